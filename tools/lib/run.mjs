@@ -18,7 +18,7 @@ export const bin = {
 }
 
 /**
- * What the commands of the tests need of npm, whatever the configuration of the user says: with `yes=false` npx installs
+ * The settings that npm commands of the tests need, whatever the configuration of the user says. With `yes=false` npx installs
  * nothing that it has not cached, for example.
  */
 export const npmSettings = {

@@ -4,6 +4,7 @@ import { backchannelAuthentication } from '../../src/flows/backchannel-auth.ts'
 import type { IdpClientOptions } from '../../src/index.ts'
 import type { Realm } from '../support/provider-engine.ts'
 import { rejectionOf, startRealm } from '../support/provider-engine.ts'
+import { toTimeout } from '../support/timeouts.ts'
 
 const SUB = 'dev|alice'
 
@@ -26,7 +27,7 @@ const authenticate = (
   > = {},
   client: IdpClientOptions = {},
 ) =>
-  backchannelAuthentication(realm.engine({ httpTimeout: 500, ...client }), {
+  backchannelAuthentication(realm.engine(client), {
     bindingMessage: 'Order 42',
     loginHint: { sub: SUB },
     ...options,
@@ -268,7 +269,7 @@ describe('[S219] waiting for the user', () => {
   test('the caller aborts while a request is pending', async () => {
     realm.provider.faults.set('token', { kind: 'hang' })
     const controller = new AbortController()
-    const result = rejectionOf(authenticate({ signal: controller.signal }, { httpTimeout: 20_000 }))
+    const result = rejectionOf(authenticate({ signal: controller.signal }))
     await polled()
     controller.abort()
     expect(await result).toMatchObject({ code: 'BACKCHANNEL_AUTHENTICATION_ABORTED' })
@@ -325,7 +326,8 @@ describe('failures of the provider', () => {
     'the first request ends with %s: one request',
     async (kind) => {
       realm.provider.faults.set('backchannelAuthentication', { kind })
-      expect(await rejectionOf(authenticate())).toMatchObject({ code: 'BACKCHANNEL_AUTHENTICATION_ERROR' })
+      const result = rejectionOf(authenticate({}, { httpTimeout: toTimeout({ kind }) }))
+      expect(await result).toMatchObject({ code: 'BACKCHANNEL_AUTHENTICATION_ERROR' })
       expect(realm.provider.count('backchannelAuthentication')).toBe(1)
       expect(realm.provider.count('token')).toBe(0)
     },
@@ -341,7 +343,8 @@ describe('failures of the provider', () => {
     ],
   ] as const)('a poll ends with %s: the next one returns the tokens', async (_name, fault) => {
     realm.provider.faults.set('token', fault, { times: 1 })
-    expect((await authenticate()).idTokenClaims.sub).toBe(SUB)
+    const { idTokenClaims } = await authenticate({}, { httpTimeout: toTimeout(fault) })
+    expect(idTokenClaims.sub).toBe(SUB)
     expect(realm.provider.count('token')).toBe(2)
     expect(realm.events).toMatchObject([{ code: 'PROVIDER_FAILURE', endpoint: 'token' }])
   })

@@ -7,6 +7,7 @@ import type { Browser } from '../support/app.ts'
 import { APP } from '../support/app.ts'
 import type { LogoutWorld, RouteAnswer } from '../support/logout-world.ts'
 import { deliver, post, ROUTE, startLogoutWorld, toldStore } from '../support/logout-world.ts'
+import { SHORT } from '../support/timeouts.ts'
 
 const SUB = 'dev|alice'
 
@@ -258,7 +259,7 @@ describe('a provider that cannot be reached', () => {
   })
 
   test.each(['discovery', 'jwks'] as const)('%s hangs: 503', async (endpoint) => {
-    const { client } = cold({ httpTimeout: 200 })
+    const { client } = cold({ httpTimeout: SHORT })
     world.provider.faults.set(endpoint, { kind: 'hang' })
     expect((await deliver(client, await right())).status).toBe(503)
   })

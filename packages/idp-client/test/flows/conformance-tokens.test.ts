@@ -24,6 +24,8 @@ import { protectedApi, startApi } from '../support/api-server.ts'
 import type { World } from '../support/app.ts'
 import { APP, Browser, startWorld } from '../support/app.ts'
 import { SECRET } from '../support/engine.ts'
+import type { Fault } from '../support/timeouts.ts'
+import { toTimeout } from '../support/timeouts.ts'
 
 const API = 'https://api.example.test/'
 const ORDERS = 'https://orders.example.test/'
@@ -320,10 +322,8 @@ describe('a provider that fails while tokens expire', () => {
     }
   })
 
-  type Fault = Parameters<World['provider']['faults']['set']>[1]
-
   async function failed(fault: Fault) {
-    const { browser, client } = await expired({ httpTimeout: 300 })
+    const { browser, client } = await expired({ httpTimeout: toTimeout(fault) })
     world.provider.faults.set('token', fault)
     const before = browser.cookies.get('__session')?.value
     const recover = async () => {

@@ -8,10 +8,11 @@ import { APP } from '../support/app.ts'
 import type { ConnectWorld } from '../support/connect.ts'
 import { codeOf, json, startConnectWorld } from '../support/connect.ts'
 import { rejectionOf } from '../support/provider-engine.ts'
+import { toTimeout } from '../support/timeouts.ts'
 
 let world: ConnectWorld
 beforeAll(async () => {
-  world = await startConnectWorld({ httpTimeout: 2000 })
+  world = await startConnectWorld()
 })
 afterAll(() => world.provider.stop())
 beforeEach(() => {
@@ -120,7 +121,8 @@ describe('errors of the account API', () => {
     ['redirects', { kind: 'redirect', location: 'http://127.0.0.1:9/' }, 502],
     ['sends too much', { kind: 'huge' }, 502],
   ] as const)('an API that %s: an error, one request, the next attempt works', async (_, fault, status) => {
-    const browser = await world.signedIn()
+    const { browser } = world.another({ httpTimeout: toTimeout(fault) })
+    await world.signedIn('alice', browser)
     for (const endpoint of ['account-connect', 'account-complete'] as const) {
       world.provider.clearRequests()
       const begin = () => browser.send('/auth/connect?connection=github')

@@ -1,6 +1,7 @@
 import { inspect } from 'node:util'
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { IdpClientOptions } from '../../src/config/options.ts'
 import { customFetch } from '../../src/config/options.ts'
 import { getMfaChallenge } from '../../src/errors/error-state.ts'
 import type { CustomTokenExchangeOptions } from '../../src/flows/exchange-token.ts'
@@ -8,6 +9,7 @@ import { exchangeToken } from '../../src/flows/exchange-token.ts'
 import { startWorld } from '../support/app.ts'
 import type { Realm } from '../support/provider-engine.ts'
 import { rejectionOf, startRealm } from '../support/provider-engine.ts'
+import { toTimeout } from '../support/timeouts.ts'
 
 const API = 'https://api.example.test/'
 const TYPE = 'urn:example:user-name'
@@ -23,8 +25,8 @@ beforeEach(() => {
   realm.events.length = 0
 })
 
-const exchange = (options: Partial<CustomTokenExchangeOptions> = {}) =>
-  exchangeToken(realm.engine({ httpTimeout: 500 }), {
+const exchange = (options: Partial<CustomTokenExchangeOptions> = {}, client: IdpClientOptions = {}) =>
+  exchangeToken(realm.engine(client), {
     subjectToken: 'alice',
     subjectTokenType: TYPE,
     ...options,
@@ -187,8 +189,10 @@ describe('[S183] an exchange that fails', () => {
     ['reset', 'REQUEST_FAILED'],
     ['hang', 'REQUEST_TIMEOUT'],
   ] as const)('%s: one request, %s', async (kind, code) => {
+    await exchange()
+    realm.provider.clearRequests()
     realm.provider.faults.set('token', { kind })
-    expect(await rejectionOf(exchange())).toMatchObject({
+    expect(await rejectionOf(exchange({}, { httpTimeout: toTimeout({ kind }) }))).toMatchObject({
       code: 'EXCHANGE_FAILED',
       cause: { code, transient: true },
     })

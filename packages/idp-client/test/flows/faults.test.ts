@@ -1,11 +1,10 @@
-import type { DevProvider } from 'idp-dev-provider'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
+import type { Fault } from '../support/timeouts.ts'
+import { toTimeout } from '../support/timeouts.ts'
 
-type Fault = Parameters<DevProvider['faults']['set']>[1]
-
-/* Every wire fault of a provider; the time-out is short, so that the suite is. */
+/* Every wire fault of a provider. */
 const faults: Record<string, Fault> = {
   'never responds': { kind: 'hang' },
   'never responds after it processed the request': { kind: 'hang', commit: true },
@@ -44,7 +43,7 @@ const faults: Record<string, Fault> = {
 
 let world: World
 beforeAll(async () => {
-  world = await startWorld({ httpTimeout: 1500 })
+  world = await startWorld()
 })
 afterAll(() => world.provider.stop())
 beforeEach(() => {
@@ -59,7 +58,9 @@ function expectClean(text: string): void {
 
 describe.each(Object.entries(faults))('the provider %s', (name, fault) => {
   test('at the token endpoint: 502, 503 or 504, no session, the transaction is deleted, the next login works', async () => {
-    const browser = world.newBrowser()
+    await world.login(world.newBrowser())
+    world.provider.clearRequests()
+    const { browser } = world.another({ httpTimeout: toTimeout(fault) })
     const callback = await world.authorize(await world.begin(browser))
     world.provider.faults.set('token', fault)
     const response = await browser.send(callback)
@@ -74,9 +75,9 @@ describe.each(Object.entries(faults))('the provider %s', (name, fault) => {
 
   test('at discovery and at the keys without a cache: 502, 503 or 504, and failures are not cached', async () => {
     for (const endpoint of ['discovery', 'jwks'] as const) {
-      const own = await startWorld({ httpTimeout: 1500 })
+      const own = await startWorld()
       own.provider.faults.set(endpoint, fault)
-      const browser = own.newBrowser()
+      const { browser } = own.another({ httpTimeout: toTimeout(fault) })
       const started = await browser.send('/auth/login?returnTo=/x')
       if (endpoint === 'discovery') {
         expect([502, 504], name).toContain(started.status)

@@ -169,7 +169,7 @@ describe("[J7] logoutStrategy 'local'", () => {
   test('a provider that cannot be reached is not requested', async () => {
     const down = await startDevProvider()
     await down.stop()
-    const gone = await startWorld({ domain: down.issuer, httpTimeout: 1000, ...local })
+    const gone = await startWorld({ domain: down.issuer, ...local })
     const response = await gone.newBrowser().send('/auth/logout?returnTo=/bye')
     expect([response.status, response.headers.get('location')]).toEqual([302, `${APP}/bye`])
     expect(gone.events.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([])
@@ -179,7 +179,7 @@ describe("[J7] logoutStrategy 'local'", () => {
 
 describe('a provider that is down', () => {
   test('the local session ends anyway', async () => {
-    const fresh = await startWorld({ httpTimeout: 1000 })
+    const fresh = await startWorld()
     const browser = fresh.newBrowser()
     await fresh.login(browser)
     fresh.provider.faults.set('discovery', { kind: 'respond', status: 500 })
@@ -190,7 +190,7 @@ describe('a provider that is down', () => {
     await fresh.provider.stop()
     const never = await startDevProvider()
     await never.stop()
-    const gone = await startWorld({ domain: never.issuer, httpTimeout: 1000 })
+    const gone = await startWorld({ domain: never.issuer })
     const response = await gone.newBrowser().send('/auth/logout?returnTo=/bye')
     expect(response.headers.get('location')).toBe(`${APP}/bye`)
     expect(gone.events).toContainEqual(expect.objectContaining({ code: 'LOGOUT', strategy: 'local' }))

@@ -1,16 +1,15 @@
-import type { DevProvider } from 'idp-dev-provider'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { customFetch } from '../../src/config/options.ts'
 import type { IdpClientOptions } from '../../src/index.ts'
 import type { World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
 import { rejectionOf } from '../support/provider-engine.ts'
-
-type Fault = Parameters<DevProvider['faults']['set']>[1]
+import type { Fault } from '../support/timeouts.ts'
+import { toTimeout } from '../support/timeouts.ts'
 
 let world: World
 beforeAll(async () => {
-  world = await startWorld({ pushedAuthorizationRequests: true, httpTimeout: 500 })
+  world = await startWorld({ pushedAuthorizationRequests: true })
 })
 afterAll(() => world.provider.stop())
 beforeEach(() => {
@@ -148,8 +147,10 @@ const faults: Record<string, Fault> = {
 
 describe('a failed push ends the login, without a second attempt or a plain request', () => {
   test.each(Object.entries(faults))('%s', async (_name, fault) => {
-    const browser = world.newBrowser()
-    await world.login(browser)
+    const patient = world.newBrowser()
+    await world.login(patient)
+    const { browser } = world.another({ httpTimeout: toTimeout(fault) })
+    for (const [name, cookie] of patient.cookies) browser.cookies.set(name, cookie)
     const before = new Map(browser.cookies)
     world.provider.clearRequests()
     world.provider.faults.set('par', fault)

@@ -8,6 +8,7 @@ import type { Browser, World } from '../support/app.ts'
 import { APP, startWorld } from '../support/app.ts'
 import { SECRET } from '../support/engine.ts'
 import { holding } from '../support/holding.ts'
+import { SHORT } from '../support/timeouts.ts'
 
 const TTL = 600
 
@@ -88,7 +89,7 @@ describe.each<[string, () => IdpClientOptions]>([
     const patient = world.another(common)
     await world.login(patient.browser)
     world.clock.now += TTL + 1
-    const { browser } = world.another({ ...common, httpTimeout: 1500 })
+    const { browser } = world.another({ ...common, httpTimeout: SHORT })
     for (const [name, cookie] of patient.browser.cookies) browser.cookies.set(name, cookie)
     expect((await browser.send('/auth/access-token')).status).toBe(504)
     // The provider has rotated the token, and refuses it now.

@@ -9,10 +9,12 @@ import type { Browser, World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
 import { Cookies, SECRET } from '../support/engine.ts'
 import { rejectionOf } from '../support/provider-engine.ts'
+import type { Fault } from '../support/timeouts.ts'
+import { toTimeout } from '../support/timeouts.ts'
 
 let world: World
 beforeAll(async () => {
-  world = await startWorld({ httpTimeout: 500 })
+  world = await startWorld()
 })
 afterAll(() => world.provider.stop())
 beforeEach(() => {
@@ -186,8 +188,9 @@ describe('fetchUserInfo', () => {
     ['hang', 504],
     ['truncate', 502],
   ] as const)('the endpoint responds with %s: %s, no session, one request', async (kind, status) => {
-    const { browser } = world.another({ fetchUserInfo: true })
-    world.provider.faults.set('userinfo', kind === 'respond' ? { kind, status: 500 } : { kind })
+    const fault: Fault = kind === 'respond' ? { kind, status: 500 } : { kind }
+    const { browser } = world.another({ fetchUserInfo: true, httpTimeout: toTimeout(fault) })
+    world.provider.faults.set('userinfo', fault)
     expect((await world.login(browser)).status).toBe(status)
     expect(browser.cookies.size).toBe(0)
     expect(world.provider.count('userinfo')).toBe(1)

@@ -1,6 +1,7 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { BackchannelGrant } from '../../src/oidc/ciba.ts'
 import { authenticateByBackchannel } from '../../src/oidc/ciba.ts'
+import { PATIENT, SHORT } from '../support/timeouts.ts'
 import { providerOf, recordingLog, rejection } from './client.ts'
 import type { SigningKey } from './local-provider.ts'
 import { json, LocalProvider, signingKey } from './local-provider.ts'
@@ -28,7 +29,11 @@ const pending = [400, { error: 'authorization_pending' }] as const
 const slowDown = [400, { error: 'slow_down' }] as const
 
 /** Time passes only by waiting, unless `frozen`: then no clock runs at all. */
-function run(script: Script, start: Record<string, unknown> = {}, frozen = false): Promise<BackchannelGrant> {
+function run(
+  script: Script,
+  start: Record<string, unknown> = {},
+  { frozen = false, httpTimeout = PATIENT } = {},
+): Promise<BackchannelGrant> {
   let polls = 0
   op.answers.set('token', async (response, { url }) => {
     if (url.endsWith('?start')) return json(response, { auth_req_id: 'a-1', expires_in: 120, ...start })
@@ -37,7 +42,7 @@ function run(script: Script, start: Record<string, unknown> = {}, frozen = false
     const { nonce: _none, ...claims } = op.claims()
     json(response, { ...(await op.tokenAnswer()), id_token: await op.sign({ ...claims, nonce: undefined }) })
   })
-  const provider = providerOf(op.issuer, { clock: () => now, httpTimeout: 300, log: recordingLog() })
+  const provider = providerOf(op.issuer, { clock: () => now, httpTimeout, log: recordingLog() })
   const request = {
     parameters: new Map([['scope', 'openid']]),
     hint: { kind: 'subject', subject: 'alice' },
@@ -102,7 +107,7 @@ describe('the polling interval', () => {
 
   test('is longer after responses that do not arrive in time', async () => {
     let hung = 0
-    const grant = run([], { interval: 20 })
+    const grant = run([], { interval: 20 }, { httpTimeout: SHORT })
     const answer = op.answers.get('token')
     op.answers.set('token', (response, request) => {
       if (request.url.endsWith('?start') || hung++ >= 2) return answer?.(response, request)
@@ -115,7 +120,7 @@ describe('the polling interval', () => {
     'polling ends at the expiry, without a last delay (frozen clock: %s)',
     async (frozen) => {
       const script = Array.from({ length: 100 }, () => pending)
-      const error = await rejection(run(script, { interval: 7, expires_in: 30 }, frozen))
+      const error = await rejection(run(script, { interval: 7, expires_in: 30 }, { frozen }))
       expect(error).toMatchObject({ name: 'OAuthError', error: 'expired_token' })
       expect(waits).toEqual([7, 7, 7, 7])
       expect(polls()).toHaveLength(4)

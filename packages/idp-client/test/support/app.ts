@@ -4,6 +4,7 @@ import { customClock } from '../../src/config/options.ts'
 import type { IdpClientOptions, LogEvent, SessionData } from '../../src/index.ts'
 import { IdpClient } from '../../src/index.ts'
 import { SECRET } from './engine.ts'
+import { PATIENT } from './timeouts.ts'
 
 export const APP = 'http://localhost:3000'
 
@@ -100,6 +101,7 @@ export async function startWorld(
     secret: SECRET,
     appBaseUrl: APP,
     allowInsecureRequests: true,
+    httpTimeout: PATIENT,
     logger: (event) => events.push(event),
     [customClock]: () => clock.now,
   }

@@ -6,6 +6,7 @@ import { createApplication } from '../../src/engine.ts'
 import type { IdpClientOptions, LogEvent } from '../../src/index.ts'
 import { APP } from './app.ts'
 import { SECRET } from './engine.ts'
+import { PATIENT } from './timeouts.ts'
 
 export interface Realm {
   readonly provider: DevProvider
@@ -25,6 +26,7 @@ export async function startRealm(providerOptions: DevProviderOptions = {}): Prom
     secret: SECRET,
     appBaseUrl: APP,
     allowInsecureRequests: true,
+    httpTimeout: PATIENT,
     logger: (event) => events.push(event),
   }
   return {
