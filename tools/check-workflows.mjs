@@ -1,4 +1,5 @@
-// Workflows run other people's code beside a token of this repository, so every action is pinned to a commit.
+// Workflows run other people's code beside a token of this repository, so every action is pinned to a commit, and the job
+// that can publish runs nothing else.
 import { readdirSync, readFileSync } from 'node:fs'
 import { readJson } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
@@ -7,15 +8,57 @@ import { fromRoot, isMain, run } from './lib/run.mjs'
 const folder = '.github/workflows'
 const actionlint = 'github.com/rhysd/actionlint/cmd/actionlint@v1.7.12'
 
-/** Problems of one workflow, as text: actions that are not pinned, and permissions that are not stated. */
+const pinned = /^(?:[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+|\.\/\.github\/workflows\/[\w-]+\.yml)$/
+
+/** The texts of the jobs of a workflow by name. */
+function toJobs(text) {
+  const [, jobs = ''] = text.split(/^jobs:\n/m)
+  const parts = jobs.split(/^ {2}([\w-]+):\n/m).slice(1)
+  return new Map(parts.flatMap((name, index) => (index % 2 === 0 ? [[name, parts[index + 1]]] : [])))
+}
+
+/** The jobs that a job waits for, and those that they wait for. */
+function toNeeds(jobs, name) {
+  const needed = /^ {4}needs: ([\w-]+)$/m.exec(jobs.get(name) ?? '')?.[1]
+  return needed === undefined ? [] : [needed, ...toNeeds(jobs, needed)]
+}
+
+/** Problems of a job that may request a token of npm: everything that runs in it could publish. */
+function publishingProblems(jobs, name) {
+  const job = jobs.get(name)
+  const commands = [...job.matchAll(/\bnpm \S.*$/gm)].map(([command]) => command)
+  const isPublication = (command) =>
+    ['npm publish ', ' --provenance', ' --ignore-scripts'].every((part) => command.includes(part))
+  return [
+    ...(toNeeds(jobs, name).includes('test') ? [] : ['does not wait for the job test']),
+    ...(/sha256sum --check --strict/.test(job) ? [] : ['does not compare checksums']),
+    ...(/uses: actions\/checkout@/.test(job) ? ['has a checkout'] : []),
+    ...(/\b(?:npx|node|bash|sh|curl|wget) /.test(job) ? ['runs another program than npm publish'] : []),
+    ...commands
+      .filter((command) => !isPublication(command))
+      .map((command) => `runs ${command}, only npm publish with --provenance --ignore-scripts is allowed`),
+  ].map((problem) => `the job ${name}, which can publish, ${problem}`)
+}
+
+/**
+ * Problems of one workflow, as text: actions that are not pinned, permissions that are not stated, packages that the lock
+ * does not pin, and what a job that can publish must not do.
+ */
 export function workflowProblems(name, text) {
   const uses = [...text.matchAll(/^\s*(?:- )?uses: (.+)$/gm)].map(([, value]) => value)
+  const jobs = toJobs(text.replace(/^\s*#.*\n/gm, ''))
+  const publishing = [...jobs.keys()].filter((job) => /^ {6}id-token: write$/m.test(jobs.get(job)))
   return [
     ...uses
-      .filter((value) => !/^[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/.test(value))
-      .map((value) => `${name}: pin ${value} to a commit, with its version as comment`),
-    ...(/^permissions:/m.test(text) ? [] : [`${name}: state the permissions of the workflow, at best none`]),
-  ]
+      .filter((value) => !pinned.test(value))
+      .map((value) => `pin ${value} to a commit, with its version as comment`),
+    ...(/^permissions:/m.test(text) ? [] : ['state the permissions of the workflow, at best none']),
+    ...(/^ {2}id-token: write$/m.test(text) ? ['give a token of npm to one job only'] : []),
+    ...(/\bnpx |\bnpm (?:i|install|add|exec|x) /.test(text)
+      ? ['install packages of the lock only: npm ci']
+      : []),
+    ...publishing.flatMap((job) => publishingProblems(jobs, job)),
+  ].map((problem) => `${name}: ${problem}`)
 }
 
 /** Problems of a package manifest that does not name the repository as the root's manifest does. */

@@ -1,4 +1,5 @@
-import { expect, test } from 'vitest'
+import { readFileSync } from 'node:fs'
+import { describe, expect, test } from 'vitest'
 import { manifestProblems, workflowProblems } from './check-workflows.mjs'
 
 const pinned = 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1'
@@ -9,6 +10,33 @@ test('an action without a commit, and a workflow without permissions, are named'
     expect.stringContaining('actions/checkout@v7'),
     expect.stringContaining('permissions'),
   ])
+})
+
+describe('the release', () => {
+  const release = readFileSync(new URL('../.github/workflows/release.yml', import.meta.url), 'utf8')
+
+  test('[P1] waits for the tests, and its job with the token publishes checked files only', () => {
+    expect(workflowProblems('release.yml', release)).toEqual([])
+  })
+
+  test.each([
+    ['needs: test', 'needs: select', 'does not wait for the job test'],
+    ['sha256sum --check --strict', 'cat', 'does not compare checksums'],
+    [' --ignore-scripts || status=1', ' || status=1', 'only npm publish'],
+    ['status=0', 'npm ci', 'only npm publish'],
+    ['status=0', 'node tools/pack.mjs', 'another program'],
+    ['uses: actions/download-artifact@', 'uses: actions/checkout@', 'has a checkout'],
+  ])('[P1] %j must not become %j', (part, replacement, problem) => {
+    expect(release).toContain(part)
+    expect(workflowProblems('release.yml', release.replaceAll(part, replacement))).toContainEqual(
+      expect.stringContaining(problem),
+    )
+  })
+
+  test('[P1] no workflow installs packages that the lock does not pin', () => {
+    const text = `permissions: {}\njobs:\n  a:\n    steps:\n      - run: npm ci && npm install --no-save x@1.0.0\n`
+    expect(workflowProblems('a.yml', text)).toEqual(['a.yml: install packages of the lock only: npm ci'])
+  })
 })
 
 test('a manifest that names another repository is named', () => {

@@ -5,7 +5,8 @@ import { join, resolve } from 'node:path'
 import { readJson } from './lib/files.mjs'
 import { fromRoot, isMain, must } from './lib/run.mjs'
 
-const published = ['packages/idp-client', 'packages/dev-provider']
+/** Folders of the packages that are published, always together. */
+export const published = ['packages/idp-client', 'packages/dev-provider']
 
 /**
  * Lays out what a package publishes: its build, the licence and changelog of the repository, and a
@@ -13,7 +14,7 @@ const published = ['packages/idp-client', 'packages/dev-provider']
  *
  * @returns {string} the folder
  */
-export function stage(folder, parent) {
+function stage(folder, parent) {
   if (!existsSync(fromRoot(`${folder}/dist`)))
     throw new Error(`pack: ${folder}/dist does not exist: run npm run build`)
   const {
