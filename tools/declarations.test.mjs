@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { expect, test } from 'vitest'
+import { codes } from '../packages/idp-client/src/errors/codes.ts'
+import { remedies } from '../packages/idp-client/src/errors/remedies.ts'
 import { packages } from './lib/build-plan.mjs'
 import { nodeSpecifiers } from './lib/declarations.mjs'
 import { fromRoot } from './lib/run.mjs'
@@ -29,6 +31,18 @@ test('every name that editors show on hover is exported', () => {
   const { entries, folder, untyped } = packages['idp-client']
   const names = Object.keys(entries).filter((entry) => !['cli', ...untyped].includes(entry))
   expect(unexportedNames(fromRoot(`${folder}/dist`), names)).toEqual([])
+})
+
+test('[P2] declarations contain no message and no fix: rewording one changes no type', () => {
+  const dist = fromRoot(`${packages['idp-client'].folder}/dist`)
+  const files = readdirSync(dist, { recursive: true }).filter((path) => path.endsWith('.d.ts'))
+  const text = files.map((path) => readFileSync(join(dist, path), 'utf8')).join('\n')
+  const sentences = [...Object.values(codes).map(({ message }) => message), ...Object.values(remedies)]
+  expect(files.length).toBeGreaterThan(30)
+  expect(sentences.filter((sentence) => text.includes(sentence))).toEqual([])
+  expect(text).toContain("'SESSION_TOO_LARGE'")
+  // A type that is derived from a private table prints the table.
+  expect(text.match(/keyof typeof \w+|\(typeof \w+\)\[\w+\]/g)).toBeNull()
 })
 
 /** The modules that a declaration file imports, and those that they import. */

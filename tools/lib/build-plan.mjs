@@ -50,8 +50,9 @@ export const packages = {
       'signature.web': 'crypto/signature.web.ts',
       'async-context.node': 'lib/async-context.node.ts',
       'async-context.web': 'lib/async-context.web.ts',
+      'async-context.workerd': 'lib/async-context.workerd.ts',
     },
-    external: ['#cipher', '#signature', '#async-context', '#imports'],
+    external: ['#cipher', '#signature', '#async-context', '#imports', 'cloudflare:workers'],
     commands: ['cli'],
     clientEntries: ['react'],
     untyped: ['nuxt-mount', 'nuxt-login'],
@@ -75,6 +76,8 @@ export const packages = {
         'errors/advice.ts': 'errors/advice.brief.ts',
         'http/failure-wording.ts': 'http/failure-wording.brief.ts',
       },
+      // Otherwise the file for other runtimes would be two, because both share a function.
+      'async-context.workerd': {},
     },
     leanEntries: [
       'errors',

@@ -38,6 +38,8 @@ function inputOptions(plan, wanted, plugins) {
     preserveEntrySignatures: 'allow-extension',
     transform: { target: 'es2022' },
     plugins,
+    // No comments that name the source of each module.
+    experimental: { attachDebugInfo: 'none' },
     // How long plugins take depends on the machine.
     checks: { bundlerTimings: false },
     onLog(level, log) {
@@ -52,8 +54,9 @@ const outputOptions = {
   format: 'esm',
   entryFileNames: '[name].js',
   chunkFileNames: 'shared/[name]-[hash].js',
-  sourcemap: true,
-  comments: { legal: false },
+  // Readers have the repository: comments are two fifths of the code, and the declarations have those for users. Bundlers
+  // need the annotations of what they may remove.
+  comments: { legal: false, jsdoc: false, annotation: true },
 }
 
 /** Contents by path. */
@@ -168,11 +171,7 @@ const dependencyNames = (manifest) => Object.keys({ ...manifest.dependencies, ..
 
 function addShebang(files, entry) {
   const text = files.get(`${entry}.js`)
-  if (text.startsWith('#!')) return
-  files.set(`${entry}.js`, shebang + text)
-  // One line more on top: one empty group more in the map.
-  const map = JSON.parse(files.get(`${entry}.js.map`))
-  files.set(`${entry}.js.map`, JSON.stringify({ ...map, mappings: `;${map.mappings}` }))
+  if (!text.startsWith('#!')) files.set(`${entry}.js`, shebang + text)
 }
 
 // Without the directive a Server Component that imports the entry would fail at `createContext`.

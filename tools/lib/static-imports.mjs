@@ -43,23 +43,13 @@ export function withStaticImports(file, text) {
   return imports + result
 }
 
-/** A source map of a transformation that moves nothing to another line. */
-function toLineMap(id, text) {
-  const mappings = text
-    .split('\n')
-    .map((_line, index) => (index === 0 ? 'AAAA' : 'AACA'))
-    .join(';')
-  return { version: 3, names: [], sources: [id], sourcesContent: [text], mappings }
-}
-
 /** Plugin of rolldown: see `withStaticImports`. */
 export function staticImports() {
   return {
     name: 'static-imports',
     transform: {
       order: 'pre',
-      handler: (text, id) =>
-        /\bimport\(/.test(text) ? { code: withStaticImports(id, text), map: toLineMap(id, text) } : null,
+      handler: (text, id) => (/\bimport\(/.test(text) ? { code: withStaticImports(id, text) } : null),
     },
   }
 }

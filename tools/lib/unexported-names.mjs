@@ -27,36 +27,15 @@ function readModule(file) {
 /** The leftmost name of `A`, `A.B`. */
 const firstName = (node) => (node?.left ? firstName(node.left) : node?.name)
 
-/** Start of each `typeof name` in `keyof typeof name` and `(typeof name)[number]`: editors show the resolved strings. */
-function resolvedQueries(program) {
-  const starts = new Set()
-  const add = (node) => {
-    const type = node?.type === 'TSParenthesizedType' ? node.typeAnnotation : node
-    if (type?.type === 'TSTypeQuery') starts.add(type.start)
-  }
-  new Visitor({
-    TSTypeOperator: ({ operator, typeAnnotation }) => {
-      if (operator === 'keyof') add(typeAnnotation)
-    },
-    TSIndexedAccessType: ({ indexType, objectType }) => {
-      if (indexType.type === 'TSNumberKeyword') add(objectType)
-    },
-  }).visit(program)
-  return starts
-}
-
 /** Names of types and values that a declaration refers to, without its own type parameters. */
 function namesIn(declaration) {
   const names = new Set()
   const own = new Set()
   const program = { type: 'Program', body: [declaration], sourceType: 'module', start: 0, end: 0 }
-  const resolved = resolvedQueries(program)
   new Visitor({
     TSTypeParameter: ({ name }) => own.add(name.name),
     TSTypeReference: ({ typeName }) => names.add(firstName(typeName)),
-    TSTypeQuery: ({ exprName, start }) => {
-      if (!resolved.has(start)) names.add(firstName(exprName))
-    },
+    TSTypeQuery: ({ exprName }) => names.add(firstName(exprName)),
     TSInterfaceHeritage: ({ expression }) => names.add(firstName(expression)),
     ClassDeclaration: ({ superClass }) => names.add(firstName(superClass)),
   }).visit(program)

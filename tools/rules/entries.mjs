@@ -1,22 +1,28 @@
-/** Maximum bytes that load with an entry (`./errors`: one sentence for each of its codes), minified and compressed with gzip. */
-export const budgets = {
+/**
+ * How much an entry may exceed the size recorded below before the gate fails: a size is what the gate
+ * printed when it was last written, and most changes need not touch it.
+ */
+export const slack = 0.03
+
+/** Bytes that load with an entry (`./errors`: one sentence for each of its codes), minified and compressed with gzip. */
+export const sizes = {
   // Configuration with its messages, sessions in cookies, guards and routes. Requests to the provider, stores, MFA and other
   // rare features load when they are first used.
-  '.': 50_700,
+  '.': 50_692,
   // The user's state, the paths, and the window that opens in a click. Requests load later.
-  './browser': 2_000,
-  './react': 3_000,
-  './vue': 2_300,
-  './svelte': 2_200,
-  './solid': 2_300,
+  './browser': 1_988,
+  './react': 2_575,
+  './vue': 1_802,
+  './svelte': 1_710,
+  './solid': 1_790,
   // The session itself comes with the plugin of the module.
   './nuxt/app': 200,
-  './errors': 4_300,
+  './errors': 4_111,
   // About 2.8 kB of each store are the table of codes, in a chunk that every application has loaded already. Their own
   // code takes 1.3, 1.8 and 2.4 kB, most of the last is SQL.
-  './stores/memory': 4_700,
-  './stores/redis': 5_200,
-  './stores/postgres': 5_800,
+  './stores/memory': 4_636,
+  './stores/redis': 5_097,
+  './stores/postgres': 5_700,
 }
 
 /**
@@ -39,14 +45,14 @@ export const moduleBudgets = {
   './astro': 9,
 }
 
-/** Maximum bytes that an entry loads later, when something is first used. */
-export const lazyBudgets = {
+/** Bytes that an entry loads later, when something is first used. */
+export const lazySizes = {
   // Requests to the routes, messages of other tabs, tokens, multi-factor authentication, popups. Two files would take a tenth more.
-  './browser': 3_500,
-  './react': 3_500,
-  './vue': 3_500,
-  './svelte': 3_500,
-  './solid': 3_500,
+  './browser': 3_499,
+  './react': 3_462,
+  './vue': 3_498,
+  './svelte': 3_498,
+  './solid': 3_498,
   './nuxt/app': 0,
   './errors': 0,
   './stores/memory': 0,
@@ -55,13 +61,19 @@ export const lazyBudgets = {
 }
 
 /**
- * Maximum bytes of one file for Workers, minified and compressed with gzip: a client of `idp-client/edge` with these
+ * Bytes of one file for Workers, minified and compressed with gzip: a client of `idp-client/edge` with these
  * features, its dependencies included, as `wrangler` bundles it.
  */
-export const workerBudgets = [
-  { features: [], budget: 77_200 },
-  { features: ['dpop', 'fetcher'], budget: 83_000 },
+export const workerSizes = [
+  { features: [], size: 79_794 },
+  { features: ['dpop', 'fetcher'], size: 85_600 },
 ]
+
+/** Maximum of the bytes of a published package, unpacked: nearly all of it is code that readers can read, not minified. */
+export const unpackedSizes = {
+  'packages/idp-client': 1_700_000,
+  'packages/dev-provider': 300_000,
+}
 
 /** Everything the library may pull into an application at run time. */
 export const dependencies = ['cookie-es', 'jose', 'oauth4webapi']

@@ -1,6 +1,6 @@
-import type { Code } from './codes.ts'
-import type { Remedy } from './remedies.ts'
+import type { Code } from './code.ts'
 import { remedies } from './remedies.ts'
+import type { Remedy } from './remedy.ts'
 
 /** A row of the troubleshooting guide, and its fix in one sentence. */
 export interface Advice {

@@ -1,6 +1,6 @@
-import type { Code } from './codes.ts'
+import type { Code } from './code.ts'
 import { codes } from './codes.ts'
-import type { Remedy } from './remedies.ts'
+import type { Remedy } from './remedy.ts'
 
 const brandKey = Symbol.for('idp-client.error')
 

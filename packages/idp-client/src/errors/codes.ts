@@ -1,16 +1,23 @@
+import type { Code, CodesByClass } from './code.ts'
+
+/** Names of the classes that carry a code. */
+type ClassesOf<C extends Code> = {
+  [Name in keyof CodesByClass]: C extends CodesByClass[Name] ? Name : never
+}[keyof CodesByClass]
+
 /** One code, as developers see it in messages and in https://github.com/idp-client/idp-client/blob/main/docs/reference/errors.md, never mixed with input. */
 export interface CodeEntry {
   /** Name of the class that carries the code. */
-  readonly class: string
+  readonly class: keyof CodesByClass
   /** Names of further classes that may carry it. */
-  readonly also?: readonly string[]
+  readonly also?: readonly (keyof CodesByClass)[]
   readonly message: string
   /** HTTP status when the error surfaces on a mounted route. */
   readonly status: number
 }
 
-/** Every code of the library. A new failure is a row here, rarely a new class. */
-export const codes = {
+/** Every code of the library. A new failure is a row here and a name in `CodesByClass`, rarely a new class. */
+export const codes: Readonly<Record<Code, CodeEntry>> = {
   INVALID_CONFIGURATION: {
     class: 'InvalidConfigurationError',
     message: 'The configuration is incomplete or contradictory.',
@@ -218,7 +225,8 @@ export const codes = {
   },
   REFRESH_NOT_PERSISTABLE: {
     class: 'AccessTokenError',
-    message: 'The access token has expired, and refreshed tokens could not be saved here.',
+    message:
+      'The access token has expired, and refreshed tokens could not be saved here. Call getAccessToken(request, response) in the proxy or middleware, so that they can, or set sessionStore.',
     status: 503,
   },
   MISSING_REFRESH_TOKEN: {
@@ -459,9 +467,4 @@ export const codes = {
     message: 'The session belongs to another organization than the required one.',
     status: 403,
   },
-} as const
-
-codes satisfies Readonly<Record<string, CodeEntry>>
-
-/** Error code of this library, upper-case. The `error` of the provider is in the `cause`. */
-export type Code = keyof typeof codes
+} satisfies { readonly [C in Code]: CodeEntry & { class: ClassesOf<C>; also?: readonly ClassesOf<C>[] } }

@@ -1,10 +1,10 @@
 import { toAdvice } from './advice.ts'
 import type { IdpError } from './base.ts'
 import { isIdpError } from './base.ts'
-import type { Code } from './codes.ts'
+import type { Code } from './code.ts'
 import { registeredError } from './protocol-errors.ts'
 import type { ProviderEndpoint } from './provider.ts'
-import type { Remedy } from './remedies.ts'
+import type { Remedy } from './remedy.ts'
 import type { StoreOperation } from './session.ts'
 import { fieldName } from './session.ts'
 

@@ -10,8 +10,8 @@ export {
   type CallbackErrorOptions,
   type HookName,
 } from './callback.ts'
-export type { CodesOf } from './code-names.ts'
-export { type Code, type CodeEntry, codes } from './codes.ts'
+export type { Code, CodesByClass, CodesOf } from './code.ts'
+export { type CodeEntry, codes } from './codes.ts'
 export { InvalidConfigurationError } from './configuration.ts'
 export {
   AccountApiError,
@@ -38,7 +38,7 @@ export {
   type OAuthErrorOptions,
   type ProviderEndpoint,
 } from './provider.ts'
-export type { Remedy } from './remedies.ts'
+export type { Remedy } from './remedy.ts'
 export {
   SessionStoreError,
   SessionStoreErrorCode,

@@ -1,11 +1,11 @@
-import type { Code } from './codes.ts'
+import type { Remedy } from './remedy.ts'
 
 /**
  * Fixes for failures, for developers and operators: the one closed list that events, the default logger, failure pages
  * and docs share. A code has one row; where one code has several reasons, each reason has a row of its own, which an
  * error names in `remedy`. Loaded with the first failure, never with the library.
  */
-export const remedies = {
+export const remedies: Readonly<Record<Remedy, string>> = {
   INVALID_CONFIGURATION: 'Set the options or environment variables that the message names.',
   SERVER_ONLY:
     'Construct the client in a module that no client component imports; without React use idp-client/browser.',
@@ -60,7 +60,7 @@ export const remedies = {
   FAILED_TO_REFRESH_TOKEN:
     'With invalid_grant the refresh token was revoked, has expired or was redeemed elsewhere: the user has to log in again. Otherwise a later call may succeed; the session stays.',
   REFRESH_NOT_PERSISTABLE:
-    'Call getAccessToken(request, response) in the proxy, so that the refreshed session can be written, or set sessionStore.',
+    'Call getAccessToken(request, response) in the proxy or middleware, or set sessionStore.',
   MISSING_REFRESH_TOKEN:
     'Allow refresh tokens for this client at the provider, and request the scope that it requires for them (offline_access at many providers, none at others). Then send the user to the login route.',
   FAILED_TO_REVOKE: 'Call it again: the session still has the refresh token.',
@@ -224,12 +224,7 @@ export const remedies = {
     'Connect the client of the database (await client.connect()) before the first request.',
   SESSION_STORE_UPDATE:
     'Give sessionStore.update the signature update(id, change, expiry), or rename or remove it.',
-} as const
-
-remedies satisfies Readonly<Record<Code, string>>
-
-/** Names a row of the list; https://github.com/idp-client/idp-client/blob/main/docs/guides/troubleshooting.md has each. */
-export type Remedy = keyof typeof remedies
+}
 
 /** Retrying does not help: the setup of the application or the provider has to be corrected. */
 export const setupMistakes: ReadonlySet<Remedy> = new Set<Remedy>([
