@@ -172,6 +172,11 @@ describe('an unmodified create-next-app', () => {
     expect(errors).toEqual([])
   })
 
+  test('[O6] shows links that can be told from text', async () => {
+    const link = page.getByRole('link', { name: 'Log in' })
+    expect(await link.evaluate((element) => getComputedStyle(element).textDecorationLine)).toBe('underline')
+  })
+
   test('[J2] shows the user after the login, and nothing on the consoles', async () => {
     await page.getByText('Log in').click()
     await enterAs(page, 'alice')

@@ -1,11 +1,17 @@
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { codes } from '../../errors/codes.ts'
 import { run } from '../run.ts'
-import { remarkVariables, rewriteEnvironment, rewriteSource } from './nextjs-auth0.ts'
+import {
+  remarkRuntime,
+  remarkVariables,
+  rewriteEnvironment,
+  rewriteManifest,
+  rewriteSource,
+} from './nextjs-auth0.ts'
 import { codes as peerCodes, unavailable } from './nextjs-auth0-rules.ts'
 
 const example = fileURLToPath(new URL('../../../../../examples/migration/nextjs-auth0-v4/', import.meta.url))
@@ -37,7 +43,7 @@ describe('[G5] the application of the migration guide', () => {
     expect([...rewritten.keys()].sort()).toEqual([...after.keys()].sort())
     const unfinished = [...after].filter(([path, text]) => rewritten.get(path) !== text).map(([path]) => path)
     expect(unfinished.length).toBeGreaterThan(0)
-    for (const path of unfinished) expect(byHand).toContain(`  ${path}:`)
+    for (const path of unfinished) expect(byHand).toContain(` ${path}:`)
     for (const text of rewritten.values()) expect(text).not.toMatch(/@auth0|AUTH0_|Auth0(?:Client|Provider)/)
     expect(changed).toContain('  .env.example\n')
   })
@@ -56,6 +62,57 @@ describe('[G5] the application of the migration guide', () => {
     expect((await run(['codemod', 'nextjs-auth0', folder])).stdout).not.toContain('Changed:')
     expect(await filesBelow(folder)).toEqual(first)
   })
+})
+
+describe('[O6] the manifest', () => {
+  const peer = '"@auth0/nextjs-auth0": "4.30.0"'
+  const rewritten = (text: string): string => rewriteManifest(text, '1.0.0').text
+
+  test('[O6] of an application that already has idp-client loses the other package', () => {
+    const own = '"idp-client": "file:../idp-client-1.0.0.tgz"'
+    const next = '"next": "16.4.5"'
+    const withPeer = (...entries: string[]): string =>
+      `{\n  "dependencies": {\n    ${entries.join(',\n    ')}\n  }\n}\n`
+    const expected = withPeer(own, next)
+    expect(rewritten(withPeer(peer, own, next))).toBe(expected)
+    expect(rewritten(withPeer(own, peer, next))).toBe(expected)
+    expect(rewritten(withPeer(own, next, peer))).toBe(expected)
+    const alone = `{ "dependencies": { ${own} }, "devDependencies": { ${peer} } }`
+    expect(JSON.parse(rewritten(alone))).toEqual({
+      dependencies: { 'idp-client': 'file:../idp-client-1.0.0.tgz' },
+      devDependencies: {},
+    })
+  })
+
+  test('[O6] has the new package in place of the other one', () => {
+    expect(rewritten(`{ "dependencies": { ${peer} } }`)).toBe(
+      '{ "dependencies": { "idp-client": "^1.0.0" } }',
+    )
+  })
+})
+
+test('[O6] a change that is needed in several places is listed once', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'idp-codemod-'))
+  try {
+    await writeFile(join(folder, 'compose.yml'), 'a: $AUTH0_SECRET $AUTH0_SECRET\nb: $AUTH0_SECRET\n')
+    await writeFile(join(folder, 'deploy.sh'), 'echo $AUTH0_SECRET $AUTH0_DOMAIN\n')
+    const { stdout } = await run(['codemod', 'nextjs-auth0', folder])
+    expect(stdout.split('\n').filter((line) => line.includes('AUTH0_'))).toEqual([
+      '  compose.yml:1, compose.yml:2, deploy.sh:1 AUTH0_SECRET is called IDP_SECRET now.',
+      '  deploy.sh:1 AUTH0_DOMAIN is called IDP_DOMAIN now.',
+    ])
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+})
+
+test('[O6] a middleware on the edge runtime gets a remark', () => {
+  const text =
+    "import { auth0 } from './lib/auth0'\nexport const middleware = (r: Request) => auth0.middleware(r)\n"
+  const config = "export const config = { runtime: 'nodejs', matcher: ['/'] }\n"
+  expect(remarkRuntime(text)).toEqual([{ line: 2, text: expect.stringContaining("runtime: 'nodejs'") }])
+  expect(remarkRuntime(text + config)).toEqual([])
+  expect(remarkRuntime('export const middleware = () => undefined')).toEqual([])
 })
 
 describe('imports', () => {

@@ -51,9 +51,26 @@ export function remarkVariables(text: string): Remark[] {
   }))
 }
 
+/**
+ * Replaces the dependency, or removes it from a manifest that has this package already: `npm install idp-client` may have come
+ * first, and npm reads only one of two entries with the same name.
+ */
 export function rewriteManifest(text: string, version: string): Rewritten {
-  const dependency = new RegExp(`("${peer}"\\s*:\\s*)"[^"]*"`, 'g')
-  return { text: text.replace(dependency, `"idp-client": "^${version}"`), remarks: [] }
+  const dependency = `"${peer}"\\s*:\\s*"[^"]*"`
+  const isInstalled = /"idp-client"\s*:\s*"/.test(text)
+  const changed = isInstalled
+    ? text.replace(new RegExp(`${dependency}\\s*,\\s*|,?\\s*${dependency}(?!\\s*,)`, 'g'), '')
+    : text.replace(new RegExp(dependency, 'g'), `"idp-client": "^${version}"`)
+  return { text: changed, remarks: [] }
+}
+
+/** Reports a middleware that passes requests to the client on the edge runtime, which shares no memory with the server. */
+export function remarkRuntime(text: string): Remark[] {
+  const call = text.search(/\.middleware\(/)
+  if (call === -1 || /\bruntime\s*:\s*['"`]nodejs['"`]/.test(text)) return []
+  const remark =
+    "From Next.js 15.5 on, add runtime: 'nodejs' to config; from 16 on, name the file proxy.ts. Before 15.5, mount idp.handlers() in a route handler: https://github.com/idp-client/idp-client/blob/main/docs/guides/matcher.md#before-nextjs-16."
+  return [{ line: lineAt(text, call), text: remark }]
 }
 
 interface Names {

@@ -1,13 +1,19 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { basename, extname, join, relative, sep } from 'node:path'
 import { version } from '../../lib/version.ts'
-import type { Rewritten } from './nextjs-auth0.ts'
-import { remarkVariables, rewriteEnvironment, rewriteManifest, rewriteSource } from './nextjs-auth0.ts'
+import type { Remark, Rewritten } from './nextjs-auth0.ts'
+import {
+  remarkRuntime,
+  remarkVariables,
+  rewriteEnvironment,
+  rewriteManifest,
+  rewriteSource,
+} from './nextjs-auth0.ts'
 
 export interface CodemodReport {
   /** Paths of the changed files, relative to the folder. */
   readonly changed: readonly string[]
-  /** `path:line text` of each change to make by hand. */
+  /** Each change to make by hand, once, after its places: `path:line, path:line text`. */
   readonly remarks: readonly string[]
 }
 
@@ -29,10 +35,16 @@ async function filesBelow(folder: string): Promise<string[]> {
   return found.flat()
 }
 
+const withRemarks = ({ text, remarks }: Rewritten, more: readonly Remark[]): Rewritten => ({
+  text,
+  remarks: [...remarks, ...more],
+})
+
 function rewrite(path: string, text: string): Rewritten | null {
   const name = basename(path)
   if (/^\.env(?:\.|$)/.test(name)) return rewriteEnvironment(text)
   if (name === 'package.json') return rewriteManifest(text, version)
+  if (/^middleware\.[jt]s$/.test(name)) return withRemarks(rewriteSource(text), remarkRuntime(text))
   if (sources.has(extname(name))) return rewriteSource(text)
   if (deployment.has(extname(name)) || name.startsWith('Dockerfile'))
     return { text, remarks: remarkVariables(text) }
@@ -49,16 +61,17 @@ function rewrite(path: string, text: string): Rewritten | null {
  */
 export async function runCodemod(folder: string, write: boolean): Promise<CodemodReport> {
   const changed: string[] = []
-  const remarks: string[] = []
+  const places = new Map<string, Set<string>>()
   for (const path of (await filesBelow(folder)).sort()) {
     const text = await readFile(path, 'utf8')
     const result = rewrite(path, text)
     if (result === null) continue
     const name = relative(folder, path).replaceAll(sep, '/')
-    remarks.push(...result.remarks.map((remark) => `${name}:${remark.line} ${remark.text}`))
+    for (const remark of result.remarks)
+      places.set(remark.text, (places.get(remark.text) ?? new Set()).add(`${name}:${remark.line}`))
     if (result.text === text) continue
     changed.push(name)
     if (write) await writeFile(path, result.text)
   }
-  return { changed, remarks }
+  return { changed, remarks: [...places].map(([text, found]) => `${[...found].join(', ')} ${text}`) }
 }
