@@ -77,7 +77,7 @@ describe('the integration of Astro', () => {
       { pattern: '/auth/[...route]', entrypoint: 'astro.js', prerender: false },
     ])
     expect(sources(MIDDLEWARE)).toContain(
-      'sequence(idp.onRequest, checkOrigin({"trustedOrigins":["https://pay.example"]}))',
+      'sequence(idp.onRequest, idp.checkOrigin({"trustedOrigins":["https://pay.example"]}))',
     )
     expect(sources('another')).toBeUndefined()
   })

@@ -135,8 +135,7 @@ function toMiddleware(options: OriginCheckOptions | undefined): string {
   const mount = `import { idp } from '${CLIENT}'\n`
   if (!options) return `${mount}export const onRequest = idp.onRequest\n`
   return `${mount}import { sequence } from 'astro:middleware'
-import { checkOrigin } from 'idp-client/astro'
-export const onRequest = sequence(idp.onRequest, checkOrigin(${JSON.stringify(options)}))
+export const onRequest = sequence(idp.onRequest, idp.checkOrigin(${JSON.stringify(options)}))
 `
 }
 
@@ -166,7 +165,7 @@ function toPatterns(routes: RoutesOptions): readonly string[] {
 /**
  * The integration for Astro 5 and later: mounts the client and the auth routes in front of the middleware of the application,
  * types `Astro.locals.idpSession`, and exports the client as `idp` from `virtual:idp-client`. Astro's check of form posts would
- * reject back-channel logout and `response_mode=form_post`: it is replaced by `checkOrigin` behind the auth routes, unless the
+ * reject back-channel logout and `response_mode=form_post`: it is replaced by `checkOrigin` of the client behind the auth routes, unless the
  * application has switched it off. The base path is that of the configuration. `astro dev` gets the variables of `.env`.
  *
  * @example

@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { APP, clientOptions, signedIn } from '../../../test/adapters/client-options.ts'
 import type { AstroOptions, FrameworkRequest, LogEvent, SessionData } from './index.ts'
-import { ALL, checkOrigin, IdpClient } from './index.ts'
+import { ALL, IdpClient } from './index.ts'
 
 const client = (options: AstroOptions = {}): IdpClient => new IdpClient({ ...clientOptions, ...options })
 
@@ -210,9 +210,28 @@ test.each([
   expect(events.map((event) => /FRAMEWORK\w+=[^, ]+/.exec(JSON.stringify(event))?.[0])).toEqual(named)
 })
 
+test('[O4] checkOrigin accepts forms from the configured base URLs, which Astro behind a proxy does not know', async () => {
+  const appBaseUrl = ['https://app.example.com', 'https://shop.example.com/store']
+  const send = async (
+    origin: string,
+    options: AstroOptions,
+    trustedOrigins: string[] = [],
+  ): Promise<number> => {
+    const check = client(options).checkOrigin({ trustedOrigins })
+    const request = new Request('http://localhost/transfer', { method: 'POST', headers: { origin } })
+    return (await check(toContext(request), page)).status
+  }
+  expect(await send('https://app.example.com', { appBaseUrl })).toBe(200)
+  expect(await send('https://shop.example.com', { appBaseUrl })).toBe(200)
+  expect(await send('http://localhost', { appBaseUrl })).toBe(200)
+  expect(await send('https://pay.example.com', { appBaseUrl }, ['https://pay.example.com'])).toBe(200)
+  for (const origin of ['https://evil.example.com', 'null', 'http://app.example.com'])
+    expect(await send(origin, { appBaseUrl }), origin).toBe(403)
+})
+
 test('[F3] checkOrigin behind onRequest rejects forms of other origins, but not the posts of the provider', async () => {
   const idp = client()
-  const check = checkOrigin()
+  const check = idp.checkOrigin()
   const send = (path: string): Promise<Response> => {
     const headers = {
       'content-type': 'application/x-www-form-urlencoded',

@@ -2,12 +2,15 @@ import { allFeatures } from '../../all-features.ts'
 import { reportFrameworkBase } from '../../config/framework-base.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
-import { IdpError } from '../../errors/base.ts'
 import type { GuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { OriginCheckOptions } from '../web/origin-check.ts'
 import { defineSession, hasSession } from '../web/session-property.ts'
 import { WebHostClient } from '../web/web-host.ts'
+import type { AstroMiddleware } from './origin-check.ts'
+import { createOriginCheck } from './origin-check.ts'
+import { isPrerendered, REQUEST_TIME, rejectPrerendered } from './prerendered.ts'
 import { assertNotShared, isRewrite, isShared } from './rewrite.ts'
 
 /** Request type of this entry: the context of middleware, endpoints and actions, and `Astro` in pages. */
@@ -30,8 +33,6 @@ export interface AstroOptions extends IdpClientOptions {
   /** Name of the property of `Astro.locals` that has the session. Default: `idpSession`. */
   sessionName?: string
 }
-
-const REQUEST_TIME = 'Write export const prerender = false in a page that Astro prerenders.'
 
 /** The lines that mount the middleware, and the line without which Astro renders a page at build time. */
 export const MOUNT_LINE: string = `integrations: [idp()] in astro.config, or export const onRequest = idp.onRequest in src/middleware.ts. ${REQUEST_TIME}`
@@ -73,14 +74,8 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
   ): Promise<FrameworkResponse> => {
     const { locals } = context
     const property = { locals, name: this.#sessionName, client: this, assertOwn: assertNotShared }
-    if (context.isPrerendered === undefined) {
-      throw new IdpError('INVALID_ARGUMENTS', { detail: 'idp-client/astro needs Astro 5 or later.' })
-    }
-    if (context.isPrerendered) {
-      const detail = `A prerendered page has no session. ${REQUEST_TIME}`
-      await defineSession(property, async () => {
-        throw new IdpError('AMBIENT_REQUEST_MISSING', { detail })
-      })
+    if (isPrerendered(context)) {
+      await defineSession(property, rejectPrerendered)
       return next()
     }
     // Astro's bundler puts `base` of its configuration here.
@@ -90,6 +85,19 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
       await defineSession(property, () => this.getSession(context))
       return next()
     })
+  }
+
+  /**
+   * Creates a middleware that rejects form posts of other origins with 403, as Astro itself does unless
+   * `security.checkOrigin` is off. The origin of the request and those of `appBaseUrl` are its own: behind a proxy Astro
+   * knows the origin that browsers see only if `security.allowedDomains` lists it. Behind `onRequest` it checks the
+   * requests of the application only: the provider posts to the auth routes from its own origin, or without one.
+   *
+   * @example
+   * export const onRequest = sequence(idp.onRequest, idp.checkOrigin())
+   */
+  checkOrigin(options?: OriginCheckOptions): AstroMiddleware {
+    return createOriginCheck(this.application.settings, options)
   }
 
   /**

@@ -7,5 +7,5 @@ export {
   IdpClient,
   type PageGuardOptions,
 } from './client.ts'
-export { checkOrigin } from './origin-check.ts'
+export type { AstroMiddleware } from './origin-check.ts'
 export { ALL } from './route.ts'
