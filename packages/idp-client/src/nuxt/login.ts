@@ -14,7 +14,7 @@ function fail(cause: unknown): never {
 }
 
 async function readUser(): Promise<User | null | undefined> {
-  return import.meta.server ? readRequestUser() : fetchUser()
+  return import.meta.server ? readRequestUser(true) : fetchUser()
 }
 
 /**

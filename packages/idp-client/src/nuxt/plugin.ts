@@ -17,7 +17,7 @@ const plugin: object = defineNuxtPlugin(async (app) => {
   const { routes } = config.public['idp'] as PublicOptions
   const payload: { idpUser?: User | null | undefined } = app.payload
   // The browser requests the user itself if the server could not read it, and reports the failure.
-  if (import.meta.server) payload.idpUser = await readRequestUser().catch(() => undefined)
+  if (import.meta.server) payload.idpUser = await readRequestUser(false).catch(() => undefined)
   const page = createPage({ basePath: config.app.baseURL, routes, user: payload.idpUser })
   if (!import.meta.server) announcePage(page)
   const logoutUrl = page.urls.locate(routes.logout ?? '/auth/logout')

@@ -10,7 +10,26 @@ import {
 } from '../../support/contract.mjs'
 import { idp } from '../utils/idp.js'
 
+/** Reads the session of the request at once, or after a pause. */
+const cached = defineCachedFunction(async () => (await idp.getSession())?.user.sub, { name: 'at-once' })
+const cachedLater = defineCachedFunction(
+  async () => {
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    return (await idp.getSession())?.user.sub
+  },
+  { name: 'later' },
+)
+const cachedBySub = defineCachedFunction(async (sub) => sub, { name: 'by-sub' })
+
+/** Calls a cached function: one that reads the session itself, or one whose argument names the user. */
+async function fromCache(read, query) {
+  if (query.get('session') === 'before') return cachedBySub((await idp.getSession()).user.sub)
+  return read()
+}
+
 const operations = {
+  'cached-function': (_event, query) => fromCache(cached, query),
+  'cached-function-later': (_event, query) => fromCache(cachedLater, query),
   public: (event) => {
     setResponseHeader(event, 'cache-control', 'public, max-age=60')
     return 'public'

@@ -2,19 +2,28 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { assertOptions, findFile, invalid, toSlashes } from '../build-time/options.ts'
 
-const routeNames = [
-  'login',
-  'logout',
-  'profile',
-  'accessToken',
-  'mfaAuthenticators',
-  'mfaChallenge',
-  'mfaAssociate',
-  'mfaVerify',
-] as const
-
 /** Paths of the routes that pages request, as in the option `routes` of the client. */
-export type ModuleRoutes = { readonly [Name in (typeof routeNames)[number]]?: string | undefined }
+export interface ModuleRoutes {
+  readonly login?: string | undefined
+  readonly logout?: string | undefined
+  readonly profile?: string | undefined
+  readonly accessToken?: string | undefined
+  readonly mfaAuthenticators?: string | undefined
+  readonly mfaChallenge?: string | undefined
+  readonly mfaAssociate?: string | undefined
+  readonly mfaVerify?: string | undefined
+}
+
+const routeNames = Object.keys({
+  login: true,
+  logout: true,
+  profile: true,
+  accessToken: true,
+  mfaAuthenticators: true,
+  mfaChallenge: true,
+  mfaAssociate: true,
+  mfaVerify: true,
+} satisfies Record<keyof ModuleRoutes, true>)
 
 /** Options of the module: `idp` in `nuxt.config.ts`. */
 export interface ModuleOptions {

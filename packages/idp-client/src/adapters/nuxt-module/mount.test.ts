@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { generateCookieHeader } from '../../testing/session-cookie.ts'
 import { IdpClient } from '../nuxt/client.ts'
+import type { LogEvent } from '../nuxt/index.ts'
 import type { HookedNitroApp, PageEvent } from './mount.ts'
 import { mount } from './mount.ts'
 
@@ -23,7 +24,7 @@ async function start(
   page: Page,
   options: IdpClientOptions = configured,
 ): Promise<(headers?: Record<string, string>, path?: string) => Promise<Response>> {
-  const idp = new IdpClient({ ...options, logger: () => {} })
+  const idp = new IdpClient({ logger: () => {}, ...options })
   const hooks = new Map<string, (event: PageEvent) => void>()
   const h3App = {
     handler: async (event: PageEvent) => {
@@ -81,6 +82,21 @@ test.each([{ cache: { swr: true } }, { isr: 60 }, { prerender: true }, { static:
     expect(await (await get(await signedIn('carol'))).text()).toBe('undefined')
   },
 )
+
+test('[O3] a guard of a page that all users get is reported once, and no other page', async () => {
+  const reports: string[] = []
+  const logger = (event: LogEvent): void => void reports.push(JSON.stringify(event))
+  const get = await start(
+    (event) => {
+      const isShared = event.path === '/shared'
+      if (isShared) Object.assign(event.context, { _nitro: { routeRules: { cache: { swr: true } } } })
+      return event.context.idpUser?.(event, event.path !== '/unguarded')
+    },
+    { ...configured, logger },
+  )
+  for (const path of ['/', '/shared', '/shared']) await get(await signedIn('carol'), path)
+  expect(reports).toEqual([expect.stringMatching(/NOTICE.*idp-login.*swr/)])
+})
 
 test('a page inside a cached handler has no user', async () => {
   const get = await start((event) => {

@@ -13,7 +13,7 @@ export interface PageEvent {
   readonly context: {
     readonly _nitro?: { readonly routeRules?: { readonly [rule: string]: unknown } }
     /** Returns the user for the page of an event; `undefined` if other users get the same response. */
-    idpUser?: (event: PageEvent) => Promise<User | null | undefined>
+    idpUser?: (event: PageEvent, isGuarded?: boolean) => Promise<User | null | undefined>
   }
 }
 
@@ -51,8 +51,11 @@ export function mount(idp: IdpClient, nitroApp: HookedNitroApp): void {
   const personal = new WeakSet<object>()
   nitroApp.hooks.hook('request', ({ context }) => {
     // The event of a cached page shares the context, and has no cookies.
-    context.idpUser = async (event) => {
-      if (isShared(event)) return undefined
+    context.idpUser = async (event, isGuarded = false) => {
+      if (isShared(event)) {
+        if (isGuarded) idp.reportSharedPage()
+        return undefined
+      }
       const session = await idp.getSession(event)
       if (session) personal.add(event.node.res)
       return session?.user ?? null

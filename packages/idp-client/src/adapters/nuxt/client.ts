@@ -13,7 +13,7 @@ import type { EventHandler } from './event-handler.ts'
 import { toGuarded } from './event-handler.ts'
 import type { NitroApp } from './nitro-app.ts'
 import { findBasePath, reportBasePath, toH3App } from './nitro-app.ts'
-import { assertNotCached, bindSubRequest, current } from './sub-request.ts'
+import { assertNotCached, bindSubRequest, current, reportSharedPage } from './sub-request.ts'
 
 /** Request type of this entry: an `H3Event` of h3 1, which Nuxt and Nitro 2 pass to their handlers. */
 export interface FrameworkRequest {
@@ -74,8 +74,13 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   /** @internal */
   protected override bind(event?: FrameworkRequest): Binding {
     if (event) return openBinding(event.node.req) ?? super.bind(event)
-    assertNotCached()
+    assertNotCached(this.application.settings.development)
     return super.bind()
+  }
+
+  /** @internal Reports that the server cannot decide about a page, because other users get the same response. */
+  reportSharedPage(): void {
+    reportSharedPage(this.application.settings.log)
   }
 
   /**
