@@ -14,7 +14,8 @@ await build({
   format: 'esm',
   target: 'es2022',
   conditions: ['workerd', 'worker', 'browser'],
-  external: ['node:*'],
+  // As `wrangler` does.
+  external: ['node:*', 'cloudflare:*'],
   outfile: 'worker.js',
 })
 copyFileSync(NODE_EXTRA_CA_CERTS, 'ca.pem')

@@ -40,6 +40,7 @@ app.get('/app-cookie', async (c) => {
   return c.json({ ok: true })
 })
 app.get('/token', async (c) => c.json(await idp.getAccessToken(...styled(c))))
+app.get('/user-info', async (c) => c.json(await idp.getUserInfo(...styled(c))))
 app.get('/late', (c) => {
   contract.saveLater(idp, query(c), styled(c))
   return c.text('late')

@@ -9,6 +9,7 @@ export const toOptions = (variables) => ({
   trustProxy: variables.CONTRACT_PROXY === '1',
   processLasts: variables.CONTRACT_PROCESS_LASTS !== '0',
   ...(variables.CONTRACT_LOG === '1' ? {} : { logger: () => {} }),
+  ...(variables.CONTRACT_HTTP_TIMEOUT ? { httpTimeout: Number(variables.CONTRACT_HTTP_TIMEOUT) } : {}),
 })
 
 // Workers without Node.js compatibility have no `process`.
@@ -49,21 +50,30 @@ export async function save(idp, query, args) {
 /** Updates that wait until their response has left, by their value. */
 const late = new Map()
 
+/* On Workers one request cannot settle the promises of another: each polls with its own timers. */
+async function until(isReady) {
+  while (!isReady()) await new Promise((resolve) => setTimeout(resolve, 5))
+}
+
 /** Starts an update that waits for `lateResult`: `/late`. */
 export function saveLater(idp, query, args) {
-  let release
-  const left = new Promise((resolve) => {
-    release = resolve
-  })
-  const outcome = left.then(() => save(idp, query, args)).then(() => ({ code: null }), toFailure)
-  late.set(query.get('value'), { release, outcome })
+  const update = { isReleased: false, outcome: undefined }
+  const saved = until(() => update.isReleased)
+    .then(() => save(idp, query, args))
+    .then(() => ({ code: null }), toFailure)
+    .then((outcome) => {
+      update.outcome = outcome
+    })
+  globalThis.contractWaitUntil?.(saved)
+  late.set(query.get('value'), update)
 }
 
 /** Lets that update continue, and returns the body of `/late-result`. */
-export function lateResult(query) {
-  const { release, outcome } = late.get(query.get('value'))
-  release()
-  return outcome
+export async function lateResult(query) {
+  const update = late.get(query.get('value'))
+  update.isReleased = true
+  await until(() => update.outcome)
+  return update.outcome
 }
 
 /** Returns the redirect to the provider: `/start`. */
@@ -101,6 +111,7 @@ const webOperations = {
   },
   'late-result': async (_idp, { query }) => Response.json(await lateResult(query)),
   token: async (idp, { args }) => Response.json(await idp.getAccessToken(...args)),
+  'user-info': async (idp, { args }) => Response.json(await idp.getUserInfo(...args)),
   start: (idp, { args, query }) => start(idp, query, args),
   connect: (idp, { args, query }) => connect(idp, query, args),
 }

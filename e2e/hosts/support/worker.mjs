@@ -7,6 +7,7 @@ import { build } from 'esbuild'
 /** Variables of the application, which workerd passes on from its own. */
 const variables = [
   'APP_BASE_URL',
+  'CONTRACT_HTTP_TIMEOUT',
   'CONTRACT_PROCESS_LASTS',
   'CONTRACT_PROXY',
   'IDP_DOMAIN',
@@ -16,8 +17,11 @@ const variables = [
   'NODE_ENV',
 ].filter((name) => process.env[name] !== undefined)
 
-// A case of the contract lets one request continue the update of an earlier one.
-const crossRequestPromises = 'no_handle_cross_request_promise_resolution'
+/** Keeps the update of the contract running that continues after its response. */
+const waitUntil = `
+import { waitUntil } from 'cloudflare:workers'
+globalThis.contractWaitUntil = waitUntil
+`
 
 /** Returns the configuration of workerd for `worker.js`, on a port of the loopback address. */
 const toConfiguration = ({ flags, port, trusted }) => `using Workerd = import "/workerd/workerd.capnp";
@@ -49,18 +53,23 @@ const application :Workerd.Worker = (
  */
 export async function serveWorker(contents, flags = []) {
   const { NODE_EXTRA_CA_CERTS: certificates, PORT: port } = process.env
+  const { CONTRACT_WORKER_FLAG: further, CONTRACT_WITHOUT_WAIT_UNTIL: withoutWaitUntil } = process.env
   await build({
-    stdin: { contents, resolveDir: process.cwd() },
+    stdin: { contents: contents + waitUntil, resolveDir: process.cwd() },
     bundle: true,
     format: 'esm',
     target: 'es2022',
-    conditions: ['workerd', 'worker', 'browser'],
+    // The library finds `waitUntil` by the first one.
+    conditions: [...(withoutWaitUntil ? [] : ['workerd']), 'worker', 'browser'],
     external: ['node:*', 'cloudflare:*'],
     outfile: 'worker.js',
   })
   if (certificates !== undefined) copyFileSync(certificates, 'ca.pem')
   const trusted = certificates === undefined ? '' : 'embed "ca.pem"'
-  writeFileSync('worker.capnp', toConfiguration({ flags: [...flags, crossRequestPromises], port, trusted }))
+  writeFileSync(
+    'worker.capnp',
+    toConfiguration({ flags: further ? [...flags, further] : flags, port, trusted }),
+  )
   const program = fileURLToPath(new URL('../../node_modules/.bin/workerd', import.meta.url))
   return spawn(program, ['serve', 'worker.capnp'], { stdio: 'inherit' })
 }

@@ -4,3 +4,6 @@ export interface AsyncContext<T> {
   /** Undefined outside `run`, and everywhere in a runtime that offers no such context. */
   get(): T | undefined
 }
+
+/** Keeps the current request alive until `work` ends. */
+export type WaitUntil = (work: Promise<unknown>) => void

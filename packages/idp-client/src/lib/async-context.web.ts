@@ -1,4 +1,7 @@
-import type { AsyncContext } from './async-context.ts'
+import type { AsyncContext, WaitUntil } from './async-context.ts'
+
+/** The runtime ends no work with its request. */
+export const waitUntil: WaitUntil | undefined = undefined
 
 interface Storage<T> {
   run<R>(value: T, callback: () => R): R

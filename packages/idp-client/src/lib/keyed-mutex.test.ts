@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { KeyedMutex, patience } from './keyed-mutex.ts'
+import { KeyedMutex } from './keyed-mutex.ts'
 
 afterEach(() => vi.useRealTimers())
 
@@ -27,12 +27,15 @@ function gates(names: readonly string[]) {
   return { order, open: (name: string) => open[name]?.(), tasks }
 }
 
+/** Milliseconds that no test waits. */
+const LONG = 60_000
+
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 test('tasks of one key run in order, those of another key at the same time', async () => {
   const mutex = new KeyedMutex<string>()
   const { open, order, tasks } = gates(['a1', 'a2', 'b', 'a3'])
-  const results = tasks.map((task, index) => mutex.run(index === 2 ? 'b' : 'a', task))
+  const results = tasks.map((task, index) => mutex.run(index === 2 ? 'b' : 'a', task, LONG))
   await turn()
   expect(order).toEqual(['+a1', '+b'])
   for (const name of ['a3', 'a2', 'a1', 'b']) open(name)
@@ -43,8 +46,8 @@ test('tasks of one key run in order, those of another key at the same time', asy
 test('a task that fails does not stop the next one', async () => {
   const mutex = new KeyedMutex<object>()
   const key = {}
-  const failing = mutex.run(key, () => Promise.reject(new Error('no')))
-  const next = mutex.run(key, async () => 'next')
+  const failing = mutex.run(key, () => Promise.reject(new Error('no')), LONG)
+  const next = mutex.run(key, async () => 'next', LONG)
   await expect(failing).rejects.toThrow('no')
   expect(await next).toBe('next')
 })
@@ -53,7 +56,7 @@ test('a task whose patience is over runs beside one that does not end, and later
   vi.useFakeTimers()
   const mutex = new KeyedMutex<string>()
   const { open, order, tasks } = gates(['hangs', 'second', 'third'])
-  const [, second, third] = tasks.map((task) => mutex.run('a', task, patience(700)))
+  const [, second, third] = tasks.map((task) => mutex.run('a', task, 700))
   await vi.advanceTimersByTimeAsync(699)
   expect(order).toEqual(['+hangs'])
   await vi.advanceTimersByTimeAsync(1)
@@ -64,25 +67,16 @@ test('a task whose patience is over runs beside one that does not end, and later
   expect(order.slice(0, 2)).toEqual(['+hangs', '+second'])
 })
 
-test('a task that gives up does not run, and later tasks still wait for earlier ones', async () => {
+test('[K1] a task of a request that ended holds up later ones once, and nobody after its deadline', async () => {
+  vi.useFakeTimers()
   const mutex = new KeyedMutex<string>()
-  const { open, order, tasks } = gates(['first', 'third'])
-  const [one, three] = tasks
-  if (!one || !three) throw new Error('two tasks')
-  const first = mutex.run('a', one)
-  const second = mutex.run(
-    'a',
-    async () => void order.push('second'),
-    () => Promise.reject(new Error('over')),
-  )
-  const third = mutex.run('a', three)
-  await expect(second).rejects.toThrow('over')
-  await turn()
-  expect(order).toEqual(['+first'])
-  open('first')
-  open('third')
-  await Promise.all([first, third])
-  expect(order).toEqual(['+first', '-first', '+third', '-third'])
+  void mutex.run('a', () => new Promise(() => {}), 700)
+  const second = mutex.run('a', async () => 'second', 700)
+  await vi.advanceTimersByTimeAsync(700)
+  expect(await second).toBe('second')
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(await mutex.run('a', async () => 'third', 700)).toBe('third')
+  expect(await mutex.idle(700)).toBe(false)
 })
 
 test('idle waits for running and queued tasks for a limited time, and returns whether there were any', async () => {
@@ -90,13 +84,13 @@ test('idle waits for running and queued tasks for a limited time, and returns wh
   const mutex = new KeyedMutex<string>()
   expect(await mutex.idle(1000)).toBe(false)
   const { open, order, tasks } = gates(['one', 'two'])
-  for (const task of tasks) void mutex.run('a', task)
+  for (const task of tasks) void mutex.run('a', task, LONG)
   const idle = mutex.idle(1000).then((was) => order.push(`idle ${was}`))
   open('two')
   open('one')
   await idle
   expect(order).toEqual(['+one', '-one', '+two', '-two', 'idle true'])
-  void mutex.run('a', () => new Promise(() => {}))
+  void mutex.run('a', () => new Promise(() => {}), LONG)
   const given = mutex.idle(1000)
   await vi.advanceTimersByTimeAsync(1000)
   expect(await given).toBe(true)
@@ -106,7 +100,7 @@ test('idle also waits for a task that a later one of its key did not wait for', 
   vi.useFakeTimers()
   const mutex = new KeyedMutex<string>()
   const { open, order, tasks } = gates(['slow', 'second'])
-  const [, second] = tasks.map((task) => mutex.run('a', task, patience(700)))
+  const [, second] = tasks.map((task) => mutex.run('a', task, 700))
   await vi.advanceTimersByTimeAsync(700)
   open('second')
   await second

@@ -13,12 +13,14 @@ export const pause: Pause = (milliseconds, signal) =>
     signal?.addEventListener('abort', done, { once: true })
   })
 
-/** Resolves when `work` settles, or after that many milliseconds; never rejects. */
-export async function atMost(milliseconds: number, work: Promise<unknown>): Promise<void> {
-  const over = new AbortController()
-  const settled = work.then(
-    () => over.abort(),
-    () => over.abort(),
-  )
-  await Promise.race([settled, pause(milliseconds, over.signal)])
+/** Resolves to true when `work` settles, or to false after that many milliseconds; never rejects. */
+export function atMost(milliseconds: number, work: Promise<unknown>): Promise<boolean> {
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => resolve(false), milliseconds)
+    const done = (): void => {
+      clearTimeout(timer)
+      resolve(true)
+    }
+    work.then(done, done)
+  })
 }

@@ -1,6 +1,8 @@
-import { createAsyncContext } from '#async-context'
-import type { AsyncContext } from './async-context.ts'
+import { createAsyncContext, waitUntil } from '#async-context'
+import type { AsyncContext, WaitUntil } from './async-context.ts'
 import { processWide } from './registry.ts'
+
+const ignore = (): void => {}
 
 type RequestContexts = Map<string, AsyncContext<unknown>>
 
@@ -52,4 +54,20 @@ export function requestScope(): RequestScope {
       values = new Map()
     },
   }
+}
+
+interface VercelRuntime {
+  readonly [context: symbol]: { get?(): { waitUntil?: WaitUntil } | undefined } | undefined
+}
+
+/** The key under which functions on Vercel find the context of their request. */
+const VERCEL_CONTEXT = Symbol.for('@vercel/request-context')
+
+/**
+ * Keeps the current request alive until `work` ends, where the platform can: other requests share it, and I/O and timers end
+ * with the request that began them.
+ */
+export function outliveRequest(work: Promise<unknown>): void {
+  const context = waitUntil ? { waitUntil } : (globalThis as VercelRuntime)[VERCEL_CONTEXT]?.get?.()
+  context?.waitUntil?.(work.then(ignore, ignore))
 }

@@ -1,8 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import type { Flight } from './single-flight.ts'
 import { SingleFlight } from './single-flight.ts'
 
-afterEach(() => vi.useRealTimers())
+afterEach(() => void vi.useRealTimers())
+
+const sharing = { patience: 60_000 }
 
 function gate<T>() {
   let open: (value: T) => void = () => {}
@@ -13,6 +14,34 @@ function gate<T>() {
   return { promise, open, fail }
 }
 
+/** A task of a request that ended: it never settles. */
+const lost = (): Promise<never> => new Promise(() => {})
+
+/** Runs that count. `patience` is 5000 ms, so that a run counts as lost after 6000 ms. */
+function counting(overdue?: () => Error) {
+  vi.useFakeTimers()
+  const flights = new SingleFlight<string>()
+  let runs = 0
+  const call = (task: () => Promise<string> = async () => `run ${runs}`) =>
+    flights.run(
+      'a',
+      () => {
+        runs++
+        return task()
+      },
+      { patience: 5000, ...(overdue ? { overdue } : {}) },
+    )
+  const settled = (call: Promise<string>) => {
+    const outcomes: string[] = []
+    call.then(
+      (value) => outcomes.push(value),
+      (error) => outcomes.push(error.message),
+    )
+    return outcomes
+  }
+  return { flights, call, settled, runs: () => runs }
+}
+
 test('runs a task once for concurrent callers, and again for later ones', async () => {
   const flights = new SingleFlight<number>()
   const { open, promise } = gate<number>()
@@ -21,12 +50,12 @@ test('runs a task once for concurrent callers, and again for later ones', async 
     runs++
     return promise
   }
-  const together = [flights.run('a', task), flights.run('a', task), flights.run('b', task)]
+  const together = ['a', 'a', 'b'].map((key) => flights.run(key, task, sharing))
   expect(runs).toBe(2)
   open(7)
   expect(await Promise.all(together)).toEqual([7, 7, 7])
-  expect([flights.join('a'), flights.join('b')]).toEqual([undefined, undefined])
-  await flights.run('a', task)
+  expect([flights.get('a'), flights.all()]).toEqual([undefined, []])
+  await flights.run('a', task, sharing)
   expect(runs).toBe(3)
 })
 
@@ -35,64 +64,44 @@ test('shares an error and does not cache it', async () => {
   const failing = async (): Promise<string> => {
     throw new Error('down')
   }
-  const outcomes = await Promise.allSettled([flights.run('a', failing), flights.run('a', failing)])
+  const outcomes = await Promise.allSettled([1, 2].map(() => flights.run('a', failing, sharing)))
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-  expect(await flights.run('a', async () => 'up')).toBe('up')
+  expect(await flights.run('a', async () => 'up', sharing)).toBe('up')
 })
 
 test('dismissing a run rejects its waiting callers, and later callers get its result', async () => {
   const flights = new SingleFlight<string>()
   const { open, promise } = gate<string>()
-  const flown: Flight[] = []
-  const early = flights.run('a', (flight) => {
-    flown.push(flight)
-    return promise
-  })
-  const alsoEarly = flights.run('a', () => Promise.reject(new Error('a second run')))
-  expect(flights.isDismissed('a')).toBe(false)
+  const early = flights.run('a', () => promise, sharing)
+  const alsoEarly = flights.run('a', () => Promise.reject(new Error('a second run')), sharing)
+  const run = flights.get('a')
   const error = new Error('late')
-  expect(flown.map(({ dismiss }) => [dismiss(error), dismiss(new Error('again'))])).toEqual([[true, false]])
+  expect([run?.isDismissed, run?.dismiss(error), run?.dismiss(new Error('again'))]).toEqual([
+    false,
+    true,
+    false,
+  ])
   await expect(early).rejects.toBe(error)
   await expect(alsoEarly).rejects.toBe(error)
-  expect(flights.isDismissed('a')).toBe(true)
-  const later = flights.join('a')
-  expect(later).toBeDefined()
+  expect(run?.isDismissed).toBe(true)
+  const later = flights.run('a', () => Promise.reject(new Error('a second run')), sharing)
   open('tokens')
   expect(await later).toBe('tokens')
-  expect([flights.join('a'), flights.isDismissed('a')]).toEqual([undefined, false])
+  expect(flights.get('a')).toBeUndefined()
 })
 
 test('a run that fails without callers causes no unhandled rejection', async () => {
   const flights = new SingleFlight<string>()
   const { fail, promise } = gate<string>()
-  void flights.run('a', ({ dismiss }) => {
-    dismiss(new Error('late'))
-    return promise
-  })
+  flights.run('a', () => promise, sharing).catch(() => {})
+  flights.get('a')?.dismiss(new Error('late'))
   const unhandled: unknown[] = []
   const record = (reason: unknown): void => void unhandled.push(reason)
   process.on('unhandledRejection', record)
   fail(new Error('never came'))
   await new Promise((resolve) => setImmediate(resolve))
   process.off('unhandledRejection', record)
-  expect([unhandled, flights.join('a')]).toEqual([[], undefined])
-})
-
-test('a run that does not end is shared for a limited time, and its end does not end the next one', async () => {
-  vi.useFakeTimers()
-  const flights = new SingleFlight<string>()
-  const [first, second] = [gate<string>(), gate<string>()]
-  const before = flights.run('a', () => first.promise, 700)
-  await vi.advanceTimersByTimeAsync(699)
-  expect(flights.join('a')).toBe(before)
-  await vi.advanceTimersByTimeAsync(1)
-  const after = flights.run('a', () => second.promise, 700)
-  expect(after).not.toBe(before)
-  first.open('one')
-  expect(await before).toBe('one')
-  expect(flights.join('a')).toBe(after)
-  second.open('two')
-  expect(await after).toBe('two')
+  expect([unhandled, flights.get('a')]).toEqual([[], undefined])
 })
 
 test('reports the end of the last run before its callers continue', async () => {
@@ -100,11 +109,75 @@ test('reports the end of the last run before its callers continue', async () => 
   const flights = new SingleFlight<string>(() => events.push('idle'))
   const [first, second] = [gate<string>(), gate<string>()]
   const both = [first, second].map(({ promise }, index) =>
-    flights.run(`${index}`, () => promise).then((name) => events.push(name)),
+    flights.run(`${index}`, () => promise, sharing).then((name) => events.push(name)),
   )
   first.open('first')
   await both[0]
   second.open('second')
   await both[1]
   expect(events).toEqual(['first', 'idle', 'second'])
+})
+
+test('[K1] a caller whose patience is over runs the task itself, and the others join that run', async () => {
+  const { call, flights, runs, settled } = counting()
+  void call(lost)
+  const { open, promise } = gate<string>()
+  const joined = [1, 2, 3].map(() => settled(call(() => promise)))
+  await vi.advanceTimersByTimeAsync(4999)
+  expect([runs(), joined]).toEqual([1, [[], [], []]])
+  await vi.advanceTimersByTimeAsync(1)
+  expect(runs()).toBe(2)
+  open('loaded')
+  await vi.advanceTimersByTimeAsync(0)
+  expect(joined).toEqual([['loaded'], ['loaded'], ['loaded']])
+  expect(flights.get('a')).toBeUndefined()
+})
+
+test('[K1] with an error for it, a caller whose patience ends before the deadline runs nothing', async () => {
+  const { call, runs, settled } = counting(() => new Error('overdue'))
+  void call(lost)
+  await vi.advanceTimersByTimeAsync(999)
+  const early = settled(call())
+  await vi.advanceTimersByTimeAsync(4999)
+  expect(early).toEqual([])
+  await vi.advanceTimersByTimeAsync(1)
+  expect([early, runs()]).toEqual([['overdue'], 1])
+  const { open, promise } = gate<string>()
+  const late = [1, 2, 3].map(() => settled(call(() => promise)))
+  await vi.advanceTimersByTimeAsync(1)
+  open('redeemed')
+  await vi.advanceTimersByTimeAsync(0)
+  expect([late, runs()]).toEqual([[['redeemed'], ['redeemed'], ['redeemed']], 2])
+})
+
+test('[K1] a run that extends its deadline is not taken over before that', async () => {
+  const { call, flights, runs, settled } = counting(() => new Error('overdue'))
+  void call(lost)
+  await vi.advanceTimersByTimeAsync(4000)
+  const early = settled(call())
+  flights.get('a')?.extend(20_000)
+  await vi.advanceTimersByTimeAsync(5000)
+  expect([early, runs()]).toEqual([['overdue'], 1])
+  await vi.advanceTimersByTimeAsync(15_999)
+  const waiting = settled(call())
+  await vi.advanceTimersByTimeAsync(0)
+  expect(waiting).toEqual([])
+  await vi.advanceTimersByTimeAsync(1)
+  expect([waiting, runs()]).toEqual([['run 2'], 2])
+})
+
+test('[K1] the late end of a run that was taken over does not end the next one', async () => {
+  const { call, flights, settled } = counting()
+  const [first, second] = [gate<string>(), gate<string>()]
+  const before = settled(call(() => first.promise))
+  await vi.advanceTimersByTimeAsync(6000)
+  const after = settled(call(() => second.promise))
+  await vi.advanceTimersByTimeAsync(0)
+  const next = flights.get('a')
+  first.open('one')
+  await vi.advanceTimersByTimeAsync(0)
+  expect([before, flights.get('a') === next]).toEqual([['one'], true])
+  second.open('two')
+  await vi.advanceTimersByTimeAsync(0)
+  expect(after).toEqual(['two'])
 })

@@ -1,27 +1,19 @@
-import { atMost } from './pause.ts'
+import { SharedRun } from './shared-run.ts'
 
-/** One run of a task. */
-export interface Flight {
-  /**
-   * Rejects the promises of current callers. The task continues, and later callers wait for its outcome.
-   * Returns false if that happened before.
-   */
-  dismiss(error: unknown): boolean
-}
-
-interface Running<T> {
-  readonly outcome: Promise<T>
-  /** The promise of callers that came before `dismiss`. */
-  readonly early: Promise<T>
-  readonly isDismissed: () => boolean
+/** How a caller shares the run of another one. */
+export interface Sharing {
+  /** How long a caller waits for the run of another one, and how long its own may take, in milliseconds. */
+  readonly patience: number
+  /** Creates the error of a caller whose patience ends before the run is lost. Without it, the caller runs the task itself. */
+  readonly overdue?: () => Error
 }
 
 /**
  * Runs a task once for all calls with its key while it runs. Results and errors are shared, never kept: the first call
- * after the end runs the task again.
+ * after the end runs the task again. If a run is lost with its request, one of those that wait for it takes over.
  */
 export class SingleFlight<T> {
-  readonly #running = new Map<string, Running<T>>()
+  readonly #running = new Map<string, SharedRun<T>>()
   readonly #onIdle: (() => void) | undefined
 
   /** @param onIdle called when the last run has ended */
@@ -29,50 +21,38 @@ export class SingleFlight<T> {
     this.#onIdle = onIdle
   }
 
-  /** Returns the outcome of the run under way, or undefined if there is none. */
-  join(key: string): Promise<T> | undefined {
-    const running = this.#running.get(key)
-    return running && (running.isDismissed() ? running.outcome : running.early)
+  /** Returns the run under way, or undefined if there is none. */
+  get(key: string): SharedRun<T> | undefined {
+    return this.#running.get(key)
   }
 
-  /** Whether there is a run whose first callers were dismissed. */
-  isDismissed(key: string): boolean {
-    return this.#running.get(key)?.isDismissed() ?? false
+  /** Returns the runs under way. */
+  all(): readonly SharedRun<T>[] {
+    return [...this.#running.values()]
   }
 
-  /** Joins the run under way, or starts one. It is shared until it ends, or for at most `limit` milliseconds. */
-  run(key: string, task: (flight: Flight) => Promise<T>, limit?: number): Promise<T> {
-    return this.join(key) ?? this.#start(key, task, limit)
+  /** Joins the run under way, or starts one. */
+  async run(key: string, task: (run: SharedRun<T>) => Promise<T>, sharing: Sharing): Promise<T> {
+    const { overdue, patience } = sharing
+    for (let running = this.get(key); running; running = this.get(key)) {
+      const outcome = await running.join(patience)
+      if (outcome) return outcome()
+      if (overdue && !running.isLost) throw overdue()
+      // The first caller that finds it lost starts the next run, which the others join.
+      if (this.get(key) === running) break
+    }
+    return this.#start(key, task, patience)
   }
 
-  #start(key: string, task: (flight: Flight) => Promise<T>, limit?: number): Promise<T> {
-    let isDismissed = false
-    let resolve: (value: T) => void = () => {}
-    let reject: (error: unknown) => void = () => {}
-    const early = new Promise<T>((onResult, onError) => {
-      resolve = onResult
-      reject = onError
-    })
-    const outcome = task({
-      dismiss(error) {
-        if (isDismissed) return false
-        isDismissed = true
-        reject(error)
-        return true
-      },
-    })
-    // Not `Promise.race`, which creates a promise for each of its arguments.
-    outcome.then(resolve, reject)
-    const running: Running<T> = { outcome, early, isDismissed: () => isDismissed }
-    this.#running.set(key, running)
-    const end = (): void => {
-      if (this.#running.get(key) !== running) return
+  #start(key: string, task: (run: SharedRun<T>) => Promise<T>, patience: number): Promise<T> {
+    const run = new SharedRun(task, patience)
+    this.#running.set(key, run)
+    run.onEnd(() => {
+      // Another one may have taken over.
+      if (this.#running.get(key) !== run) return
       this.#running.delete(key)
       if (this.#running.size === 0) this.#onIdle?.()
-    }
-    ;(limit === undefined ? outcome : atMost(limit, outcome)).then(end, end)
-    // Callers may have left: a rejection must not be unhandled.
-    early.catch(() => {})
-    return early
+    })
+    return run.outcome
   }
 }

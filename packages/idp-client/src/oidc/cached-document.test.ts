@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import type { Renewal, TokenSender } from './cached-document.ts'
 import { CachedDocument } from './cached-document.ts'
 
 interface Bench {
@@ -8,7 +9,7 @@ interface Bench {
   /** The reported failures of loads. */
   readonly reported: unknown[]
   read(): Promise<number>
-  renew(seen: number): Promise<number | null>
+  renew(seen: number, sender?: TokenSender): Promise<Renewal<number>>
 }
 
 /** A value that counts its loads. */
@@ -16,6 +17,7 @@ function bench(): Bench {
   const aged = new CachedDocument<number>()
   const source = {
     clock: () => self.now,
+    patience: 1000,
     load: async () => {
       self.loads++
       await Promise.resolve()
@@ -30,7 +32,7 @@ function bench(): Bench {
     fails: false,
     reported: [],
     read: async () => aged.read(source),
-    renew: (seen) => aged.renew(seen, source),
+    renew: (seen, sender = 'provider') => aged.renew(seen, source, sender),
   }
   return self
 }
@@ -72,7 +74,7 @@ describe('read', () => {
     expect(await it.read()).toBe(4)
   })
 
-  test('a clock that was set back does not extend the cache', async () => {
+  test('[Q4] a clock that was set back does not extend the cache', async () => {
     const it = bench()
     await it.read()
     it.now -= 3600
@@ -84,6 +86,7 @@ describe('read', () => {
     let broken = true
     const source = {
       clock: () => 1,
+      patience: 1000,
       load: () => {
         if (broken) throw new Error('at once')
         return Promise.resolve(7)
@@ -97,29 +100,73 @@ describe('read', () => {
 })
 
 describe('renew', () => {
-  test('loads at the first call, then at most once per 60 s', async () => {
+  test('loads at once, then at most every 5 s for tokens of the provider', async () => {
     const it = bench()
     const seen = await it.read()
-    expect(await it.renew(seen)).toBe(2)
-    expect(await it.renew(2)).toBeNull()
-    it.now += 59
-    expect(await it.renew(2)).toBeNull()
+    it.now += 2
+    expect(await it.renew(seen)).toEqual({ newer: 2, age: 0, pause: 5 })
+    it.now += 4
+    expect(await it.renew(2)).toEqual({ newer: null, age: 4, pause: 1 })
     it.now += 1
-    expect(await it.renew(2)).toBe(3)
+    expect(await it.renew(2)).toEqual({ newer: 3, age: 0, pause: 5 })
+  })
+
+  test('loads at once, then at most every 60 s for tokens that anyone can send', async () => {
+    const it = bench()
+    const seen = await it.read()
+    expect((await it.renew(seen, 'anyone')).newer).toBe(2)
+    it.now += 59
+    expect(await it.renew(2, 'anyone')).toEqual({ newer: null, age: 59, pause: 1 })
+    it.now += 1
+    expect((await it.renew(2, 'anyone')).newer).toBe(3)
+  })
+
+  test('[K2] each sender has its own pause, and the result of a load is for all', async () => {
+    const it = bench()
+    const seen = await it.read()
+    await it.renew(seen, 'anyone')
+    expect((await it.renew(2, 'provider')).newer).toBe(3)
+    expect((await it.renew(2, 'anyone')).newer).toBe(3)
+    expect(it.loads).toBe(3)
+  })
+
+  test('[K2] after a failed load the pause is 5 s for both senders', async () => {
+    for (const sender of ['provider', 'anyone'] as const) {
+      const it = bench()
+      const seen = await it.read()
+      it.fails = true
+      await expect(it.renew(seen, sender)).rejects.toThrow('down')
+      it.fails = false
+      it.now += 4
+      expect(await it.renew(seen, sender)).toEqual({ newer: null, age: 4, pause: 1 })
+      it.now += 1
+      expect((await it.renew(seen, sender)).newer).toBe(3)
+    }
+  })
+
+  test('[Q4] a clock that was set back does not extend the pause', async () => {
+    const it = bench()
+    const seen = await it.read()
+    await it.renew(seen, 'anyone')
+    it.now -= 20
+    expect(await it.renew(2, 'anyone')).toEqual({ newer: null, age: 20, pause: 40 })
+    it.now -= 40
+    expect((await it.renew(2, 'anyone')).newer).toBe(3)
   })
 
   test('returns the current value without loading to a caller with an older one', async () => {
     const it = bench()
     const seen = await it.read()
     await it.renew(seen)
-    expect(await it.renew(seen)).toBe(2)
+    expect((await it.renew(seen)).newer).toBe(2)
     expect(it.loads).toBe(2)
   })
 
   test('shares a pending load', async () => {
     const it = bench()
     const seen = await it.read()
-    expect(await Promise.all([it.renew(seen), it.renew(seen)])).toEqual([2, 2])
+    const renewals = await Promise.all([it.renew(seen), it.renew(seen, 'anyone')])
+    expect(renewals.map(({ newer }) => newer)).toEqual([2, 2])
     expect(it.loads).toBe(2)
   })
 

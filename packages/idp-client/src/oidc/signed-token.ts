@@ -1,9 +1,10 @@
 import type { Config } from '../config/config.ts'
 import { fromBase64url } from '../crypto/base64url.ts'
 import type { SignatureAlgorithm } from '../crypto/signature.ts'
-import type { Remedy } from '../errors/remedies.ts'
+import type { Remedy } from '../errors/remedy.ts'
 import { strictText } from '../lib/utf8.ts'
 import { reportFailure } from '../log/failure.ts'
+import type { Renewal, TokenSender } from './cached-document.ts'
 import type { JsonObject } from './json.ts'
 import { parseObject } from './json.ts'
 import type { KeySet, SignatureFault, SignatureHeader } from './keys.ts'
@@ -18,6 +19,7 @@ export type Assert = (condition: boolean, detail: string, remedy?: Remedy) => as
 
 /** A kind of token that the provider signs for this client. */
 export interface TokenKind {
+  readonly sender: TokenSender
   /** Throws the error of this kind. */
   readonly refuse: (detail: string, remedy?: Remedy) => never
   /** Returns whether this `typ` is accepted; `undefined` if the header has none. */
@@ -108,6 +110,9 @@ const signatureFaults: Record<SignatureFault, string> = {
   unverifiable: 'Its signature cannot be verified.',
 }
 
+const loadTimes = ({ age, pause }: Renewal<KeySet>): string =>
+  `The keys were loaded ${age} s ago and may be loaded again ${pause > 0 ? `in ${pause} s` : 'now'}.`
+
 /**
  * Verifies the signature and returns the claims. Keys may have been rotated since they were loaded: if they fail, tries
  * newer ones once, unless the key set was loaded too recently.
@@ -116,15 +121,17 @@ async function verifySignature(
   provider: Provider,
   token: string,
   header: SignatureHeader,
-  refuse: TokenKind['refuse'],
+  { refuse, sender }: TokenKind,
 ): Promise<JsonObject> {
   const keys = await provider.keys()
   let outcome = await verifyWith(keys, token, header)
+  let times = ''
   if (outcome === 'unknown-key' || outcome === 'mismatch') {
-    const newer = await provider.newerKeys(keys)
-    if (newer) outcome = await verifyWith(newer, token, header)
+    const renewal = await provider.newerKeys(keys, sender)
+    if (renewal.newer) outcome = await verifyWith(renewal.newer, token, header)
+    times = ` ${loadTimes(renewal)}`
   }
-  if (typeof outcome === 'string') return refuse(signatureFaults[outcome], 'ID_TOKEN_SIGNATURE')
+  if (typeof outcome === 'string') return refuse(signatureFaults[outcome] + times, 'ID_TOKEN_SIGNATURE')
   return parseClaims(outcome) ?? refuse('Its payload is not a JSON object.')
 }
 
@@ -152,11 +159,14 @@ export function decodeToken(token: string, allowed: AllowedAlgorithms, kind: Tok
   return { ...header, claims }
 }
 
-/** Result of a check; `unknown` if the keys that could be loaded do not tell. */
-export type SignatureStatus = 'valid' | 'wrong' | 'unknown'
+/** Result of a check; `unknown`, with the reason, if the keys that could be loaded do not tell. */
+export type SignatureStatus =
+  | { readonly status: 'valid' | 'wrong' }
+  | { readonly status: 'unknown'; readonly detail: string }
 
 /**
- * Verifies a signature, also if keys cannot be loaded. Only newly loaded keys prove that a signature is wrong; a `kid` that is not among them may belong to a key that is about to be published.
+ * Verifies a signature, also if keys cannot be loaded. Only newly loaded keys prove that a signature is wrong; a `kid` that
+ * is not among them may belong to a key that is about to be published.
  */
 export async function checkSignature(
   provider: Provider,
@@ -164,18 +174,20 @@ export async function checkSignature(
   header: SignatureHeader,
 ): Promise<SignatureStatus> {
   const { keyId } = header
-  let newer: KeySet | null
+  const undecided = 'No key could be loaded that decides about its signature.'
+  let renewal: Renewal<KeySet>
   try {
     const keys = await provider.keys()
-    if (typeof (await verifyWith(keys, token, header)) !== 'string') return 'valid'
-    newer = await provider.newerKeys(keys)
+    if (typeof (await verifyWith(keys, token, header)) !== 'string') return { status: 'valid' }
+    renewal = await provider.newerKeys(keys, 'provider')
   } catch (error) {
     reportFailure(provider.config.log, error)
-    return 'unknown'
+    return { status: 'unknown', detail: undecided }
   }
-  if (!newer) return 'unknown'
-  if (typeof (await verifyWith(newer, token, header)) !== 'string') return 'valid'
-  return typeof keyId === 'string' && !newer.ids.has(keyId) ? 'unknown' : 'wrong'
+  const { newer } = renewal
+  if (newer && typeof (await verifyWith(newer, token, header)) !== 'string') return { status: 'valid' }
+  if (newer && !(typeof keyId === 'string' && !newer.ids.has(keyId))) return { status: 'wrong' }
+  return { status: 'unknown', detail: `${undecided} ${loadTimes(renewal)}` }
 }
 
 /** Returns the audiences of a token; `aud` is a string or an array. */
@@ -193,7 +205,7 @@ export async function verifyToken(provider: Provider, token: string, kind: Token
   const { issuer } = metadata
   const allowed = allowedAlgorithms(provider.config, metadata)
   const header = readHeader(token, allowed, kind)
-  const claims = await verifySignature(provider, token, header, kind.refuse)
+  const claims = await verifySignature(provider, token, header, kind)
   checkIssuerAndAudience(claims, { issuer, clientId: provider.config.clientId }, createAssert(kind.refuse))
   return { algorithm: header.algorithm, claims }
 }

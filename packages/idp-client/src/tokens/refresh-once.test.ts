@@ -171,7 +171,7 @@ test.each([
   })
   const { family, redemption } = await refreshOnce(given)
   await expect(redemption).rejects.toThrow('late')
-  const response = family.queue?.flights.join('api')
+  const response = family.flights?.get('api')?.join(60_000)
   if (isEnded) closeFamily(family)
   land()
   await response
@@ -236,7 +236,7 @@ test('tasks of the same purpose run once; the next one starts after the previous
   gates.b.open()
   expect((await asked[2]?.redemption)?.session.data.tokenSet.refreshToken).toBe('of b')
   expect(order).toEqual(['a first', 'b of a'])
-  expect(asked[0]?.family.queue).toBeUndefined()
+  expect(asked[0]?.family.flights).toBeUndefined()
 })
 
 test('[B11] callers in time get an error that the response is late, later ones get its result', async () => {
@@ -253,7 +253,7 @@ test('[B11] callers in time get an error that the response is late, later ones g
   expect((await joining).session.data.tokenSet.refreshToken).toBe('rotated')
   expect((await other).session.data.tokenSet.refreshToken).toBe('rotated+')
   expect(kept).toHaveLength(1)
-  expect(family.queue).toBeUndefined()
+  expect(family.flights).toBeUndefined()
 })
 
 test('[B11] a later caller waits until its own deadline, and then its task does not run', async () => {
@@ -267,29 +267,104 @@ test('[B11] a later caller waits until its own deadline, and then its task does 
   expect((await ask('b', { redeem })).session.data.tokenSet.refreshToken).toBe('1')
 })
 
-test('[B11] a caller past its deadline still waits for a response that is not late, until it is', async () => {
+/** A redemption whose request ended: it never settles. `patience` is 1000 ms, so that it counts as lost after 2000 ms. */
+async function lostRedemption(sent: string[]) {
+  vi.useFakeTimers()
+  const one = session()
+  const of = (changes: Partial<RefreshOnce> = {}): RefreshOnce =>
+    request(one, {
+      redeem: async (latest, token, { onRequest }) => {
+        onRequest()
+        sent.push(token)
+        return renewed(latest, 'next')
+      },
+      ...changes,
+    })
+  const lose: RefreshOnce['redeem'] = (_latest, token, { onRequest }) => {
+    onRequest()
+    sent.push(token)
+    return new Promise(() => {})
+  }
+  const ask = async (changes?: Partial<RefreshOnce>): Promise<string> => {
+    const { redemption } = await refreshOnce(of(changes))
+    return redemption.then(
+      ({ session: { data } }) => `${data.tokenSet.refreshToken}`,
+      ({ code }) => code,
+    )
+  }
+  void ask({ redeem: lose })
+  await vi.advanceTimersByTimeAsync(0)
+  return { ask, lose, one }
+}
+
+test('[K1] before the deadline of a redemption, a caller whose patience ends sends nothing', async () => {
+  const sent: string[] = []
+  const { ask } = await lostRedemption(sent)
+  const joining = [ask(), ask({ purpose: 'other' })]
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(await Promise.all(joining)).toEqual(['REQUEST_TIMEOUT', 'REQUEST_TIMEOUT'])
+  expect(sent).toHaveLength(1)
+})
+
+test('[K1] after the deadline one caller redeems, the others wait for it', async () => {
+  const sent: string[] = []
+  const { ask, one } = await lostRedemption(sent)
+  await vi.advanceTimersByTimeAsync(1500)
+  const joining = [ask(), ask(), ask(), ask({ purpose: 'other' })]
+  await vi.advanceTimersByTimeAsync(500)
+  expect(await Promise.all(joining)).toEqual(['next', 'next', 'next', 'next'])
+  expect(sent).toEqual([one.refreshToken, one.refreshToken])
+})
+
+test('[K1] a redemption that is taken over reads the session from the store again', async () => {
+  const sent: string[] = []
+  const reads: (boolean | undefined)[] = []
+  const { ask } = await lostRedemption(sent)
+  const distributed: NonNullable<RefreshOnce['distributed']> = {
+    exclusively: (current, work, mayBeOld) => {
+      reads.push(mayBeOld)
+      return work(current)
+    },
+    adopt: async () => {},
+    currentId: async () => null,
+  }
+  await vi.advanceTimersByTimeAsync(2000)
+  expect(await ask({ distributed })).toBe('next')
+  expect(await ask({ distributed, purpose: 'other', isSatisfiedBy: () => false })).toBe('next')
+  expect(reads).toEqual([true, false])
+})
+
+test('[K1] a token whose responses were lost twice is not sent again', async () => {
+  const sent: string[] = []
+  const { ask, lose } = await lostRedemption(sent)
+  await vi.advanceTimersByTimeAsync(2000)
+  void ask({ redeem: lose })
+  await vi.advanceTimersByTimeAsync(2000)
+  for (const purpose of ['api', 'other', 'api']) expect(await ask({ purpose })).toBe('REQUEST_TIMEOUT')
+  expect(sent).toHaveLength(2)
+})
+
+test('[K1] a redemption whose response has arrived is not taken over while hooks run', async () => {
   vi.useFakeTimers()
   const one = session()
   const { open, opened } = gate()
-  let tell = (): number => 0
-  const slow = await refreshOnce(
-    request(one, {
-      redeem: async (latest, _token, { onOverdue }) => {
-        tell = () => onOverdue(late)
-        await opened
-        return renewed(latest, 'rotated')
-      },
-    }),
-  )
-  slow.redemption.catch(() => {})
-  const { redemption } = await refreshOnce(request(one, { purpose: 'other' }))
-  const outcome = vi.fn()
-  redemption.catch(outcome)
-  await vi.advanceTimersByTimeAsync(2000)
-  expect(outcome).not.toHaveBeenCalled()
-  expect(tell()).toBe(3000)
-  await expect(redemption).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' })
+  let redeemed = 0
+  const slow = request(one, {
+    redeem: async (latest, _token, { onRequest, onResponse }) => {
+      redeemed++
+      onRequest()
+      onResponse()
+      await opened
+      return renewed(latest, 'next')
+    },
+  })
+  const { redemption } = await refreshOnce(slow)
+  await vi.advanceTimersByTimeAsync(3000)
+  const joining = refreshOnce(slow).then(({ redemption }) => redemption)
+  await vi.advanceTimersByTimeAsync(500)
   open()
+  expect(await joining).toEqual(await redemption)
+  expect(redeemed).toBe(1)
 })
 
 test('[B11] the failure of a late response is reported, and the next caller tries again', async () => {
@@ -304,7 +379,7 @@ test('[B11] the failure of a late response is reported, and the next caller trie
     reportLate: (error) => void reported.push(error),
   })
   await expect(redemption).rejects.toBe(late)
-  await family.queue?.flights.join('a')?.catch(() => {})
+  await family.flights?.get('a')?.join(60_000)
   expect(reported).toEqual([failure])
   expect((await ask('a')).session.data.tokenSet.accessToken).toBe('new')
 })
@@ -315,7 +390,7 @@ test('[B11] a late response is awaited once, and at most a thousand are pending'
   expect(many.filter(({ granted }) => granted[0] === 0)).toHaveLength(1)
   for (const { open } of many) open()
   await Promise.allSettled(
-    many.map(({ family, redemption }) => family.queue?.flights.join('a') ?? redemption),
+    many.map(({ family, redemption }) => family.flights?.get('a')?.join(60_000) ?? redemption),
   )
   const twice: number[] = []
   const next = await lateResponse({

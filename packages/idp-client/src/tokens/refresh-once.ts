@@ -3,18 +3,26 @@ import { OAuthError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Clock } from '../lib/clock.ts'
 import { monotonic } from '../lib/clock.ts'
-import { KeyedMutex } from '../lib/keyed-mutex.ts'
-import { atMost } from '../lib/pause.ts'
 import { processWide } from '../lib/registry.ts'
 import type { RequestScope } from '../lib/request-scope.ts'
 import { outsideRequest, requestScope } from '../lib/request-scope.ts'
+import type { SharedRun } from '../lib/shared-run.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 import { withChanges } from '../session/model/session.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { countFurtherTokens, MAX_FURTHER_TOKENS } from '../session/model/stored-session.ts'
 import type { DistributedSessions, SessionStorage } from '../session/storage.ts'
-import type { Redemption, RedemptionQueue, TokenFamily } from './token-family.ts'
-import { advance, deferPersistence, dropUnused, findFamily, openFamily, tokenKey } from './token-family.ts'
+import type { Redemption, TokenFamily } from './token-family.ts'
+import {
+  advance,
+  deferPersistence,
+  dropUnused,
+  findFamily,
+  openFamily,
+  recordSend,
+  settleSend,
+  tokenKey,
+} from './token-family.ts'
 
 /** The part of the starting request that a redemption may use. */
 export interface RedemptionContext {
@@ -22,6 +30,10 @@ export interface RedemptionContext {
   readonly scope: RequestScope
   /** Called when the response is late. Returns for how many more milliseconds to wait for it. */
   readonly onOverdue: (error: Error) => number
+  /** Called when the refresh token is sent. */
+  readonly onRequest: () => void
+  /** Called when the response has arrived, and only steps of this process follow. */
+  readonly onResponse: () => void
 }
 
 export interface RefreshOnce {
@@ -37,7 +49,7 @@ export interface RefreshOnce {
   readonly isSatisfiedBy: (session: StoredSession) => boolean
   /** Present if the sessions are in a store: redeems under the lock of the session. */
   readonly distributed?: DistributedSessions
-  /** How long a call waits for a response that is already late, in milliseconds. */
+  /** How long a call waits for the redemption of another one, in milliseconds: `httpTimeout`. */
   readonly patience: number
   /** Keeps the session after a late response, since its callers may have left. */
   readonly keepLate?: (family: TokenFamily, session: StoredSession) => void
@@ -82,15 +94,37 @@ function latestKnown({ latest }: TokenFamily, { session, distributed }: RefreshO
  */
 type OnOverdue = (error: Error, limit: number) => number
 
-interface RunOptions {
-  readonly scope: RequestScope
+interface RunOptions extends Omit<RedemptionContext, 'onOverdue'> {
   readonly onOverdue: OnOverdue
+}
+
+const overdue = (): OAuthError =>
+  new OAuthError('REQUEST_TIMEOUT', { detail: 'An earlier refresh of this session has no response yet.' })
+
+/** How many responses to one refresh token may be lost with their requests. */
+const MAX_LOST = 2
+
+/** Redeems a refresh token, unless it was sent before by requests that ended without seeing a response. */
+async function send(
+  family: TokenFamily,
+  redeem: (onRequest: () => void) => Promise<Redemption>,
+): Promise<Redemption> {
+  if (family.lost >= MAX_LOST) throw overdue()
+  let isSent = false
+  try {
+    return await redeem(() => {
+      if (!isSent) recordSend(family)
+      isSent = true
+    })
+  } finally {
+    if (isSent) settleSend(family)
+  }
 }
 
 async function run(
   family: TokenFamily,
   request: RefreshOnce,
-  { onOverdue, scope }: RunOptions,
+  { onOverdue, ...options }: RunOptions,
 ): Promise<Redemption> {
   const { clientTag, clock, distributed } = request
   const { latest } = family
@@ -100,13 +134,21 @@ async function run(
     const { refreshToken } = now.data.tokenSet
     const isServed = now !== request.session && (!refreshToken || request.isSatisfiedBy(now))
     if (isServed) return { session: now }
-    return request.redeem(now, refreshToken ?? request.refreshToken, {
-      scope,
-      onOverdue: (error) => onOverdue(error, until - monotonic()),
-    })
+    return send(family, (onSent) =>
+      request.redeem(now, refreshToken ?? request.refreshToken, {
+        ...options,
+        onOverdue: (error) => onOverdue(error, until - monotonic()),
+        onRequest() {
+          onSent()
+          options.onRequest()
+        },
+      }),
+    )
   }
   if (before !== request.session && request.isSatisfiedBy(before)) return { session: before }
-  const result = await (distributed ? distributed.exclusively(before, redeemFrom) : redeemFrom(before))
+  const result = await (distributed
+    ? distributed.exclusively(before, redeemFrom, family.lost > 0)
+    : redeemFrom(before))
   if (result.session === before) return result
   const redeemed = { ...result, session: withUpdates(result.session, latest, family.latest) }
   const successor = redeemed.session.data.tokenSet.refreshToken
@@ -120,54 +162,31 @@ async function run(
 const MAX_LATE = 1000
 
 interface Redemptions {
-  /** The redemptions of one family run one after the other. */
-  readonly turns: KeyedMutex<TokenFamily>
   /** How many responses are late. */
   late: number
 }
 
-const redemptions = (): Redemptions =>
-  processWide('queue:redemptions/1', () => ({ turns: new KeyedMutex<TokenFamily>(), late: 0 }))
+const redemptions = (): Redemptions => processWide('queue:redemptions/2', () => ({ late: 0 }))
 
-const overdue = (): OAuthError =>
-  new OAuthError('REQUEST_TIMEOUT', { detail: 'An earlier refresh of this session has no response yet.' })
-
-/** Waits for a late response, at most that many milliseconds. Throws `REQUEST_TIMEOUT` after that. */
-async function withinPatience<T>(milliseconds: number, response: Promise<T>): Promise<T> {
-  let isSettled = false
-  const settle = (): void => {
-    isSettled = true
-  }
-  await atMost(milliseconds, response.then(settle, settle))
-  if (!isSettled) throw overdue()
-  return response
-}
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
-
-/** Waits for earlier redemptions. Throws `REQUEST_TIMEOUT` when the time is over and the response to one of them is late. */
-async function takeTurn(queue: RedemptionQueue, before: Promise<void>, milliseconds: number): Promise<void> {
-  let isTurn = false
-  const turn = before.then(() => {
-    isTurn = true
-  })
-  await atMost(milliseconds, turn)
-  while (!isTurn) {
-    const { signal } = queue.late
-    if (signal.aborted) throw overdue()
-    await Promise.race([turn, aborted(signal)])
+/**
+ * Waits for the redemptions that were there before. Throws `REQUEST_TIMEOUT` when the time is over and one of them may still
+ * be running.
+ */
+async function takeTurn(before: readonly SharedRun<Redemption>[], milliseconds: number): Promise<void> {
+  const end = monotonic() + milliseconds
+  for (const run of before) {
+    if (!(await run.hasEnded(end - monotonic()))) throw overdue()
   }
 }
 
-/** Returns the queue of a family. It is deleted when its last redemption has ended. */
-function openQueue(family: TokenFamily): RedemptionQueue {
+/** Returns the redemptions of a family. They are deleted when the last one has ended. */
+function openFlights(family: TokenFamily): SingleFlight<Redemption> {
   const onIdle = (): void => {
-    family.queue = undefined
+    family.flights = undefined
     dropUnused(family)
   }
-  family.queue ??= { flights: new SingleFlight(onIdle), late: new AbortController() }
-  return family.queue
+  family.flights ??= new SingleFlight(onIdle)
+  return family.flights
 }
 
 /**
@@ -176,45 +195,45 @@ function openQueue(family: TokenFamily): RedemptionQueue {
  */
 function inTurn(family: TokenFamily, request: RefreshOnce, scope: RequestScope): Promise<Redemption> {
   const { keepLate, patience, purpose, reportLate } = request
-  const queue = openQueue(family)
-  const { flights } = queue
-  const joined = flights.join(purpose)
-  if (joined) return flights.isDismissed(purpose) ? withinPatience(patience, joined) : joined
+  const flights = openFlights(family)
   const state = redemptions()
 
-  return flights.run(purpose, ({ dismiss }) => {
+  async function task(flight: SharedRun<Redemption>): Promise<Redemption> {
     let isLate = false
 
     const onOverdue: OnOverdue = (error, limit) => {
       const milliseconds = Math.min(3 * patience, limit)
-      if (milliseconds <= 0 || state.late >= MAX_LATE || !dismiss(error)) return 0
+      if (milliseconds <= 0 || state.late >= MAX_LATE || !flight.dismiss(error)) return 0
       isLate = true
       // The request may end before the response arrives.
       scope.release()
       state.late += 1
-      queue.late.abort()
+      flight.extend(milliseconds)
       return milliseconds
     }
 
-    async function redeem(): Promise<Redemption> {
-      try {
-        const redemption = await run(family, request, { onOverdue, scope })
-        // Callers may have left: a rejection must not be unhandled.
-        if (isLate && !family.closed) keepLate?.(family, redemption.session)
-        return redemption
-      } catch (error) {
-        if (isLate) reportLate?.(error)
-        throw error
-      } finally {
-        if (isLate) {
-          state.late -= 1
-          queue.late = new AbortController()
-        }
-      }
+    try {
+      await takeTurn(flights.all(), patience)
+      flight.extend(patience)
+      const redemption = await run(family, request, {
+        onOverdue,
+        onRequest: () => flight.extend(patience),
+        // A second redemption would lose the session, so the hooks of the application get time.
+        onResponse: () => flight.extend(4 * patience),
+        scope,
+      })
+      // Callers may have left: a rejection must not be unhandled.
+      if (isLate && !family.closed) keepLate?.(family, redemption.session)
+      return redemption
+    } catch (error) {
+      if (isLate) reportLate?.(error)
+      throw error
+    } finally {
+      if (isLate) state.late -= 1
     }
+  }
 
-    return state.turns.run(family, redeem, (before) => takeTurn(queue, before, patience))
-  })
+  return flights.run(purpose, task, { patience, overdue })
 }
 
 async function startRefresh(given: RefreshOnce, scope: RequestScope): Promise<Refreshing> {

@@ -19,20 +19,15 @@ export interface Redemption {
   readonly failure?: unknown
 }
 
-/** The redemptions of one family, by purpose. */
-export interface RedemptionQueue {
-  readonly flights: SingleFlight<Redemption>
-  /** Aborted when the response to the one that runs is late. */
-  late: AbortController
-}
-
 /**
  * One session and its recent refresh tokens (RFC 9700 section 4.14.2). Requests that carry an older token get the latest
  * session, so that this process never redeems a single-use token twice.
  */
 export interface TokenFamily {
-  /** Undefined if none is running or waiting. */
-  queue: RedemptionQueue | undefined
+  /** The redemptions by purpose; undefined if none is running or waiting. */
+  flights: SingleFlight<Redemption> | undefined
+  /** How often its latest token was sent without a response yet; at rest those whose requests ended. */
+  lost: number
   /** The latest session that is known to this process. */
   latest: StoredSession
   /** Whether `latest` has not reached a browser or store yet: a Server Component refreshed it. */
@@ -73,17 +68,20 @@ const MAX_TOKENS = 20_000
 /** Maximum number of pending families. */
 const MAX_PENDING = 1000
 
+const isRedeeming = ({ flights }: TokenFamily): boolean =>
+  flights?.all().some((flight) => !flight.isLost) ?? false
+
 /** Deletes unused families. Returns whether any are left. */
 function forgetOld(byToken: Lru<string, TokenFamily>): boolean {
   const end = monotonic() - KEPT_MILLISECONDS
   for (const [key, family] of byToken.entries()) {
-    if (family.touchedAt <= end && !family.pending && !family.queue) byToken.delete(key)
+    if (family.touchedAt <= end && !family.pending && !isRedeeming(family)) byToken.delete(key)
   }
   return byToken.size > 0
 }
 
 const families = (): TokenFamilies =>
-  processWide('state:token-families/7', () => {
+  processWide('state:token-families/8', () => {
     const byToken = new Lru<string, TokenFamily>(MAX_TOKENS, ({ pending }) => pending)
     return {
       byToken,
@@ -115,7 +113,8 @@ export function openFamily(key: string, session: StoredSession): TokenFamily {
     pending: false,
     closed: false,
     key,
-    queue: undefined,
+    flights: undefined,
+    lost: 0,
     keys: [],
     touchedAt: monotonic(),
   }
@@ -126,7 +125,8 @@ export function openFamily(key: string, session: StoredSession): TokenFamily {
 /** Deletes a family without tokens: none of its redemptions succeeded. */
 export function dropUnused(family: TokenFamily): void {
   const { byToken } = families()
-  if (family.keys.length === 0 && byToken.get(family.key) === family) byToken.delete(family.key)
+  if (family.lost === 0 && family.keys.length === 0 && byToken.get(family.key) === family)
+    byToken.delete(family.key)
 }
 
 /**
@@ -143,6 +143,7 @@ export function advance(
   const { byToken } = families()
   forgetSuperseded(family, now)
   family.latest = latest
+  family.lost = 0
   for (const key of new Set([keys.from, keys.to ?? keys.from])) {
     addToken(family, key, now + JOIN_SECONDS)
     byToken.set(key, family)
@@ -164,6 +165,16 @@ function forgetSuperseded(family: TokenFamily, now: number): void {
     if (!kept.includes(one) && byToken.get(one.key) === family) byToken.delete(one.key)
   }
   family.keys.splice(0, family.keys.length, ...kept)
+}
+
+/** Records that the latest token is sent. It counts as lost until `settleSend`; unused families are forgotten later. */
+export function recordSend(family: TokenFamily): void {
+  family.lost += 1
+  touch(family)
+}
+
+export function settleSend(family: TokenFamily): void {
+  if (family.lost > 0) family.lost -= 1
 }
 
 function touch(family: TokenFamily): void {

@@ -1,5 +1,6 @@
 import { exportJWK, generateKeyPair } from 'jose'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { validateLogoutToken } from '../../src/oidc/logout-token.ts'
 import { exchange, providerOf, recordingLog, refused, rejection } from './client.ts'
 import type { Answer, SigningKey } from './local-provider.ts'
 import { json, LocalProvider, signingKey } from './local-provider.ts'
@@ -61,7 +62,44 @@ describe('rotation', () => {
     }
   })
 
-  test('a flood of unknown key ids loads the keys at most once per 60 s, and valid logins succeed', async () => {
+  test('[K2] a failed reload is repeated 5 s later, also if strangers send tokens meanwhile', async () => {
+    const provider = providerOf(op.issuer, { clock })
+    await exchange(provider)
+    rotate(second)
+    op.answers.set('jwks', (response) => json(response, {}, 503))
+    expect(await rejection(exchange(provider))).toMatchObject({ code: 'JWKS_ERROR' })
+    now += 4
+    const stranger = (): Promise<unknown> =>
+      op
+        .sign({}, { kid: crypto.randomUUID(), typ: 'logout+jwt' })
+        .then((token) => validateLogoutToken(provider, token))
+    await rejection(stranger())
+    expect((await refused(exchange(provider))).cause.message).toMatch(
+      /no key that fits it\. The keys were loaded 4 s ago and may be loaded again in 1 s\./,
+    )
+    op.answers.clear()
+    now += 1
+    expect((await exchange(provider)).claims?.sub).toBe('alice')
+  })
+
+  test('[K2] unknown key ids of logout tokens do not delay the reload for a login', async () => {
+    const provider = providerOf(op.issuer, { clock })
+    const logoutToken = (kid: string): Promise<string> => op.sign({}, { kid, typ: 'logout+jwt' })
+    await rejection(validateLogoutToken(provider, await logoutToken('unknown')))
+    expect(op.count('jwks')).toBe(2)
+    rotate(second)
+    expect((await exchange(provider)).claims?.sub).toBe('alice')
+    expect(op.count('jwks')).toBe(3)
+    now += 59
+    const error = await rejection(validateLogoutToken(provider, await logoutToken('unknown')))
+    expect(String(error)).toMatch(/loaded 59 s ago and may be loaded again in 1 s/)
+    expect(op.count('jwks')).toBe(3)
+    now += 1
+    await rejection(validateLogoutToken(provider, await logoutToken('unknown')))
+    expect(op.count('jwks')).toBe(4)
+  })
+
+  test('[K2] a flood of unknown key ids loads the keys at most once per 5 s, and valid logins succeed', async () => {
     const provider = providerOf(op.issuer, { clock })
     await exchange(provider)
     const good = op.idToken
@@ -73,7 +111,7 @@ describe('rotation', () => {
     op.idToken = good
     expect((await exchange(provider)).claims?.sub).toBe('alice')
     expect(op.count('jwks')).toBe(2)
-    now += 60
+    now += 5
     op.idToken = () => op.sign({}, { kid: 'unknown' })
     await Promise.all(Array.from({ length: 20 }, () => refused(exchange(provider))))
     expect(op.count('jwks')).toBe(3)
