@@ -9,6 +9,7 @@ function describeSession(session) {
     sub: user.sub,
     sid: internal.sid,
     roles: user.realm_access?.roles,
+    groups: user.groups?.length,
     refreshToken: tokenSet.refreshToken && fingerprint(tokenSet.refreshToken),
     scope: tokenSet.scope,
     ...(tokenSet.idToken ? { signature: decodePart(tokenSet.idToken, 0) } : {}),

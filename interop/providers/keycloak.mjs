@@ -64,6 +64,18 @@ const rolesMapper = {
   config: { 'claim.name': 'realm_access.roles', 'id.token.claim': 'true', multivalued: 'true' },
 }
 
+const groupsMapper = (groups) => ({
+  name: 'groups',
+  protocol: 'openid-connect',
+  protocolMapper: 'oidc-hardcoded-claim-mapper',
+  config: {
+    'claim.name': 'groups',
+    'claim.value': JSON.stringify(groups),
+    'jsonType.label': 'JSON',
+    'id.token.claim': 'true',
+  },
+})
+
 const flag = (name, isOn) => (isOn ? { [name]: 'true' } : {})
 
 function representation(clientId, wanted) {
@@ -138,8 +150,21 @@ function administrator(call) {
       const { attributes } = await call('GET', path)
       await call('PUT', path, { attributes: { ...attributes, 'access.token.lifespan': String(seconds) } })
     },
+    /** Sets the claim `groups` of the ID tokens that a client gets from now on. */
+    async setGroups(clientId, groups) {
+      const path = `/${REALM}/clients/${ids.get(clientId)}/protocol-mappers/models`
+      const known = (await call('GET', path)).find(({ name }) => name === 'groups')
+      if (known) await call('DELETE', `${path}/${known.id}`)
+      await call('POST', path, groupsMapper(groups))
+    },
     /** Ends one session of the provider, as the button in the console does. */
-    endSession: (sid) => call('DELETE', `/${REALM}/sessions/${sid}`),
+    endSession: (sid, { isOffline = false } = {}) =>
+      call('DELETE', `/${REALM}/sessions/${sid}?isOffline=${isOffline}`),
+    /** Ends all sessions of the user of the tests, as *Sign out* on the page of the user does. */
+    async signOutUser() {
+      const [{ id }] = await call('GET', `/${REALM}/users?username=${user.name}&exact=true`)
+      await call('POST', `/${REALM}/users/${id}/logout`)
+    },
     /** Makes a new signing key the active one; the old one stays published. */
     async rotateKeys() {
       priority += 1

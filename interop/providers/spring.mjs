@@ -21,12 +21,14 @@ const lacks = {
     reason: 'no logout notifications',
     shows: (metadata) => metadata.backchannel_logout_supported === undefined,
   },
+  'detection of reuse': { reason: 'a second use of a refresh token is rejected, and ends nothing' },
   'administration of sessions': { reason: 'no administration of sessions' },
   ciba: {
     reason: 'no backchannel authentication',
     shows: (metadata) => metadata.backchannel_authentication_endpoint === undefined,
   },
   roles: { reason: 'no roles' },
+  'earlier ID tokens': { reason: 'a logout accepts the latest ID token only' },
 }
 
 /** Publishes the keys of clients, since the server only takes the URL of a JWKS. */
@@ -61,6 +63,7 @@ function administrator(origin, publisher) {
     },
     setAccessTokenSeconds: (clientId, accessTokenSeconds) =>
       post(`${origin}/interop/clients/${clientId}`, { accessTokenSeconds }),
+    setGroups: (clientId, groups) => post(`${origin}/interop/clients/${clientId}/groups`, groups),
     rotateKeys: () => post(`${origin}/interop/keys`),
   }
 }

@@ -108,6 +108,12 @@ export const clientAuthentication = [
     algorithm: 'EdDSA',
     register: () => ({ ...createJwks('EdDSA', 'edwards'), keyId: 'edwards' }),
   }),
+  assertionScenario({
+    title: 'Ed25519 key registered as PEM certificate',
+    needs: ['certificate', 'EdDSA'],
+    algorithm: 'EdDSA',
+    register: () => certifiedKey('ED25519'),
+  }),
   {
     title: 'login by private_key_jwt, the token endpoint as audience',
     async run(context) {

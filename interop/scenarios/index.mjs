@@ -1,5 +1,6 @@
 import { clientAuthentication } from './client-authentication.mjs'
 import { grants } from './grants.mjs'
+import { manyGroups } from './groups.mjs'
 import { login } from './login.mjs'
 import { logout } from './logout.mjs'
 import { outage } from './outage.mjs'
@@ -17,6 +18,7 @@ export const scenarios = [
   ...login,
   ...refresh,
   ...logout,
+  ...manyGroups,
   ...grants,
   ...outage,
 ]

@@ -76,4 +76,31 @@ export const logout = [
       await expectSuccess(browser, app, '/token?refresh=1')
     },
   },
+  {
+    title: 'an administrator ends an offline session: the next refresh fails',
+    needs: ['administration of sessions'],
+    async run(context) {
+      const app = await context.application()
+      const browser = context.browser()
+      const { sid } = await context.login(browser, app)
+      await context.provider.endSession(sid, { isOffline: true })
+      const { error } = await expectFailure(browser, app, '/token?refresh=1', 'FAILED_TO_REFRESH_TOKEN')
+      equal(error, 'invalid_grant')
+    },
+  },
+  {
+    title: 'an administrator signs the user out: an offline session ends at the next refresh',
+    needs: ['administration of sessions'],
+    async run(context) {
+      const app = await context.application()
+      const browser = context.browser()
+      await context.login(browser, app)
+      await expectSuccess(browser, app, '/token?refresh=1')
+      // Tokens of the same second are not older than the sign-out.
+      await new Promise((resolve) => setTimeout(resolve, 1100))
+      await context.provider.signOutUser()
+      const { error } = await expectFailure(browser, app, '/token?refresh=1', 'FAILED_TO_REFRESH_TOKEN')
+      equal(error, 'invalid_grant')
+    },
+  },
 ]

@@ -66,6 +66,23 @@ export const refresh = [
     },
   },
   {
+    title: 'rotation: a second use of a refresh token ends the tokens of this client, not single sign-on',
+    needs: ['detection of reuse'],
+    async run(context) {
+      const app = await context.application({ options: online, processes: 2 })
+      const browser = context.browser()
+      await context.login(browser, app)
+      const copy = browser.copy()
+      await expectSuccess(browser, app, '/token?refresh=1')
+      // Another process does not know that the token was used.
+      await expectFailure(copy, { url: app.urls[1] }, '/token?refresh=1', 'FAILED_TO_REFRESH_TOKEN')
+      await expectFailure(browser, app, '/token?refresh=1', 'FAILED_TO_REFRESH_TOKEN')
+      const again = await context.login(browser, app)
+      equal(again.filled.length, 0, 'the provider asks for nothing')
+      await expectSuccess(browser, app, '/token?refresh=1')
+    },
+  },
+  {
     title: 'rotation: 50 parallel calls cause 1 refresh, sessions in cookies',
     async run(context) {
       const running = await withExpiredToken(context, { options: online })

@@ -59,6 +59,11 @@ export class Browser {
     return response
   }
 
+  /** Returns the `Cookie` header of a request to that URL. */
+  cookieHeader(address) {
+    return this.#jar.getCookieStringSync(address)
+  }
+
   /** Removes the cookies of one host. */
   forget(hostname) {
     this.#jar.store.removeCookies(hostname, null, () => {})

@@ -55,10 +55,11 @@ export function assertionKey(kind) {
  * An RSA key and its certificate, made by the commands of the guide: the certificate as Base64 of its DER form, and the
  * hash of the public key.
  */
-export async function certifiedKey() {
+export async function certifiedKey(algorithm = 'RSA') {
   const key = join(cacheFolder, 'client-key.pem')
   const certificate = join(cacheFolder, 'client-certificate.pem')
-  await openssl('genpkey', '-algorithm', 'RSA', '-pkeyopt', 'rsa_keygen_bits:2048', '-out', key)
+  const size = algorithm === 'RSA' ? ['-pkeyopt', 'rsa_keygen_bits:2048'] : []
+  await openssl('genpkey', '-algorithm', algorithm, ...size, '-out', key)
   await openssl('req', '-x509', '-key', key, '-subj', '/CN=client', '-days', '2', '-out', certificate)
   const base64 = readFileSync(certificate, 'utf8').replace(/-----[A-Z ]+-----|\s/g, '')
   const privatePem = readFileSync(key, 'utf8')

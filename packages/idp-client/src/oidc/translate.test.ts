@@ -187,6 +187,29 @@ describe("[A1] an error response has a remedy, and the provider's error code if 
     expect(refused.message).toContain(`It returned ${error} with HTTP status 400.`)
   })
 
+  test('[N1] unauthorized_client with status 401 refuses the client, and tells how it authenticated', () => {
+    const dpop = { enabled: false, keys: { kind: 'none' }, clockTolerance: 60, clockSkew: 0 } as const
+    const client = {
+      clientAuth: { kind: 'secret', secret: 'a secret' } as const,
+      dpop: { ...dpop, retry: { delay: 0, jitter: false } },
+      authentication: 'Sent: client_secret_basic; advertised: client_secret_basic.',
+    }
+    const refused = refusal({
+      error: 'unauthorized_client',
+      response: { ...response, status: 401 },
+      client,
+    })
+    expect(refused.remedy).toBe('CLIENT_REFUSED')
+    expect(refused.message).toContain('with HTTP status 401. Sent: client_secret_basic; advertised:')
+    expect(refusal({ error: 'unauthorized_client', response, client }).message).not.toContain('Sent:')
+  })
+
+  test('[N3] not_allowed, by which Keycloak refuses offline_access, is named and has a remedy', () => {
+    const refused = refusal({ error: 'not_allowed', response })
+    expect(refused.remedy).toBe('SCOPE_REFUSED')
+    expect(refused.message).toContain('It returned not_allowed with HTTP status 400.')
+  })
+
   test('an error code that is not registered is not repeated', () => {
     const refused = refusal({ error: 'alice-has-no-licence', description: 'Alice', response })
     expect(refused).toMatchObject({ error: 'alice-has-no-licence', remedy: 'OAUTH_ERROR' })

@@ -3,7 +3,7 @@ import { setMfaChallenge } from '../errors/error-state.ts'
 import { registeredError } from '../errors/protocol-errors.ts'
 import type { DiscoveryErrorOptions, OAuthErrorOptions } from '../errors/provider.ts'
 import { DiscoveryError, OAuthError } from '../errors/provider.ts'
-import type { Remedy } from '../errors/remedies.ts'
+import type { Remedy } from '../errors/remedy.ts'
 import type { JsonObject } from './json.ts'
 import { stringProperty } from './json.ts'
 import { readMfaChallenge } from './mfa-challenge.ts'
@@ -48,12 +48,12 @@ function withoutUndefined(options: Optional): OAuthErrorOptions {
 
 /** Remedy by error code of the provider. */
 const refusals: ReadonlyMap<string, Remedy> = new Map<string, Remedy>([
-  ['invalid_client', 'CLIENT_REFUSED'],
   ['unauthorized_client', 'CLIENT_NOT_ALLOWED'],
   ['unsupported_grant_type', 'CLIENT_NOT_ALLOWED'],
   ['unsupported_response_type', 'CLIENT_NOT_ALLOWED'],
   ['invalid_redirect_uri', 'REDIRECT_URI_REFUSED'],
   ['invalid_scope', 'SCOPE_REFUSED'],
+  ['not_allowed', 'SCOPE_REFUSED'],
   ['invalid_target', 'AUDIENCE_REFUSED'],
   ['invalid_request', 'REQUEST_REFUSED'],
   ['invalid_authorization_details', 'REQUEST_REFUSED'],
@@ -77,8 +77,20 @@ export interface RefusedClient extends Pick<Config, 'clientAuth' | 'dpop'> {
   readonly authentication?: string
 }
 
-function toRefusalRemedy(error: string, client: RefusedClient | undefined): Remedy | undefined {
-  if (error === 'invalid_client' && client?.clientAuth.kind === 'assertion') return 'CLIENT_ASSERTION_REFUSED'
+/**
+ * Returns whether the provider rejects how the client authenticated. Keycloak and Glewlwyd call a client with a wrong secret
+ * unauthorized; with another status than 401 that word is about its grant types (RFC 6749 section 5.2).
+ */
+const isClientRefused = (error: string, status: number | undefined): boolean =>
+  error === 'invalid_client' || (error === 'unauthorized_client' && status === 401)
+
+function toRefusalRemedy(
+  error: string,
+  status: number | undefined,
+  client: RefusedClient | undefined,
+): Remedy | undefined {
+  if (isClientRefused(error, status))
+    return client?.clientAuth.kind === 'assertion' ? 'CLIENT_ASSERTION_REFUSED' : 'CLIENT_REFUSED'
   if (error === 'invalid_dpop_proof' && client?.dpop.enabled === false) return 'DPOP_REQUIRED'
   return refusals.get(error)
 }
@@ -97,13 +109,14 @@ export function refusal({ response, client, description, error }: Refusal): OAut
   const registered = registeredError(code)
   const name = registered === 'other' ? 'an unregistered error code' : registered
   const status = response === undefined ? '' : ` with HTTP status ${response.status}`
-  const sent = code === 'invalid_client' && client?.authentication ? ` ${client.authentication}` : ''
+  const isRefused = isClientRefused(code, response?.status)
+  const sent = isRefused && client?.authentication ? ` ${client.authentication}` : ''
   return new OAuthError(
     'OAUTH_ERROR',
     withoutUndefined({
       error: code,
       detail: `It returned ${name}${status}.${sent}`,
-      remedy: toStatusRemedy(response?.status) ?? toRefusalRemedy(code, client),
+      remedy: toStatusRemedy(response?.status) ?? toRefusalRemedy(code, response?.status, client),
       description: descriptionText(description),
       status: response?.status,
       retryAfter: response?.retryAfter,

@@ -34,10 +34,12 @@ class InteropController {
   record Registered(String clientId) {}
 
   private final RegisteredClientRepository clients;
+  private final Groups groups;
   private final SigningKeys keys;
 
-  InteropController(RegisteredClientRepository clients, SigningKeys keys) {
+  InteropController(RegisteredClientRepository clients, Groups groups, SigningKeys keys) {
     this.clients = clients;
+    this.groups = groups;
     this.keys = keys;
   }
 
@@ -69,6 +71,11 @@ class InteropController {
             .accessTokenTimeToLive(Duration.ofSeconds(wanted.accessTokenSeconds()))
             .build();
     clients.save(RegisteredClient.from(client).tokenSettings(tokens).build());
+  }
+
+  @PostMapping("/interop/clients/{clientId}/groups")
+  void setGroups(@PathVariable String clientId, @RequestBody List<String> wanted) {
+    groups.set(clientId, wanted);
   }
 
   @PostMapping("/interop/keys")

@@ -11,6 +11,7 @@ import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.core.userdetails.User;
 import org.springframework.security.core.userdetails.UserDetailsService;
+import org.springframework.security.oauth2.core.oidc.endpoint.OidcParameterNames;
 import org.springframework.security.oauth2.jwt.JwtEncoder;
 import org.springframework.security.oauth2.jwt.NimbusJwtEncoder;
 import org.springframework.security.oauth2.server.authorization.JdbcOAuth2AuthorizationService;
@@ -80,10 +81,14 @@ class ServerConfiguration {
     return encoder;
   }
 
-  /** An exchanged token is for the audience that was asked for. */
+  /** An exchanged token is for the audience that was asked for; ID tokens name the groups of the user. */
   @Bean
-  OAuth2TokenCustomizer<JwtEncodingContext> audiences() {
+  OAuth2TokenCustomizer<JwtEncodingContext> claims(Groups groups) {
     return context -> {
+      List<String> named = groups.of(context.getRegisteredClient().getClientId());
+      if (!named.isEmpty() && context.getTokenType().getValue().equals(OidcParameterNames.ID_TOKEN)) {
+        context.getClaims().claim("groups", named);
+      }
       if (context.getAuthorizationGrant() instanceof OAuth2TokenExchangeAuthenticationToken exchange
           && !exchange.getAudiences().isEmpty()) {
         context.getClaims().audience(List.copyOf(exchange.getAudiences()));
