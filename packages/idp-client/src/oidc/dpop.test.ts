@@ -136,6 +136,22 @@ test('[S109,S111] the delay before a retry is as configured, or half of it to al
   expect(new Set(delays(true)).size).toBeGreaterThan(1)
 })
 
+test.each([
+  [2, 800],
+  [3, 1600],
+  [4, 3200],
+])('[M5] retry %s is immediate or up to %s ms later, one as often as the other', (retry, longest) => {
+  const delays = (jitter: boolean) =>
+    Array.from({ length: 400 }, () =>
+      nonceRetryDelay({ dpop: { ...configOf().dpop, retry: { delay: 100, jitter } } }, retry),
+    )
+  expect(new Set(delays(false))).toEqual(new Set([100]))
+  const [immediate, later] = [delays(true).filter((delay) => delay === 0), delays(true).filter(Boolean)]
+  expect(Math.min(immediate.length, later.length)).toBeGreaterThan(100)
+  expect(Math.max(...later)).toBeLessThanOrEqual(longest)
+  expect(Math.max(...later)).toBeGreaterThan(longest / 2)
+})
+
 describe('keys', () => {
   test('[S070] are read from PEM text; the private key is not exportable', async () => {
     const made = await generateDpopKeyPair({ extractable: true })

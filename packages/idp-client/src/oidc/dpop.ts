@@ -107,10 +107,25 @@ export function isNonceChallenge(response: Response, body: JsonObject | null): b
   )
 }
 
-/** Milliseconds to wait before the retry that a nonce challenge causes: the configured ones, or half to all of them. */
-export function nonceRetryDelay({ dpop }: Pick<Config, 'dpop'>): number {
+/** The longest delay before a second retry, as a multiple of the configured one; it doubles with every further retry. */
+const SECOND_DELAY = 8
+
+/** Returns a random number, 0 included and 1 excluded. */
+function random(): number {
+  const [value = 0] = crypto.getRandomValues(new Uint16Array(1))
+  return value / 0x1_00_00
+}
+
+/**
+ * Returns the delay before a retry that a nonce challenge causes, in milliseconds.
+ *
+ * With `jitter`, half to all of the configured delay before the first retry. A later retry has lost its nonce to a
+ * parallel call: half of these are sent at once, while their nonce is fresh, and the others after a random time of up to
+ * 8, 16 and 32 times the delay, so that the calls do not meet again.
+ */
+export function nonceRetryDelay({ dpop }: Pick<Config, 'dpop'>, retry = 1): number {
   const { delay, jitter } = dpop.retry
   if (!jitter) return delay
-  const [random = 0] = crypto.getRandomValues(new Uint8Array(1))
-  return delay * (0.5 + random / 510)
+  if (retry === 1) return delay * (0.5 + random() / 2)
+  return random() < 0.5 ? 0 : random() * delay * SECOND_DELAY * 2 ** (retry - 2)
 }

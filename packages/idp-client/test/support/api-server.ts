@@ -67,10 +67,11 @@ export async function startApi(handler: ApiHandler): Promise<ApiServer> {
 }
 
 /**
- * `any`: one that was issued, however often; `once`: each for one request only; `third`: not before the third request;
+ * `any`: one that was issued, however often; `once`: each for one request only; `current`: one for all callers, replaced
+ * by the next when a request used it; `third`: not before the third request;
  * `never`: even its own are refused; `unsaid`: wants one and names none.
  */
-export type NoncePolicy = 'off' | 'any' | 'once' | 'third' | 'never' | 'unsaid'
+export type NoncePolicy = 'off' | 'any' | 'once' | 'current' | 'third' | 'never' | 'unsaid'
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('base64url')
 
@@ -83,9 +84,11 @@ export function protectedApi(
 ): ApiHandler {
   const issued = new Set<string>()
   const seen = new Set<string>()
+  let current = randomUUID()
   const today = (): Date => new Date(provider.clock.now() * 1000)
 
   function newNonce(): string {
+    if (nonces === 'current') return current
     const nonce = randomUUID()
     issued.add(nonce)
     return nonce
@@ -94,6 +97,11 @@ export function protectedApi(
   function takeNonce(nonce: unknown): boolean {
     if (nonces === 'off') return true
     if (nonces === 'never' || nonces === 'unsaid' || typeof nonce !== 'string') return false
+    if (nonces === 'current') {
+      const isCurrent = nonce === current
+      if (isCurrent) current = randomUUID()
+      return isCurrent
+    }
     if (nonces === 'third' && issued.size < 2) return false
     return nonces === 'once' ? issued.delete(nonce) : issued.has(nonce)
   }
