@@ -1,10 +1,10 @@
 import { toBase64url } from '../crypto/base64url.ts'
 import { hashToken } from '../crypto/random.ts'
 import { OAuthError } from '../errors/provider.ts'
-import type { Remedy } from '../errors/remedies.ts'
+import type { Remedy } from '../errors/remedy.ts'
 import { utf8 } from '../lib/utf8.ts'
 import type { JsonObject } from './json.ts'
-import { isOfOrganization, isSameOrganization } from './organization.ts'
+import { compareOrganization, isOfOrganization } from './organization.ts'
 import type { Provider } from './provider.ts'
 import type { Assert, SignedToken, TokenKind, VerificationClock } from './signed-token.ts'
 import {
@@ -53,6 +53,7 @@ function refuse(detail: string, remedy?: Remedy): never {
 export const assertIdToken: Assert = createAssert(refuse)
 
 export const idTokenKind: TokenKind = {
+  sender: 'provider',
   refuse,
   accepts: (typ) => !(typeof typ === 'string' && typ.toLowerCase().endsWith('+jwt')),
 }
@@ -146,23 +147,27 @@ function hasSameAudiences(one: JsonObject, other: JsonObject): boolean {
   return first === second
 }
 
-/** Validates that a token is about the user, issuer, audiences and organization of the session. */
+const OTHER_ORGANIZATION = 'org_id or org_name is not that of the ID token before.'
+
+/**
+ * Validates that a token is about the user, issuer, audiences and organization of the session. Returns whether it omits the
+ * organization of the session.
+ */
 export function checkSuccession(
   claims: JsonObject,
   { previous, subject }: Pick<IdTokenChecks, 'previous' | 'subject'>,
-): void {
+): { readonly omitsOrganization: boolean } {
   assertIdToken(subject === undefined || claims['sub'] === subject, 'sub is not the requested user.')
-  if (!previous) return
+  if (!previous) return { omitsOrganization: false }
   for (const name of ['iss', 'sub'] as const) {
     const isSame = previous[name] === undefined || claims[name] === previous[name]
     assertIdToken(isSame, `${name} is not that of the ID token before.`)
   }
   const isSameAudience = previous['aud'] === undefined || hasSameAudiences(claims, previous)
   assertIdToken(isSameAudience, 'aud is not that of the ID token before.')
-  assertIdToken(
-    isSameOrganization(claims, previous),
-    'org_id or org_name is not that of the ID token before.',
-  )
+  const organization = compareOrganization(claims, previous)
+  assertIdToken(organization !== 'other', OTHER_ORGANIZATION)
+  return { omitsOrganization: organization === 'absent' }
 }
 
 /**
@@ -188,7 +193,7 @@ export async function validateIdToken(
   checkAuthenticationAge(claims, clock, checks.maxAge)
   await checkAccessTokenHash(signed, checks.accessToken, provider)
   checkOrganization(claims, checks.organization, provider)
-  checkSuccession(claims, checks)
+  assertIdToken(!checkSuccession(claims, checks).omitsOrganization, OTHER_ORGANIZATION)
   // The checks above include the type of each property that the type promises.
   return claims as IdTokenClaims
 }

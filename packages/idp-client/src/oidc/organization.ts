@@ -4,16 +4,23 @@ import { vendorValue } from './vendor.ts'
 
 type OrganizationClaims = Readonly<Partial<Record<'org_id' | 'org_name', unknown>>>
 
+const isAbsent = (claim: unknown): boolean => claim === undefined || claim === null
+
 /**
- * Returns whether two ID tokens of one session name the same organization, or none. Only claims of the first token are
- * compared, because a provider may start to send the name along with the id.
+ * Compares the organization of an ID token with that of an earlier one of the session; without any in both it is the same.
+ * Compares only claims of the earlier token, because a provider may start to send the name along with the id.
  */
-export function isSameOrganization(claims: OrganizationClaims, previous: OrganizationClaims): boolean {
+export function compareOrganization(
+  claims: OrganizationClaims,
+  previous: OrganizationClaims,
+): 'same' | 'absent' | 'other' {
   const names = ['org_id', 'org_name'] as const
-  const known = names.filter((name) => (previous[name] ?? undefined) !== undefined)
-  return (known.length > 0 ? known : names).every(
-    (name) => JSON.stringify(claims[name] ?? undefined) === JSON.stringify(previous[name] ?? undefined),
-  )
+  const known = names.filter((name) => !isAbsent(previous[name]))
+  if (known.length === 0) return names.every((name) => isAbsent(claims[name])) ? 'same' : 'other'
+  const present = known.filter((name) => !isAbsent(claims[name]))
+  const isEqual = present.every((name) => JSON.stringify(claims[name]) === JSON.stringify(previous[name]))
+  if (!isEqual) return 'other'
+  return present.length === known.length ? 'same' : 'absent'
 }
 
 /**

@@ -1,6 +1,6 @@
 import { toAdvice } from '../errors/advice.ts'
 import type { OAuthError } from '../errors/provider.ts'
-import type { Remedy } from '../errors/remedies.ts'
+import type { Remedy } from '../errors/remedy.ts'
 import type { JsonObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
@@ -28,26 +28,33 @@ export interface RefreshRequest {
    * more milliseconds to wait for the response.
    */
   readonly onOverdue?: (error: OAuthError) => number
+  /** Called when the refresh token is sent. */
+  readonly onRequest?: () => void
+  /** Called when the response has arrived. */
+  readonly onResponse?: () => void
 }
 
 /**
- * Returns the provider for one refresh whose response may be late. After a late response no further request is sent.
+ * Returns the provider for one refresh, which reports its progress. After a late response no further request is sent.
  */
-function withOverdue(provider: Provider, onOverdue: NonNullable<RefreshRequest['onOverdue']>): Provider {
+function reporting(provider: Provider, { onOverdue, onRequest, onResponse }: RefreshRequest): Provider {
   let isOverdue = false
+  const late = onOverdue && {
+    onOverdue() {
+      isOverdue = true
+      const error = oauthError(new TransportError('timeout'))
+      error.endpoint ??= 'token'
+      return onOverdue(error)
+    },
+  }
   return {
     ...provider,
-    send(url, request) {
-      if (isOverdue) return Promise.reject(new TransportError('timeout'))
-      return provider.send(url, {
-        ...request,
-        onOverdue() {
-          isOverdue = true
-          const error = oauthError(new TransportError('timeout'))
-          error.endpoint ??= 'token'
-          return onOverdue(error)
-        },
-      })
+    async send(url, request) {
+      if (isOverdue) throw new TransportError('timeout')
+      onRequest?.()
+      const received = await provider.send(url, { ...request, ...late })
+      onResponse?.()
+      return received
     },
   }
 }
@@ -57,6 +64,7 @@ const ignoredRemedies = {
   time: 'CLOCKS_DIFFER',
   auth_time: 'ID_TOKEN_INVALID',
   nonce: 'ID_TOKEN_INVALID',
+  organization: 'ID_TOKEN_INVALID',
 } as const satisfies Record<IgnoredReason, Remedy>
 
 type IdTokenPart = Pick<TokenGrant, 'idToken' | 'claims'>
@@ -98,7 +106,7 @@ export async function refreshTokens(provider: Provider, request: RefreshRequest)
     ...(scope === undefined ? {} : { scope }),
     ...(audience === undefined ? {} : { audience }),
   }
-  const target = request.onOverdue ? withOverdue(provider, request.onOverdue) : provider
+  const target = reporting(provider, request)
   const response = await requestTokens({ provider: target, metadata }, 'refresh_token', parameters)
   return { ...toAccessGrant(response, now), ...(await acceptIdToken(provider, metadata, response, request)) }
 }

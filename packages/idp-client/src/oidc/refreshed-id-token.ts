@@ -21,7 +21,7 @@ import {
 } from './signed-token.ts'
 
 /** Reason why a refreshed ID token is ignored while the other tokens of the response are accepted. */
-export type IgnoredReason = 'keys' | 'time' | 'auth_time' | 'nonce'
+export type IgnoredReason = 'keys' | 'time' | 'auth_time' | 'nonce' | 'organization'
 
 export type RefreshedIdToken =
   | { readonly kind: 'valid'; readonly claims: IdTokenClaims }
@@ -65,13 +65,13 @@ export async function validateRefreshedIdToken(
   const { clientId } = provider.config
   checkIssuerAndAudience(claims, { issuer, clientId }, assertIdToken)
   checkParties(claims, clientId)
-  checkSuccession(claims, checks)
+  const { omitsOrganization } = checkSuccession(claims, checks)
   assertIdToken(claims['exp'] !== undefined, 'exp is missing.')
   checkTimeTypes(claims, assertIdToken)
   await checkAccessTokenHash(decoded, accessToken, provider)
-  const status = await checkSignature(provider, token, decoded)
-  assertIdToken(status !== 'wrong', "Its signature does not match the provider's keys.")
-  if (status === 'unknown') return ignored('keys', 'No key could be loaded that decides about its signature.')
+  const signature = await checkSignature(provider, token, decoded)
+  assertIdToken(signature.status !== 'wrong', "Its signature does not match the provider's keys.")
+  if (signature.status === 'unknown') return ignored('keys', signature.detail)
   const fault = timeFault(claims, toVerificationClock(provider))
   if (fault !== undefined) return ignored('time', fault)
   if (isEarlier(claims['auth_time'], previous['auth_time']))
@@ -79,6 +79,7 @@ export async function validateRefreshedIdToken(
   const { nonce } = claims
   if (nonce !== undefined && previous['nonce'] !== undefined && nonce !== previous['nonce'])
     return ignored('nonce', 'nonce is not that of the session.')
+  if (omitsOrganization) return ignored('organization', 'org_id or org_name of the session is missing.')
   // The checks above include the type of each property that the type promises.
   return { kind: 'valid', claims: claims as IdTokenClaims }
 }

@@ -143,14 +143,31 @@ describe('a refresh', () => {
     ['another organization', { org_id: 'org_acme', org_name: 'acme' }],
     ['another id', { org_id: 'org_acme' }],
     ['another name', { org_name: 'acme' }],
-    ['no organization any more', { org_id: undefined, org_name: undefined }],
-    ['no name any more', { org_name: undefined }],
-    ['null', { org_id: null }],
+    ['another id without name', { org_id: 'org_acme', org_name: undefined }],
   ])('to %s: the whole response is rejected', async (_what, claims) => {
     const browser = await signedIn()
     named(claims)
     expect((await refusedBy(browser)).message).toMatch(/org_(id|name) is not that of the ID token before/)
     expect(await userOf(browser)).toMatchObject(GLOBEX)
+  })
+
+  test.each<[string, Claims]>([
+    ['no organization', { org_id: undefined, org_name: undefined }],
+    ['no name', { org_name: undefined }],
+    ['null as id', { org_id: null }],
+  ])('[M2] with %s keeps ID token and user, and takes the new tokens', async (_what, claims) => {
+    const browser = await signedIn()
+    const before = await tokensOf(browser)
+    named(claims)
+    world.events.length = 0
+    const token = await refresh(browser)
+    const after = await tokensOf(browser)
+    expect(after).toMatchObject({ accessToken: token, idToken: before?.idToken })
+    expect(after?.refreshToken).not.toBe(before?.refreshToken)
+    expect(await userOf(browser)).toMatchObject(GLOBEX)
+    expect(world.events).toContainEqual(
+      expect.objectContaining({ level: 'warn', code: 'REFRESHED_ID_TOKEN_IGNORED', reason: 'organization' }),
+    )
   })
 
   test('for another API checks it too', async () => {

@@ -100,7 +100,7 @@ describe('a refreshed ID token must be about the same user', () => {
 
   test.each<[string, Claims, Claims]>([
     ['another organization', { org_id: 'org_1' }, { org_id: 'org_2' }],
-    ['an organization that is left', { org_id: 'org_1' }, {}],
+    ['an organization in a session without one', {}, { org_id: 'org_1' }],
     ['another name alone', { org_name: 'acme' }, { org_name: 'globex' }],
   ])('[B2] %s: the whole response is refused', async (_what, before, now) => {
     op.idToken = () => op.sign({ nonce: undefined, ...now })
