@@ -29,15 +29,22 @@ export type Verdict =
 /** Seconds for which a login that did not meet the requirements is not repeated. */
 const PAUSE_SECONDS = 60
 
+/** Seconds after a login within which the login for another guard counts as its continuation. */
+const DETOUR_SECONDS = 5
+
+/** Maximum number of logins in a row that are remembered. */
+const MAX_TRIED = 8
+
 /**
- * Returns what a session has proven that a plain login may not prove again. Another guard of the same page may require
- * it: without it, the two would redirect the browser in a loop.
+ * Returns what the application required of a session beyond what every login requests. Another guard of the same page may
+ * have required it: without it, the two would redirect the browser in a loop. Claims that nobody requested are no
+ * requirement: a provider may send `acr` in every ID token, and requesting it again would cause a new prompt.
  */
 function toProvenRequirements(session: StoredSession): Requirements {
-  const { acr, org_id: id, org_name: name } = provenIn(session)
+  const { org_id: id, org_name: name, requestedAcr } = provenIn(session)
   const organization = [id, name].find((value) => typeof value === 'string' && value)
   return {
-    ...(typeof acr === 'string' && /^[\x21-\x7e]+$/.test(acr) ? { acr: [acr] } : {}),
+    ...(requestedAcr === undefined ? {} : { acr: requestedAcr.split(' ') }),
     ...(typeof organization === 'string' ? { organization: [organization] } : {}),
     ...(session.ownScope === undefined ? {} : { scope: [session.ownScope] }),
   }
@@ -48,13 +55,6 @@ function addedScope({ authorization }: Config, { data, ownScope }: StoredSession
   const { audience, requestedScope } = data.tokenSet
   if (audience !== authorization.audience) return ''
   return beyondScope(requestedScope, unitedScope(effectiveScope(authorization, audience), ownScope))
-}
-
-/** The login that a guard redirects to. */
-interface GuardLogin {
-  readonly guard: GuardParameters
-  /** Scope to add as a login link does. */
-  readonly scope: string
 }
 
 /**
@@ -76,38 +76,37 @@ function organizationParameter(
  * Combines all requirements, met or not, with what the session has already proven, so that a second login does not undo
  * the first. A shorter configured `max_age` wins.
  */
-function toGuardLogin(config: Config, requirements: Requirements, session?: StoredSession): GuardLogin {
+function toGuardLogin(config: Config, requirements: Requirements, session?: StoredSession): GuardParameters {
   const { authorization } = config
   const proven = session ? toProvenRequirements(session) : {}
   const { acr, maxAge, organization } = { ...proven, ...requirements }
   const scope = unitedScope(...(proven.scope ?? []), ...(requirements.scope ?? []))
   const age = maxAge === undefined ? undefined : Math.min(maxAge, authorization.maxAge ?? maxAge)
-  const guard = {
+  const linkScope = session ? addedScope(config, session) : ''
+  return {
     ...(age === undefined ? {} : { max_age: String(age) }),
     ...(acr ? { acr_values: acr.join(' ') } : {}),
     ...organizationParameter(authorization, organization),
     ...(scope === '' ? {} : { scope }),
+    ...(linkScope === '' ? {} : { link_scope: linkScope }),
   }
-  return { guard, scope: session ? addedScope(config, session) : '' }
 }
 
 /** Returns the fingerprint of a session that this login would create. */
-async function toFingerprint(config: Config, { guard, scope }: GuardLogin): Promise<string | undefined> {
+async function toFingerprint(config: Config, guard: GuardParameters): Promise<string | undefined> {
   const { authorization } = config
-  const { scope: guardScope, ...changes } = guard
-  const requestedScope = extendedScope(authorization, authorization.audience, unitedScope(scope, guardScope))
+  const { link_scope: linkScope, scope: guardScope, ...changes } = guard
+  const furtherScope = unitedScope(linkScope, guardScope)
+  const requestedScope = extendedScope(authorization, authorization.audience, furtherScope)
   const { parameters } = effectiveAuthorization(config, { ...changes, scope: requestedScope })
   const ownScope = beyondScope(guardScope, effectiveScope(authorization, authorization.audience))
   return toRequestFingerprint({ parameters, ownScope }, effectiveAuthorization(config, {}))
 }
 
 /** Returns the query parameters of the login route for a login. */
-async function toLoginParameters(engine: Engine, { guard, scope }: GuardLogin): Promise<LoginParameters> {
+async function toLoginParameters(engine: Engine, guard: GuardParameters): Promise<LoginParameters> {
   const hasParameters = Object.keys(guard).length > 0
-  return {
-    ...(scope === '' ? {} : { scope }),
-    ...(hasParameters ? { [GUARD_PARAMETER]: await sealGuardParameters(engine, guard) } : {}),
-  }
+  return hasParameters ? { [GUARD_PARAMETER]: await sealGuardParameters(engine, guard) } : {}
 }
 
 /**
@@ -124,20 +123,34 @@ function toClaimContext(config: Config, { data }: StoredSession, time: number): 
   }
 }
 
+/** Returns the fingerprints of the login that created a session, and of those just before. */
+function toTried({ requestedAuthentication = '' }: StoredSession): string[] {
+  return requestedAuthentication.split(' ').slice(0, MAX_TRIED)
+}
+
 /**
- * Returns whether this session was just created by a login with the same parameters and did not meet the requirements
- * even then. A provider that ignores a parameter would otherwise cause a redirect loop.
+ * Adds the logins before this one, if nobody can have acted since: another guard of the same page requires this login, and
+ * two guards that undo each other must not redirect the browser for ever.
+ */
+function afterOthers({ clock }: Config, session: StoredSession, login: GuardParameters): GuardParameters {
+  const isDetour = Math.abs(clock() - session.data.internal.createdAt) < DETOUR_SECONDS
+  const tried = isDetour ? toTried(session).join(' ').trim() : ''
+  return tried === '' ? login : { ...login, tried }
+}
+
+/**
+ * Returns whether this session was just created by a login with the same parameters, or after one, and did not meet the
+ * requirements even then. A provider that ignores a parameter would otherwise cause a redirect loop.
  */
 async function wasJustTried(
   { config }: Engine,
   session: StoredSession,
   requirements: Requirements,
-  login: GuardLogin,
+  login: GuardParameters,
 ): Promise<boolean> {
-  const { requestedAuthentication, data } = session
-  const { createdAt } = data.internal
+  const { createdAt } = session.data.internal
   if (Math.abs(config.clock() - createdAt) >= PAUSE_SECONDS) return false
-  if (requestedAuthentication !== (await toFingerprint(config, login))) return false
+  if (!toTried(session).includes((await toFingerprint(config, login)) ?? '')) return false
   return findUnmet(requirements, session, toClaimContext(config, session, createdAt)) !== null
 }
 
@@ -161,5 +174,9 @@ export async function checkSession(
   const login = toGuardLogin(config, requirements, session)
   return (await wasJustTried(engine, session, requirements, login))
     ? { kind: 'exhausted', unmet }
-    : { kind: 'insufficient', unmet, login: await toLoginParameters(engine, login) }
+    : {
+        kind: 'insufficient',
+        unmet,
+        login: await toLoginParameters(engine, afterOthers(config, session, login)),
+      }
 }

@@ -1,6 +1,6 @@
 import type { Application, Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
-import type { Code } from '../errors/codes.ts'
+import type { Code } from '../errors/code.ts'
 import { codes } from '../errors/codes.ts'
 import { getSession } from '../flows/get-session.ts'
 import type { Exchange } from '../http/exchange.ts'

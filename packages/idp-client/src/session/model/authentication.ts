@@ -1,20 +1,24 @@
 import { decodeClaims } from './claims.ts'
 import type { StoredSession } from './stored-session.ts'
 
-const NAMES = ['iss', 'sub', 'aud', 'org_id', 'org_name', 'auth_time', 'acr', 'amr'] as const
-
-/** Claims about how the user authenticated. The others identify user and audience. */
-const STEP_UP_NAMES: readonly string[] = ['auth_time', 'acr', 'amr'] satisfies (typeof NAMES)[number][]
-
 /**
  * Claims of the ID token that proved the user's identity in this session: of its login, or of a later step-up or MFA
  * verification. A refresh is compared with them and never changes them, because a refreshed ID token may describe a
  * later authentication at the provider. Empty if no ID token is known.
  */
-export type AuthenticationClaims = Readonly<Partial<Record<(typeof NAMES)[number], unknown>>> & {
+export type AuthenticationClaims = Readonly<
+  Partial<Record<'iss' | 'sub' | 'aud' | 'org_id' | 'org_name' | 'auth_time' | 'acr' | 'amr', unknown>>
+> & {
   /** The stored ID token is older than this authentication, so it does not contain the step-up that was verified later. */
   readonly ahead?: true
+  /** The `acr_values` that the application requested for it beyond the configured ones; a login of a guard repeats them. */
+  readonly requestedAcr?: string
 }
+
+const NAMES = ['iss', 'sub', 'aud', 'org_id', 'org_name', 'auth_time', 'acr', 'amr'] as const
+
+/** Claims about how the user authenticated. The others identify user and audience. */
+const STEP_UP_NAMES: readonly string[] = ['auth_time', 'acr', 'amr'] satisfies (typeof NAMES)[number][]
 
 /** Returns the claims of a verified ID token that belong to an `Authentication`. */
 export function toAuthentication(claims: Readonly<Record<string, unknown>> = {}): AuthenticationClaims {
@@ -24,7 +28,7 @@ export function toAuthentication(claims: Readonly<Record<string, unknown>> = {})
   return Object.fromEntries(present.map((name) => [name, claims[name]]))
 }
 
-/** Returns the authentication in the stored ID token of a session; sessions of earlier formats have no other. */
+/** Returns the authentication in the stored ID token of a session. */
 function authenticationInIdToken({ data }: Pick<StoredSession, 'data'>): AuthenticationClaims {
   return toAuthentication(decodeClaims(data.tokenSet.idToken))
 }
@@ -39,6 +43,19 @@ export function provenIn(session: Pick<StoredSession, 'authentication' | 'data'>
   return session.authentication ?? authenticationInIdToken(session)
 }
 
+/**
+ * Returns the authentication of a session whose new ID token is not stored: the earlier one stays. A refresh has changed
+ * nothing; a step-up is newer than that ID token.
+ */
+export function besideEarlierIdToken(
+  session: Pick<StoredSession, 'authentication' | 'data'>,
+  earlier: Pick<StoredSession, 'authentication' | 'data'>,
+): AuthenticationClaims {
+  const [now, before] = [provenIn(session), provenIn(earlier)]
+  const isUnchanged = JSON.stringify(besideNewIdToken(now)) === JSON.stringify(besideNewIdToken(before))
+  return isUnchanged ? before : { ...now, ahead: true }
+}
+
 /** Returns whether the stored ID token contains the whole authentication. */
 export function isInIdToken(session: Pick<StoredSession, 'authentication' | 'data'>): boolean {
   const { authentication } = session
@@ -49,8 +66,12 @@ export function isInIdToken(session: Pick<StoredSession, 'authentication' | 'dat
 /** Parses a stored authentication; undefined if it is not an object. */
 export function readAuthentication(stored: unknown): AuthenticationClaims | undefined {
   if (typeof stored !== 'object' || stored === null || Array.isArray(stored)) return undefined
-  const { ahead, ...claims } = stored as Record<string, unknown>
-  return { ...toAuthentication(claims), ...(ahead === true ? { ahead } : {}) }
+  const { ahead, requestedAcr, ...claims } = stored as Record<string, unknown>
+  return {
+    ...toAuthentication(claims),
+    ...(ahead === true ? { ahead } : {}),
+    ...(typeof requestedAcr === 'string' ? { requestedAcr } : {}),
+  }
 }
 
 /** Returns the authentication after a step-up whose ID token is not stored: replaces only how the user authenticated. */

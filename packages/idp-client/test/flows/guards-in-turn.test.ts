@@ -1,0 +1,85 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { GuardRequirements, IdpClientOptions } from '../../src/index.ts'
+import { isIdpError } from '../../src/index.ts'
+import type { World } from '../support/app.ts'
+import { APP, startWorld } from '../support/app.ts'
+
+let world: World
+beforeEach(async () => {
+  world = await startWorld()
+})
+afterEach(() => world.provider.stop())
+
+describe('[M1] guards of one application, one after the other', () => {
+  /** Opens pages with guards in one browser; returns the authorization requests that it took, and how it ended. */
+  function opener(options: IdpClientOptions = {}) {
+    const { browser, client } = world.another(options)
+    const visit = { user: 'alice', jar: world.provider.createJar() }
+    return async (...guards: GuardRequirements[]) => {
+      const page = guards.reduceRight<(request: Request) => Response | Promise<Response>>(
+        (inner, requirements) => client.withPageAuthRequired(inner, requirements),
+        () => new Response('in'),
+      )
+      const requests: Record<string, string>[] = []
+      try {
+        for (;;) {
+          const response = await page(browser.request('/vault'))
+          if (response.status === 200) return { end: await response.text(), requests }
+          if (requests.length > 5) return { end: 'round and round', requests }
+          const { search } = new URL(response.headers.get('location') ?? '', APP)
+          const url = await world.begin(browser, search)
+          requests.push(Object.fromEntries(new URL(url).searchParams))
+          expect((await browser.send(await world.authorize(url, visit))).status).toBe(302)
+        }
+      } catch (error) {
+        if (isIdpError(error)) return { end: error.code, requests }
+        throw error
+      }
+    }
+  }
+
+  test('an acr that nobody requested is not requested again, so that nobody has to type a password', async () => {
+    world.provider.addApi({
+      audience: 'https://api.example.test/',
+      scopes: ['read:things', 'write:things', 'delete:things'],
+    })
+    world.provider.tamperIdToken((claims) => {
+      claims['acr'] = '1'
+    })
+    const open = opener({ authorizationParameters: { audience: 'https://api.example.test/' } })
+    const first = await open({ maxAge: 300 })
+    const others = [
+      await open({ scope: 'read:things' }),
+      await open({ scope: 'write:things' }),
+      await open({ scope: 'delete:things' }),
+    ]
+    for (const { end, requests } of [first, ...others]) {
+      expect(end).toBe('in')
+      expect(requests).toHaveLength(1)
+      expect(requests[0]).not.toHaveProperty('acr_values')
+    }
+    for (const { requests } of others) expect(requests[0]).not.toHaveProperty('max_age')
+    expect(others.at(-1)?.requests[0]?.['scope']).toContain('read:things write:things delete:things')
+  })
+
+  test('an acr that a guard requested is requested again', async () => {
+    const open = opener({ authorizationParameters: { audience: 'https://api.example.test/' } })
+    expect((await open({ acr: ['urn:silver', 'urn:gold'] })).end).toBe('in')
+    const { end, requests } = await open({ scope: 'read:things' })
+    expect([end, requests]).toEqual(['in', [expect.objectContaining({ acr_values: 'urn:silver urn:gold' })]])
+  })
+
+  test('two guards that undo each other: two redirects, then the error', async () => {
+    const { end, requests } = await opener()({ acr: 'urn:gold' }, { acr: 'urn:silver' })
+    expect(end).toBe('INSUFFICIENT_USER_AUTHENTICATION')
+    expect(requests.map(({ acr_values }) => acr_values)).toEqual(['urn:gold', 'urn:silver'])
+  })
+
+  test('pages that a user opens later may each have their login', async () => {
+    const open = opener()
+    for (const acr of ['urn:gold', 'urn:silver', 'urn:gold', 'urn:silver']) {
+      expect(await open({ acr })).toMatchObject({ end: 'in', requests: [{ acr_values: acr }] })
+      world.clock.now += 5
+    }
+  })
+})
