@@ -3,16 +3,17 @@ import { hashToken, randomToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { reportLargeHead } from '../http/cookie-budget.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
 import { authorizationUrl, mayConfigurationSet, mayQuerySet } from '../oidc/authorize.ts'
 import { newCodeVerifier } from '../oidc/pkce.ts'
 import { getProvider } from '../oidc/provider.ts'
-import { beyondScope, unitedScope, withoutScope } from '../session/model/scope.ts'
+import { beyondScope, coversScope, unitedScope, withoutScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { withOfferedScope } from '../tokens/offered-scope.ts'
-import { loginAudience, mainAudience } from '../tokens/select.ts'
+import { mainAudience } from '../tokens/select.ts'
 import { OFFLINE_ACCESS, usesDefaultScope } from '../tokens/token-request.ts'
 import type { EffectiveAuthorization, ParameterChanges } from '../transaction/authorization.ts'
 import {
@@ -33,8 +34,11 @@ import type { LoginTransaction } from '../transaction/transaction.ts'
 export interface LoginInput {
   /** Authorization parameters of this login; those that `source` may not set are ignored. */
   readonly parameters: ParameterChanges
-  /** Origin of the parameters: the query string of a request, or the application's code. */
-  readonly source: 'query' | 'application'
+  /**
+   * Origin of the parameters: the query string of a request, the same from a page of another site, or the application's
+   * code.
+   */
+  readonly source: 'query' | 'cross-site-query' | 'application'
   /** Unvalidated path to redirect to afterwards. */
   readonly returnTo?: unknown
   /** True if this login was started automatically because a transaction was lost. Default false. */
@@ -58,6 +62,8 @@ interface RequestedParameters {
   readonly scope?: unknown
   /** Extends the configured scope. */
   readonly furtherScope?: string
+  /** The part of `furtherScope` that a login link added, now or before. */
+  readonly linkScope?: string
   /** Parameters that a guard requires; `changes` and `furtherScope` contain them. */
   readonly guard?: GuardParameters
 }
@@ -80,25 +86,44 @@ function assertIssuer(config: Config, issuer: unknown): MaybePromise<void> {
   })
 }
 
+const IGNORED_PARAMETERS =
+  'A page of another site linked to the login route with audience or scope, which was ignored. In a route of the ' +
+  'application pass them to startInteractiveLogin, or list them in crossSiteLoginParameters.'
+
+/** Leaves out the parameters that only a link of the application itself may set. */
+function withoutForeignParameters(
+  { crossSiteLoginParameters: listed, log }: Config,
+  parameters: ParameterChanges,
+): ParameterChanges {
+  const isIgnored = (name: string): boolean =>
+    (name === 'audience' || name === 'scope') && !listed.includes(name)
+  if (Object.keys(parameters).some(isIgnored)) log.once(IGNORED_PARAMETERS)
+  return filterParameters(parameters, (name) => !isIgnored(name))
+}
+
 /**
  * Returns the parameters from the query of the login route: those that a link may set, and the sealed ones of a guard.
  */
 function requestFromQuery(
   engine: Engine,
-  { parameters }: LoginInput,
+  { parameters, source }: LoginInput,
   session: StoredSession | null,
 ): MaybePromise<RequestedParameters> {
   const { config } = engine
   const { iss, [GUARD_PARAMETER]: sealed, ...query } = parameters
   return chain(iss === undefined ? undefined : assertIssuer(config, iss), () =>
     chain(openGuardParameters(engine, sealed), (guard) => {
-      const { scope, ...settable } = filterParameters(query, mayQuerySet)
-      const { scope: guardScope, ...required } = guard
+      const allowed = filterParameters(query, mayQuerySet)
+      const isForeign = source === 'cross-site-query'
+      const { scope, ...settable } = isForeign ? withoutForeignParameters(config, allowed) : allowed
+      const { scope: guardScope, link_scope: earlierScope, tried: _tried, ...required } = guard
       const changes = queryChanges(config.authorization, settable, session !== null)
-      const furtherScope = unitedScope(asString(scope), guardScope)
+      const linkScope = unitedScope(asString(scope), earlierScope)
+      const furtherScope = unitedScope(linkScope, guardScope)
       return {
         changes: withGuardParameters(changes, required),
         ...(furtherScope === '' ? {} : { furtherScope }),
+        ...(linkScope === '' ? {} : { linkScope }),
         guard,
       }
     }),
@@ -115,7 +140,7 @@ function withPopupParameters(
   { changes, ...request }: RequestedParameters,
 ): RequestedParameters {
   const audience =
-    asString(changes['audience']) ?? (session ? loginAudience(authorization, session) : undefined)
+    asString(changes['audience']) ?? (session ? mainAudience(authorization, session.data) : undefined)
   const mode = authorization.parameters.has('response_mode') ? { response_mode: 'query' } : {}
   return { ...request, changes: { ...changes, ...(audience === undefined ? {} : { audience }), ...mode } }
 }
@@ -156,9 +181,10 @@ type TransactionParameters = Pick<
   | 'ownScope'
   | 'maxAge'
   | 'audience'
-  | 'ownAudience'
+  | 'fromLink'
   | 'organization'
   | 'requestedAuthentication'
+  | 'requestedAcr'
   | 'stepUpOnly'
 >
 
@@ -176,51 +202,72 @@ function resolveAuthorization(
 ): MaybePromise<readonly [RequestedParameters, EffectiveAuthorization]> {
   const { config } = engine
   const requested =
-    input.source === 'query' ? requestFromQuery(engine, input, session) : requestFromApplication(input)
+    input.source === 'application' ? requestFromApplication(input) : requestFromQuery(engine, input, session)
   return chain(requested, (given) => {
     const parameters = input.popup === undefined ? given : withPopupParameters(config, session, given)
     return chain(mergeParameters(config, parameters, session), (merged) => [parameters, merged] as const)
   })
 }
 
+/** Returns the properties of the transaction that depend on who requested what: the application, a guard or a login link. */
+function toOrigin(
+  { authorization: configured }: Config,
+  { changes, guard, linkScope }: RequestedParameters,
+  { audience, parameters, scope }: EffectiveAuthorization,
+): Pick<LoginTransaction, 'fromLink' | 'ownScope' | 'requestedAcr'> {
+  const ownScope = beyondScope(guard ? guard.scope : scope, effectiveScope(configured, audience))
+  const acr = guard ? guard.acr_values : parameters.get('acr_values')
+  const isLinkAudience = guard !== undefined && changes['audience'] !== undefined
+  const addsScope =
+    guard !== undefined &&
+    !coversScope(unitedScope(effectiveScope(configured, audience), ownScope), linkScope)
+  return {
+    ...(ownScope === '' ? {} : { ownScope }),
+    ...(acr === undefined || acr === configured.parameters.get('acr_values') ? {} : { requestedAcr: acr }),
+    ...(isLinkAudience || addsScope ? { fromLink: true } : {}),
+  }
+}
+
 /** Determines the parameters of the authorization request, and which of them the application itself requested. */
 function prepare(engine: Engine, exchange: Exchange, input: LoginInput): MaybePromise<Prepared> {
   const { config } = engine
-  const isFromQuery = input.source === 'query'
   return chain(input.popup === undefined ? null : engine.sessions.load(exchange), (session) =>
-    chain(resolveAuthorization(engine, input, session), ([{ guard }, authorization]) => {
+    chain(resolveAuthorization(engine, input, session), ([requested, authorization]) => {
       const { audience, maxAge, parameters, scope } = authorization
+      const { guard } = requested
       const organization = parameters.get('organization')
-      const own = isFromQuery ? guard?.scope : scope
-      const ownScope = beyondScope(own, effectiveScope(config.authorization, audience))
+      const origin = toOrigin(config, requested, authorization)
       const stepUpOnly =
-        isFromQuery && session !== null && isStepUpOnly(config.authorization, authorization, guard)
-      const configured = effectiveAuthorization(config, {})
-      return chain(toRequestFingerprint({ parameters, ownScope }, configured), (requestedAuthentication) => ({
-        authorization,
-        transaction: {
-          scope,
-          ...(ownScope === '' ? {} : { ownScope }),
-          ...(maxAge === undefined ? {} : { maxAge }),
-          ...(audience === undefined ? {} : { audience, ownAudience: true as const }),
-          ...(organization === undefined ? {} : { organization }),
-          ...(requestedAuthentication === undefined ? {} : { requestedAuthentication }),
-          ...(stepUpOnly ? { stepUpOnly: true as const } : {}),
-        },
-      }))
+        guard !== undefined && session !== null && isStepUpOnly(config.authorization, authorization, guard)
+      const sent = { parameters, ...(origin.ownScope === undefined ? {} : { ownScope: origin.ownScope }) }
+      return chain(toRequestFingerprint(sent, effectiveAuthorization(config, {})), (fingerprint = '') => {
+        const fingerprints = [fingerprint, ...(guard?.tried === undefined ? [] : [guard.tried])].join(' ')
+        return {
+          authorization,
+          transaction: {
+            scope,
+            ...origin,
+            ...(maxAge === undefined ? {} : { maxAge }),
+            ...(audience === undefined ? {} : { audience }),
+            ...(organization === undefined ? {} : { organization }),
+            ...(fingerprints === '' ? {} : { requestedAuthentication: fingerprints }),
+            ...(stepUpOnly ? { stepUpOnly: true as const } : {}),
+          },
+        }
+      })
     }),
   )
 }
 
-function saveTransaction(
+function prepareTransaction(
   engine: Engine,
   exchange: Exchange,
   state: string,
   transaction: Omit<LoginTransaction, 'clientTag' | 'stateHash'>,
-): MaybePromise<void> {
+): MaybePromise<() => void> {
   return chain(hashToken(state), (stateHash) =>
     chain(engine.clientTag(), (clientTag) =>
-      engine.transactions.save(exchange, { ...transaction, stateHash, clientTag }),
+      engine.transactions.prepare(exchange, { ...transaction, stateHash, clientTag }),
     ),
   )
 }
@@ -230,8 +277,9 @@ function saveTransaction(
  * 1. determines the base URL of the application for this request;
  * 2. merges the parameters;
  * 3. creates state, nonce and PKCE verifier;
- * 4. builds the authorization URL from the provider's metadata, or pushes the request to the provider (PAR, RFC 9126);
- * 5. saves the transaction cookie. This comes last, so that a failure leaves none behind.
+ * 4. encrypts the transaction: `SESSION_TOO_LARGE` if the session leaves no room for its cookie;
+ * 5. builds the authorization URL from the provider's metadata, or pushes the request to the provider (PAR, RFC 9126);
+ * 6. stages the transaction cookie. This comes last, so that a failure leaves none behind.
  */
 export async function login(engine: Engine, exchange: Exchange, input: LoginInput): Promise<URL> {
   const { config } = engine
@@ -252,14 +300,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
   const state = await createState(engine.sealer, { issuedAt: startedAt, host, returnTo, ...noRestart })
   const nonce = randomToken(32)
   const codeVerifier = newCodeVerifier()
-  const url = await authorizationUrl(getProvider(engine.config), {
-    parameters: authorization.parameters,
-    redirectUri,
-    state,
-    nonce,
-    codeVerifier,
-  })
-  await saveTransaction(engine, exchange, state, {
+  const stageTransaction = await prepareTransaction(engine, exchange, state, {
     responseType: 'code',
     nonce,
     codeVerifier,
@@ -272,6 +313,15 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
     startedAt,
     expiresAt: startedAt + config.transaction.cookie.maxAge,
   })
+  const url = await authorizationUrl(getProvider(engine.config), {
+    parameters: authorization.parameters,
+    redirectUri,
+    state,
+    nonce,
+    codeVerifier,
+  })
+  stageTransaction()
+  reportLargeHead(exchange.cookies, config.log.once, { location: url.href })
   const method = config.pushedAuthorizationRequests ? 'par' : 'redirect'
   const { correlationId: id } = input
   config.log.emit({ level: 'info', code: 'LOGIN_STARTED', id, method, redirectUri })

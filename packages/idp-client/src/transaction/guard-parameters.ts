@@ -10,7 +10,8 @@ export const GUARD_PARAMETER = 'guard'
 /** How long it is valid, in seconds: a page may show the login link for a while. */
 const LIFETIME = 600
 
-const NAMES = ['acr_values', 'max_age', 'organization', 'scope'] as const
+/** `link_scope` was added by a login link before, and `tried` has the fingerprints of the logins just before. */
+const NAMES = ['acr_values', 'max_age', 'organization', 'scope', 'link_scope', 'tried'] as const
 
 /** Authorization parameters that a guard requires in addition to the configured ones. */
 export type GuardParameters = Readonly<Partial<Record<(typeof NAMES)[number], string>>>

@@ -4,10 +4,12 @@ import type { AuthorizationParameters } from '../../src/config/options.ts'
 import { createSealer } from '../../src/crypto/seal.ts'
 import type { GuardRequirements, IdpClientOptions } from '../../src/index.ts'
 import { isIdpError } from '../../src/index.ts'
+import { decodeSession } from '../../src/session/cookie/codec.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser, World } from '../support/app.ts'
 import { APP, startWorld } from '../support/app.ts'
 import { SECRET } from '../support/engine.ts'
+import { openLogin } from '../support/guard-login.ts'
 
 const API = 'https://api.example.test/'
 const ORDERS = 'https://orders.example.test/'
@@ -55,6 +57,84 @@ describe('[C4] parameters of a login link', () => {
     expect((await sent({ scope: 'b', audience: ORDERS }, { scope: map, audience: API }))['scope']).toBe(
       'openid a b',
     )
+  })
+
+  /** Parameters of the authorization request that a link on another page leads to. */
+  async function sentFrom(
+    site: string | null,
+    link: Record<string, string>,
+    options: IdpClientOptions = {},
+  ): Promise<Record<string, string>> {
+    const { browser } = world.another(options)
+    const fetched = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
+    const headers: Record<string, string> = site === null ? {} : { ...fetched, 'sec-fetch-site': site }
+    const { headers: answer } = await browser.send(`/auth/login?${new URLSearchParams(link)}`, { headers })
+    return parametersOf(answer.get('location') ?? '')
+  }
+
+  const LINK = { audience: ORDERS, scope: 'read:orders', acr_values: 'urn:gold' }
+
+  test.each(['same-origin', 'none', null])('[M3] %s: audience and scope count', async (site) => {
+    expect(await sentFrom(site, LINK)).toMatchObject({ ...LINK, scope: `${DEFAULT} read:orders` })
+  })
+
+  test.each(['cross-site', 'same-site', 'anything'])(
+    '[M3] a page that is %s decides neither what tokens are for nor what they may do',
+    async (site) => {
+      world.events.length = 0
+      const ignored = await sentFrom(site, LINK)
+      expect(ignored).toMatchObject({ scope: DEFAULT, acr_values: 'urn:gold' })
+      expect(ignored).not.toHaveProperty('audience')
+      const scopeOnly = await sentFrom(site, LINK, { crossSiteLoginParameters: 'scope' })
+      expect(scopeOnly).toMatchObject({ scope: `${DEFAULT} read:orders` })
+      expect(scopeOnly).not.toHaveProperty('audience')
+      const both = await sentFrom(site, LINK, { crossSiteLoginParameters: ['audience', 'scope'] })
+      expect(both).toMatchObject({ audience: ORDERS, scope: `${DEFAULT} read:orders` })
+    },
+  )
+
+  test('[M3] what was ignored is reported once, with both ways to allow it', async () => {
+    Reflect.deleteProperty(globalThis, Symbol.for('idp-client'))
+    const messages: string[] = []
+    const logger: IdpClientOptions['logger'] = (event) => {
+      if (event.code === 'NOTICE') messages.push(event.message)
+    }
+    for (const site of ['cross-site', 'same-site']) await sentFrom(site, LINK, { logger })
+    expect(messages).toEqual([
+      expect.stringMatching(/audience or scope.*startInteractiveLogin.*crossSiteLoginParameters/),
+    ])
+    expect(messages.join()).not.toContain('orders')
+  })
+
+  test('[L6] a scope has at most 512 characters', async () => {
+    const status = async (scope: string) =>
+      (await world.newBrowser().send(`/auth/login?${new URLSearchParams({ scope })}`)).status
+    expect(await status('x'.repeat(512))).toBe(302)
+    expect(await status('x'.repeat(513))).toBe(400)
+  })
+
+  test('[L6] a session knows that a link chose scope or audience, which are not compressed with its claims', async () => {
+    const chosen = async (link: Record<string, string>): Promise<true | undefined> => {
+      const browser = world.newBrowser()
+      await world.login(browser, `?${new URLSearchParams(link)}`)
+      const { value = '' } = browser.cookies.get('__session') ?? {}
+      const bytes = await createSealer([SECRET]).open('session', value)
+      return bytes ? decodeSession(bytes)?.fromLink : expect.fail('there is a session')
+    }
+    expect(await chosen({ scope: 'read:orders' })).toBe(true)
+    expect(await chosen({ audience: ORDERS })).toBe(true)
+    expect(await chosen({ scope: 'openid', acr_values: 'urn:gold' })).toBeUndefined()
+  })
+
+  test('[M8] a link has at most 100 parameters', async () => {
+    const { browser } = configured({})
+    const link = (count: number) => `/auth/login?${'x=1&'.repeat(count - 1)}screen_hint=signup`
+    expect((await browser.send(link(100))).status).toBe(302)
+    for (const count of [101, 10_000]) {
+      const response = await browser.send(link(count))
+      expect([response.status, response.headers.get('set-cookie')]).toEqual([400, null])
+    }
+    expect(world.events).toContainEqual(expect.objectContaining({ error: 'INVALID_REQUEST' }))
   })
 
   test('max_age only lowers a configured one', async () => {
@@ -199,47 +279,7 @@ describe('[C4] the audience of a session', () => {
     const { token } = await client.getAccessToken(browser.request('/'), new Headers(), { scope: 'email' })
     expect([audienceOf(token), world.provider.count('token')]).toEqual([ORDERS, 0])
   })
-
-  test('a session of an earlier version with the audience of a link belongs to another audience', async () => {
-    // Where no audience is configured a link may choose, and the session says so.
-    const before = world.another()
-    await world.login(before.browser, `?audience=${encodeURIComponent(ORDERS)}`)
-    expect(await plainToken(before)).toBe(ORDERS)
-    for (const isEarlier of [true, false]) {
-      const made = configured({ audience: API })
-      for (const [name, cookie] of before.browser.cookies) made.browser.cookies.set(name, cookie)
-      if (isEarlier) await forgetOwnAudience(made.browser)
-      const expected = isEarlier ? API : ORDERS
-      expect(await plainToken(made)).toBe(expected)
-      // And again, from what was kept of it.
-      world.provider.clearRequests()
-      expect(await plainToken(made)).toBe(expected)
-      expect(world.provider.count('token')).toBe(0)
-      const { token } = await made.client.getAccessToken(made.browser.request('/'), new Headers(), {
-        audience: ORDERS,
-      })
-      expect(audienceOf(token)).toBe(ORDERS)
-      world.clock.now += TTL + 1
-      expect(await plainToken(made)).toBe(expected)
-      world.clock.now -= TTL + 1
-      await world.login(before.browser, `?audience=${encodeURIComponent(ORDERS)}`)
-    }
-  })
 })
-
-/** Writes the session of a browser as earlier versions did, which did not tell who chose the audience. */
-async function forgetOwnAudience({ cookies }: Browser): Promise<void> {
-  const { decodeSession, encodeSession } = await import('../../src/session/cookie/codec.ts')
-  const cookie = cookies.get('__session')
-  const sealer = createSealer([SECRET])
-  const bytes = await sealer.open('session', cookie?.value ?? '')
-  const session = bytes && decodeSession(bytes)
-  if (!cookie || !session) throw new Error('there is no session')
-  expect(session.ownAudience).toBe(true)
-  const { ownAudience: _unknown, ...earlier } = session
-  const value = await sealer.seal('session', encodeSession(earlier))
-  cookies.set('__session', { ...cookie, value })
-}
 
 /** A user in front of a guarded page. */
 class Visitor {
@@ -414,11 +454,13 @@ describe('[C4] parameters of a guard', () => {
     expect((await visitor.walk()).end).toBe('in')
   })
 
-  test('a scope that a link has added is kept by the login of a guard, as a scope of a link', async () => {
+  test('[M3] a scope that a link has added is kept by the login of a guard, as a scope of a link', async () => {
     const visitor = new Visitor({ acr: 'urn:gold' }, { authorizationParameters: { audience: API } })
     await visitor.logIn('?scope=read:things')
     const query = new URLSearchParams(await visitor.page())
-    expect(query.get('scope')).toBe('read:things')
+    // Sealed, so that no link of another site could have chosen it.
+    expect([...query.keys()].sort()).toEqual(['guard', 'returnTo'])
+    expect(await openLogin(Object.fromEntries(query))).toMatchObject({ link_scope: 'read:things' })
     const { end, sent: requests } = await visitor.walk()
     expect([end, requests[0]?.['scope']]).toEqual(['in', `${DEFAULT} read:things`])
   })

@@ -19,6 +19,7 @@ const keys = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256
 const values: Values = {
   domain: 'idp.example.com',
   clientId: 'client',
+  crossSiteLoginParameters: ['audience', 'scope'],
   clientSecret: 'secret',
   clientAssertionSigningKey: keys.privateKey,
   clientAssertionSigningKeyId: 'key-1',
