@@ -1,5 +1,5 @@
 import { IdpError } from './base.ts'
-import type { CodesOf } from './code-names.ts'
+import type { CodesOf } from './code.ts'
 
 export type LogoutTokenErrorCode = CodesOf<'LogoutTokenError'>
 

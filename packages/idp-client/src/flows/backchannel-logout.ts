@@ -42,9 +42,10 @@ export async function backchannelLogout(engine: Engine, input: BackchannelLogout
   if (!canDeleteByLogoutToken(store)) throw new LogoutTokenError('BACKCHANNEL_LOGOUT_NOT_SUPPORTED')
   const notice = await validateLogoutToken(getProvider(config), await input.logoutToken())
   const { endsAt: expiresAt, jti: _jti, ...token } = notice
-  const use = { name: await toReplayKey(engine, notice), expiresAt, now: config.clock() }
+  const now = config.clock()
+  const use = { name: await toReplayKey(engine, notice), expiresAt, now, patience: config.httpTimeout }
   // Recorded first: a login that is being completed checks for it after storing its session.
-  rememberEnd(store, token, config.clock())
+  rememberEnd(store, token, now)
   const isFirstUse = await processOnce(store, use, () =>
     deleteForGood(config, store, 'logout', () => store.deleteByLogoutToken(token)),
   )

@@ -36,7 +36,7 @@ function providerOf(options: IdpClientOptions = {}): Provider {
       unusable: new Map(),
     }),
     keys: async () => readKeySet(published),
-    newerKeys: async () => null,
+    newerKeys: async () => ({ newer: null, age: 0, pause: 60 }),
   }
 }
 

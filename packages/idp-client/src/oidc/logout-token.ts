@@ -1,5 +1,5 @@
 import { LogoutTokenError } from '../errors/logout-token.ts'
-import type { Remedy } from '../errors/remedies.ts'
+import type { Remedy } from '../errors/remedy.ts'
 import type { JsonObject } from './json.ts'
 import { isObject } from './json.ts'
 import type { Provider } from './provider.ts'
@@ -41,6 +41,7 @@ function refuse(detail: string, remedy?: Remedy): never {
 const assert: Assert = createAssert(refuse)
 
 const kind: TokenKind = {
+  sender: 'anyone',
   refuse,
   accepts: (typ) => TYPES.includes(typeof typ === 'string' ? typ.toLowerCase() : typ),
 }

@@ -6,7 +6,7 @@ import { Lru } from '../lib/lru.ts'
 import { processWide } from '../lib/registry.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { Owner } from './record.ts'
-import { createGet, endedName, isEndedBy, REMEMBERED_SECONDS, toOwner } from './record.ts'
+import { createEndedAt, createGet, isEndedBy, REMEMBERED_SECONDS, toEndedName, toOwner } from './record.ts'
 
 export type { User } from '../session/model/session-data.ts'
 
@@ -42,7 +42,7 @@ interface Memory {
   readonly leases: Lru<string, Lease>
   /** Expiry of each used name, in seconds since the epoch. */
   readonly names: Lru<string, number>
-  /** Time at which the provider ended sessions, by `endedName`. */
+  /** Time at which the provider ended sessions, by `toEndedName`. */
   readonly ended: Lru<string, Ended>
 }
 
@@ -122,8 +122,8 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
   const { ended, leases, names, sessions } = getMemory(name, maxSessions)
   const live = liveSessions(sessions, clock)
 
-  function endedAt(sid: string, iss: string | undefined): number | null {
-    const known = ended.get(endedName(sid, iss))
+  function readEnd(name: string): number | null {
+    const known = ended.get(name)
     return known && known.until > clock() ? known.iat : null
   }
 
@@ -139,10 +139,11 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
     },
 
     async deleteByLogoutToken(token) {
-      const { iat, iss, sid } = token
-      if (sid !== undefined && iat !== undefined) {
-        const latest = Math.max(iat, endedAt(sid, iss) ?? iat)
-        ended.set(endedName(sid, iss), { iat: latest, until: clock() + REMEMBERED_SECONDS })
+      const { iat } = token
+      const name = toEndedName(token)
+      if (name !== undefined && iat !== undefined) {
+        const latest = Math.max(iat, readEnd(name) ?? iat)
+        ended.set(name, { iat: latest, until: clock() + REMEMBERED_SECONDS })
       }
       live.remove((owner) => isEndedBy(owner, token))
     },
@@ -178,6 +179,6 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
       return true
     },
 
-    endedAt: async (sid, iss) => endedAt(sid, iss),
+    endedAt: createEndedAt(async (name) => readEnd(name)),
   }
 }

@@ -4,12 +4,13 @@ import type { SessionData } from '../session/model/session-data.ts'
 import type { PostgresStoreOptions } from './postgres-tables.ts'
 import { toTableNames } from './postgres-tables.ts'
 import {
+  createEndedAt,
   createGet,
-  endedName,
   escapeName,
   isEndedBy,
   parseSession,
   REMEMBERED_SECONDS,
+  toEndedName,
   toOwner,
 } from './record.ts'
 
@@ -172,23 +173,23 @@ const TIME_AS_UUID = `lpad(to_hex($2::bigint), 32, '0')::uuid`
 const UUID_AS_TIME = `('x' || right(replace(token::text, '-', ''), 16))::bit(64)::bigint::text`
 
 function createEndings(query: Query, leases: string) {
-  const toName = (sid: string, iss: string | undefined): string => `ended ${escapeName(endedName(sid, iss))}`
+  const toKey = (name: string): string => `ended ${escapeName(name)}`
   return {
-    async remember(sid: string, iss: string | undefined, iat: number): Promise<void> {
+    async remember(name: string, iat: number): Promise<void> {
       await query(
         `insert into ${leases} as ended (name, token, expires_at)
 values (${NAME}, ${TIME_AS_UUID}, clock_timestamp() + interval '${REMEMBERED_SECONDS} seconds')
 on conflict (name) do update set token = greatest(ended.token, excluded.token), expires_at = excluded.expires_at`,
-        toName(sid, iss),
+        toKey(name),
         Math.floor(iat),
       )
     },
 
-    async endedAt(sid: string, iss?: string): Promise<number | null> {
+    endedAt: createEndedAt(async (name) => {
       const found = `select ${UUID_AS_TIME} as iat from ${leases} where name = ${NAME} and ${LIVE}`
-      const [row] = await query(found, toName(sid, iss))
+      const [row] = await query(found, toKey(name))
       return row ? Number(row['iat']) : null
-    },
+    }),
   }
 }
 
@@ -210,7 +211,8 @@ function createSubjects(query: Query, table: string, leases: string): Subjects {
 
     async deleteByLogoutToken(token) {
       const { iat, iss, sid, sub } = token
-      if (sid !== undefined && iat !== undefined) await remember(sid, iss, iat)
+      const ended = toEndedName(token)
+      if (ended !== undefined && iat !== undefined) await remember(ended, iat)
       if (sid === undefined && sub !== undefined && iat !== undefined) return deleteOlder(sub, token)
       const [column, name] = sid === undefined ? ['sub', sub] : ['sid', sid]
       if (name === undefined) return

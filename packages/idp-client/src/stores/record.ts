@@ -1,4 +1,4 @@
-import type { LogoutToken } from '../config/options.ts'
+import type { LogoutToken, ProviderSession } from '../config/options.ts'
 import type { ParsedJson } from '../lib/json-reader.ts'
 import { withJson } from '../lib/json-reader.ts'
 import type { SessionData, StoredInternalData } from '../session/model/session-data.ts'
@@ -18,9 +18,27 @@ const TOLERANCE = 60
 /** How long the end of a session at the provider is remembered, in seconds. */
 export const REMEMBERED_SECONDS = 600
 
-/** Returns the key under which the end of a provider session is stored. */
-export function endedName(sid: string, iss: string | undefined): string {
-  return JSON.stringify([iss ?? null, sid])
+type Subject = { readonly [Name in keyof ProviderSession]: string | undefined }
+
+/**
+ * Returns the key under which a logout token is remembered: that of its `sid`, or without `sid` that of its `sub`;
+ * `undefined` if it has neither.
+ */
+export function toEndedName({ iss, sid, sub }: Subject): string | undefined {
+  if (sid !== undefined) return JSON.stringify([iss ?? null, sid])
+  return sub === undefined ? undefined : JSON.stringify([iss ?? null, null, sub])
+}
+
+/** Creates the function `endedAt` of a store, from the one that returns the `iat` that is stored under a key. */
+export function createEndedAt(
+  readTime: (name: string) => Promise<number | null>,
+): (session: ProviderSession) => Promise<number | null> {
+  return async ({ iss, sid, sub }) => {
+    const names = [toEndedName({ iss, sid, sub: undefined }), toEndedName({ iss, sid: undefined, sub })]
+    const times = await Promise.all(names.map((name) => (name === undefined ? null : readTime(name))))
+    const known = times.filter((time) => time !== null)
+    return known.length === 0 ? null : Math.max(...known)
+  }
 }
 
 export function toOwner({ internal, user }: SessionData): Owner {

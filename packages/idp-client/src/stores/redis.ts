@@ -1,12 +1,13 @@
 import type { SessionDataStore, SessionRecord } from '../config/options.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import {
+  createEndedAt,
   createGet,
-  endedName,
   escapeName,
   isEndedBy,
   parseSession,
   REMEMBERED_SECONDS,
+  toEndedName,
   toOwner,
 } from './record.ts'
 import type { RedisClient, RedisCommand, RedisCommands } from './redis-commands.ts'
@@ -132,8 +133,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const commands = redisCommands(client)
   const { run, send } = commands
   const records = createRecords(commands, prefix)
-  const endedKey = (sid: string, iss: string | undefined): string =>
-    `${prefix}ended:${escapeName(endedName(sid, iss))}`
+  const endedKey = (name: string): string => `${prefix}ended:${escapeName(name)}`
 
   return {
     ...leases(commands, prefix),
@@ -168,9 +168,10 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     },
 
     async deleteByLogoutToken(token) {
-      const { iat, iss, sid, sub } = token
-      if (sid !== undefined && iat !== undefined)
-        await run(REMEMBER, endedKey(sid, iss), String(Math.floor(iat)), String(REMEMBERED_SECONDS))
+      const { iat, sid, sub } = token
+      const name = toEndedName(token)
+      if (name !== undefined && iat !== undefined)
+        await run(REMEMBER, endedKey(name), String(Math.floor(iat)), String(REMEMBERED_SECONDS))
       if (sid === undefined && sub === undefined) return
       const found = await (sid === undefined ? records.find('sub', sub ?? '') : records.find('sid', sid))
       await Promise.all(found.filter(({ session }) => isEndedBy(toOwner(session), token)).map(records.remove))
@@ -183,9 +184,9 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       return deleted.filter(Boolean).length
     },
 
-    async endedAt(sid, iss) {
-      const stored = await send('GET', endedKey(sid, iss))
+    endedAt: createEndedAt(async (name) => {
+      const stored = await send('GET', endedKey(name))
       return stored === null ? null : Number(stored)
-    },
+    }),
   }
 }

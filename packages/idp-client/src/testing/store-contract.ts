@@ -1,4 +1,5 @@
 import type { SessionDataStore } from '../config/options.ts'
+import { endings } from './store-contract/endings.ts'
 import { leases } from './store-contract/leases.ts'
 import { records } from './store-contract/records.ts'
 import { subjects } from './store-contract/subjects.ts'
@@ -30,7 +31,9 @@ export function storeContract(
   store: SessionDataStore,
   { expires = true }: StoreContractOptions = {},
 ): readonly StoreContractCase[] {
-  const rules = [...records, ...updates, ...leases, ...subjects].filter((rule) => expires || !rule.expires)
+  const rules = [...records, ...updates, ...leases, ...subjects, ...endings].filter(
+    (rule) => expires || !rule.expires,
+  )
   return rules.flatMap(({ bind, title }) => {
     const run = bind(store)
     return run ? [{ title, run }] : []

@@ -99,6 +99,38 @@ describe.each(stores)(
   },
 )
 
+describe.each(stores)('[M6] a logout of a user that arrives during a login, with %s', (_name, make) => {
+  /** The session after a login, during which the provider ends sessions of that subject. */
+  async function userAfter(
+    toSubject: (sid: string) => { sid: string } | { sub: string },
+    age: number,
+  ): Promise<[status: number, user: string | undefined]> {
+    const { client, browser } = world.another({
+      sessionStore: make(),
+      [customFetch]: meeting(({ iat, sid }) => endAt(client, toSubject(sid), iat + age)),
+    })
+    const { status } = await world.login(browser)
+    return [status, (await client.getSession(browser.request('/')))?.user.sub]
+  }
+
+  test('ends the session before it is used', async () => {
+    expect(await userAfter(() => ({ sub: SUB }), 0)).toEqual([502, undefined])
+  })
+
+  test('that is older than the ID token ends nothing', async () => {
+    expect(await userAfter(() => ({ sub: SUB }), -1)).toEqual([302, SUB])
+  })
+
+  test('of another user ends nothing, even if their sub is the sid', async () => {
+    expect(await userAfter(() => ({ sub: 'dev|bob' }), 0)).toEqual([302, SUB])
+    expect(await userAfter((sid) => ({ sub: sid }), 0)).toEqual([302, SUB])
+  })
+
+  test('with the sid of another session ends nothing', async () => {
+    expect(await userAfter(() => ({ sub: SUB, sid: 'another session' }), 0)).toEqual([302, SUB])
+  })
+})
+
 describe.each(stores)('[C5] a logout by the provider that arrives during a popup, with %s', (_name, make) => {
   const popup = '?challengeMode=popup&popup=a0b1c2d3e4f5a0b1c2d3e4f5a0b1c2d3'
 
@@ -137,9 +169,9 @@ test('[C5] a popup keeps the session if the store fails to tell whether the prov
   let isPopup = false
   const sessionStore: SessionDataStore = {
     ...store,
-    async endedAt(sid, iss) {
+    async endedAt(session) {
       if (isPopup) throw new Error('the store is down')
-      return (await store.endedAt?.(sid, iss)) ?? null
+      return (await store.endedAt?.(session)) ?? null
     },
   }
   const { client, browser } = world.another({ sessionStore })

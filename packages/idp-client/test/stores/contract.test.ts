@@ -136,9 +136,20 @@ const faults: Readonly<Record<string, Fault>> = {
         if (token.sid && token.iat) ended.set(`${token.iss} ${token.sid}`, token.iat)
         await store.deleteByLogoutToken(token)
       },
-      endedAt: async (sid, iss) => ended.get(`${iss} ${sid}`) ?? null,
+      endedAt: async ({ iss, sid }) => ended.get(`${iss} ${sid}`) ?? null,
     }
   },
+  'forgets logout tokens without sid': (store) => ({
+    endedAt: ({ sub: _sub, ...session }) => store.endedAt(session),
+  }),
+  'ends every session of a user with a logout token of one': (store) => ({
+    async deleteByLogoutToken({ sub, ...token }) {
+      await store.deleteByLogoutToken(sub === undefined ? token : { ...token, sub })
+      if (sub !== undefined)
+        await store.deleteByLogoutToken({ sub: `user ${sub}`, ...token, sid: `user ${sub}` })
+    },
+    endedAt: ({ iss, sid, sub }) => store.endedAt({ ...(iss ? { iss } : {}), sid: sid ?? `user ${sub}` }),
+  }),
   'finds every name new': () => ({ once: async () => true }),
   'finds every name used': () => ({ once: async () => false }),
   'never expires a name': (store) => ({ once: (name) => store.once(name, never) }),

@@ -7,7 +7,6 @@ import { claimSame, createSession, isThere, later, newId, rule } from './rule.ts
 
 const byToken = ['deleteByLogoutToken'] as const
 const list = ['listBySubject'] as const
-const endings = ['deleteByLogoutToken', 'endedAt'] as const
 const removal = ['deleteBySubject'] as const
 
 async function stored(
@@ -103,27 +102,6 @@ const byTime = rule(
     await claimLeft(store, sessions)
     await store.deleteByLogoutToken({ sub })
     claim(!(await isThere(store, sessions['stays: began after that'])), 'without iat every session is meant')
-  },
-)
-
-const remembered = rule(
-  { title: 'endedAt: returns the latest iat of the logout tokens of a sid', needs: endings },
-  async (store) => {
-    const [one, two] = ['https://one.example.com', 'https://two.example.com']
-    const sid = newId()
-    const iat = systemClock() - 30
-    claimEqual(await store.endedAt(sid, one), null, 'a session that nobody ended')
-    await store.deleteByLogoutToken({ sid, iss: one, iat })
-    await store.deleteByLogoutToken({ sid, iss: one, iat: iat - 10 })
-    claimEqual(await store.endedAt(sid, one), iat, 'an older token changes nothing')
-    await store.deleteByLogoutToken({ sid, iss: one, iat: iat + 10 })
-    claimEqual(await store.endedAt(sid, one), iat + 10, 'a newer token counts')
-    claimEqual(await store.endedAt(sid, two), null, 'the same sid of another issuer')
-    claimEqual(await store.endedAt(newId(), one), null, 'another sid')
-    await store.deleteByLogoutToken({ sub: newId(), iss: one, iat })
-    const odd = `${newId()}\u0000'"\\ \ud800`
-    await store.deleteByLogoutToken({ sid: odd, iat })
-    claimEqual(await store.endedAt(odd), iat, 'a sid of any characters, without issuer')
   },
 )
 
@@ -300,7 +278,6 @@ export const subjects: readonly Rule[] = [
   bySub,
   byUserSub,
   byTime,
-  remembered,
   byIssuer,
   nobody,
   afterWrites,
