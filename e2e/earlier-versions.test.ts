@@ -1,10 +1,8 @@
 import type { DevProvider } from 'idp-dev-provider'
 import { startDevProvider } from 'idp-dev-provider'
 import pg from 'pg'
-import { createClient } from 'redis'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startPostgres } from '../packages/idp-client/test/support/postgres-server.ts'
-import { startRedis } from '../packages/idp-client/test/support/redis-server.ts'
 import type { AppProcess } from './support/earlier-versions/process.ts'
 import { CURRENT, installVersion, startProcess } from './support/earlier-versions/process.ts'
 import type { Outcome } from './support/soak/person.ts'
@@ -16,31 +14,10 @@ const BASE_URL = 'http://127.0.0.1:3000'
 
 interface Store {
   readonly env: Readonly<Record<string, string>>
-  /** Returns what a store of this kind is made of: columns, or kinds of keys. */
+  /** Returns the columns of the store. */
   layout(): Promise<unknown>
   empty(): Promise<void>
   stop(): Promise<void>
-}
-
-async function startRedisStore(): Promise<Store> {
-  const server = await startRedis()
-  const client = createClient({ url: server.url })
-  await client.connect()
-  return {
-    env: { REDIS_URL: server.url },
-    async layout() {
-      const keys = await client.keys('*')
-      const kinds = keys.map(async (key) => `${key.replace(/[\w-]{20,}/g, '*')} ${await client.type(key)}`)
-      return [...new Set(await Promise.all(kinds))].sort()
-    },
-    async empty() {
-      await client.flushAll()
-    },
-    async stop() {
-      client.destroy()
-      await server.stop()
-    },
-  }
 }
 
 async function startPostgresStore(): Promise<Store> {
@@ -73,112 +50,130 @@ async function startPostgresStore(): Promise<Store> {
   }
 }
 
-const versions = ['before-providers', 'before-house']
-const stores = { Redis: startRedisStore, PostgreSQL: startPostgresStore }
-const cases = versions.flatMap((version) =>
-  Object.entries(stores).map(([name, start]) => ({ version, name, start })),
-)
+const VERSION = 'before-links'
 
-describe.each(cases)(
-  'a process of $version beside one of this version on one $name',
-  ({ start, version }) => {
-    let provider: DevProvider
-    let store: Store
-    let earlier: AppProcess
-    let current: AppProcess
+describe.each([
+  ['in cookies', undefined],
+  ['on one PostgreSQL', startPostgresStore],
+])('a process of the version before beside one of this version %s', (_place, start) => {
+  let provider: DevProvider
+  let store: Store | undefined
+  let earlier: AppProcess
+  let current: AppProcess
 
-    beforeAll(async () => {
-      provider = await startDevProvider({ host: '127.0.0.1', accessTokenTtl: 2 })
-      provider.registerApp(BASE_URL)
-      store = await start()
-      const env = { ...provider.env, ...store.env, AUDIENCE, APP_BASE_URL: BASE_URL } as Readonly<
-        Record<string, string>
-      >
-      earlier = await startProcess(await installVersion(version), env)
-      current = await startProcess(await installVersion(CURRENT), env)
-    })
-    afterAll(async () => {
-      await Promise.all([earlier?.stop(), current?.stop()])
-      await Promise.all([store?.stop(), provider?.stop()])
-    })
+  beforeAll(async () => {
+    provider = await startDevProvider({ host: '127.0.0.1', accessTokenTtl: 2 })
+    provider.registerApp(BASE_URL)
+    store = await start?.()
+    const env = { ...provider.env, ...store?.env, AUDIENCE, APP_BASE_URL: BASE_URL } as Readonly<
+      Record<string, string>
+    >
+    earlier = await startProcess(await installVersion(VERSION), env)
+    current = await startProcess(await installVersion(CURRENT), env)
+  })
+  afterAll(async () => {
+    await Promise.all([earlier?.stop(), current?.stop()])
+    await Promise.all([store?.stop(), provider?.stop()])
+  })
 
-    /** A browser with one cookie jar that a load balancer sends to either process. */
-    async function logIn(
-      user: string,
-      at: AppProcess,
-    ): Promise<(path: string, to: AppProcess) => Promise<Outcome>> {
-      const person = new Person(user, at.url, provider)
-      const { location } = answered(await person.send('/auth/login'))
-      const back = await provider.login(location ?? '', { user })
-      const callback = new URL(back.location ?? '')
-      const { status } = answered(await person.send(`${callback.pathname}${callback.search}`))
-      expect(status).toBe(302)
-      return (path, to) => person.send(new URL(path, to.url).href)
+  /** A browser with one cookie jar that a load balancer sends to either process. */
+  async function logIn(
+    user: string,
+    at: AppProcess,
+  ): Promise<(path: string, to: AppProcess) => Promise<Outcome>> {
+    const person = new Person(user, at.url, provider)
+    const { location } = answered(await person.send('/auth/login'))
+    const back = await provider.login(location ?? '', { user })
+    const callback = new URL(back.location ?? '')
+    const { status } = answered(await person.send(`${callback.pathname}${callback.search}`))
+    expect(status).toBe(302)
+    return (path, to) => person.send(new URL(path, to.url).href)
+  }
+
+  function answered(outcome: Outcome) {
+    if (!isAnswer(outcome)) throw new Error(`no response: ${outcome}`)
+    return outcome
+  }
+
+  test.each([
+    ['the earlier', () => [earlier, current]],
+    ['this', () => [current, earlier]],
+  ] as const)('a session of %s version is read, refreshed and changed in turn', async (_name, pair) => {
+    const [first, second] = pair() as [AppProcess, AppProcess]
+    const send = await logIn('alice', first)
+    for (const [at, to] of [second, first, second].entries()) {
+      const { body } = answered(await send('/token', to))
+      while (Date.now() / 1000 <= Number(body['expiresAt']))
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      provider.clearRequests()
+      expect(answered(await send('/token', to)).body['code']).toBeUndefined()
+      expect(provider.count('token')).toBe(1)
+      await send(`/note?name=${at}`, to)
+      const { body: session } = answered(await send('/session', to === first ? second : first))
+      expect(session).toMatchObject({ sub: 'dev|alice' })
+      expect(session['notes']).toContain(`note:${at}`)
     }
+  })
 
-    function answered(outcome: Outcome) {
-      if (!isAnswer(outcome)) throw new Error(`no response: ${outcome}`)
-      return outcome
-    }
+  test.each([
+    ['the earlier', () => [earlier, current]],
+    ['this', () => [current, earlier]],
+  ] as const)('a logout at %s version ends the session at the other', async (_name, pair) => {
+    const [first, second] = pair() as [AppProcess, AppProcess]
+    const send = await logIn('alice', second)
+    expect(answered(await send('/session', second)).body['sub']).toBe('dev|alice')
+    await send('/auth/logout', first)
+    expect(answered(await send('/session', second)).body['sub']).toBeNull()
+  })
 
-    test.each([
-      ['the earlier', () => earlier],
-      ['this', () => current],
-    ])(
-      '50 parallel calls with an expired session of %s version redeem one refresh token',
-      async (_name, begin) => {
-        const send = await logIn('alice', begin())
-        const { body } = answered(await send('/token', begin()))
-        while (Date.now() / 1000 <= Number(body['expiresAt']))
-          await new Promise((resolve) => setTimeout(resolve, 50))
-        provider.clearRequests()
-        const calls = Array.from({ length: 50 }, (_, index) =>
-          send('/token', index % 2 === 0 ? earlier : current),
-        )
-        const outcomes = (await Promise.all(calls)).map(answered)
-        expect(outcomes.map(({ status, body: { code } }) => [status, code])).toEqual(
-          Array(50).fill([200, undefined]),
-        )
-        const grants = provider.requests('token').map(({ body: { grant_type: type } }) => type)
-        expect(grants.filter((type) => type === 'refresh_token')).toHaveLength(1)
-        const later = answered(await send('/session', begin() === earlier ? current : earlier))
-        expect(later.body['sub']).toBe('dev|alice')
-      },
-    )
+  if (!start) return
 
-    test('concurrent changes of both are all kept', async () => {
-      const send = await logIn('bob', earlier)
-      const names = Array.from({ length: 20 }, (_, index) => `${index}`.padStart(2, '0'))
-      await Promise.all(
-        names.map((name, index) => send(`/note?name=${name}`, index % 2 === 0 ? earlier : current)),
+  test.each([
+    ['the earlier', () => earlier],
+    ['this', () => current],
+  ])(
+    '50 parallel calls with an expired session of %s version redeem one refresh token',
+    async (_name, begin) => {
+      const send = await logIn('alice', begin())
+      const { body } = answered(await send('/token', begin()))
+      while (Date.now() / 1000 <= Number(body['expiresAt']))
+        await new Promise((resolve) => setTimeout(resolve, 50))
+      provider.clearRequests()
+      const calls = Array.from({ length: 50 }, (_, index) =>
+        send('/token', index % 2 === 0 ? earlier : current),
       )
-      for (const process of [earlier, current]) {
-        expect(answered(await send('/session', process)).body['notes']).toEqual(
-          names.map((name) => `note:${name}`),
-        )
-      }
-    })
+      const outcomes = (await Promise.all(calls)).map(answered)
+      expect(outcomes.map(({ status, body: { code } }) => [status, code])).toEqual(
+        Array(50).fill([200, undefined]),
+      )
+      const grants = provider.requests('token').map(({ body: { grant_type: type } }) => type)
+      expect(grants.filter((type) => type === 'refresh_token')).toHaveLength(1)
+      const later = answered(await send('/session', begin() === earlier ? current : earlier))
+      expect(later.body['sub']).toBe('dev|alice')
+    },
+  )
 
-    test.each([
-      ['the earlier', () => [earlier, current]],
-      ['this', () => [current, earlier]],
-    ] as const)('a logout at %s version ends the session at the other', async (_name, pair) => {
-      const [first, second] = pair() as [AppProcess, AppProcess]
-      const send = await logIn('alice', second)
-      expect(answered(await send('/session', second)).body['sub']).toBe('dev|alice')
-      await send('/auth/logout', first)
-      expect(answered(await send('/session', second)).body['sub']).toBeNull()
-    })
+  test('concurrent changes of both are all kept', async () => {
+    const send = await logIn('bob', earlier)
+    const names = Array.from({ length: 20 }, (_, index) => `${index}`.padStart(2, '0'))
+    await Promise.all(
+      names.map((name, index) => send(`/note?name=${name}`, index % 2 === 0 ? earlier : current)),
+    )
+    for (const process of [earlier, current]) {
+      expect(answered(await send('/session', process)).body['notes']).toEqual(
+        names.map((name) => `note:${name}`),
+      )
+    }
+  })
 
-    test('both write the same tables and keys', async () => {
-      const writtenBy = async (process: AppProcess): Promise<unknown> => {
-        await store.empty()
-        await logIn('alice', process)
-        return store.layout()
-      }
-      const expected = await writtenBy(earlier)
-      expect(expected).not.toEqual([])
-      expect(await writtenBy(current)).toEqual(expected)
-    })
-  },
-)
+  test('both write the same tables', async () => {
+    const writtenBy = async (process: AppProcess): Promise<unknown> => {
+      await store?.empty()
+      await logIn('alice', process)
+      return store?.layout()
+    }
+    const expected = await writtenBy(earlier)
+    expect(expected).not.toEqual([])
+    expect(await writtenBy(current)).toEqual(expected)
+  })
+})

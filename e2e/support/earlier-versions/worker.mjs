@@ -11,15 +11,16 @@ async function openStore() {
     const { createClient } = await import('redis')
     return redisStore(await createClient({ url: REDIS_URL }).connect())
   }
+  if (!POSTGRES_URL) return undefined
   const { default: pg } = await import('pg')
   return postgresStore(new pg.Pool({ connectionString: POSTGRES_URL }))
 }
 
 const store = await openStore()
-await store.migrate?.()
+await store?.migrate?.()
 
 const idp = new IdpClient({
-  sessionStore: store,
+  ...(store ? { sessionStore: store } : {}),
   appBaseUrl: APP_BASE_URL,
   allowInsecureRequests: true,
   authorizationParameters: { audience: AUDIENCE },

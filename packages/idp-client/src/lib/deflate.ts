@@ -235,63 +235,33 @@ function writeMatch(writer: BitWriter, length: number, distance: number): void {
   writeExtraBits(writer, DISTANCES, distanceCode, distance)
 }
 
-/** Inflates a stream as far as it is needed. */
-class Inflater {
-  readonly #window: Bytes
-  readonly #start: number
-  readonly #reader: BitReader
-  #at: number
-  #isComplete = false
-  #isInvalid = false
-
-  constructor(dictionary: Uint8Array, stream: Uint8Array, length: number) {
-    this.#window = new Uint8Array(dictionary.length + length)
-    this.#window.set(dictionary)
-    this.#start = dictionary.length
-    this.#at = dictionary.length
-    this.#reader = new BitReader(stream)
-    if (this.#reader.read(BLOCK_HEADER_BITS) !== BLOCK_HEADER) throw invalidStream()
-  }
-
-  /**
-   * Returns the bytes before `end`, a view. Throws a RangeError if the stream is invalid up to there, at its end also if it
-   * has more or fewer bytes than `length`, and always after it was found invalid.
-   */
-  read(end: number): Bytes {
-    if (this.#isInvalid) throw invalidStream()
-    // If the next line throws, the reader stops in the middle of a code.
-    this.#isInvalid = true
-    this.#inflate(this.#start + end)
-    this.#isInvalid = false
-    return this.#window.subarray(this.#start, this.#start + end)
-  }
-
-  #inflate(end: number): void {
-    const window = this.#window
-    const reader = this.#reader
-    let at = this.#at
-    while (!this.#isComplete && (at < end || end === window.length)) {
-      const next = SYMBOLS[reader.peek(MAX_CODE_BITS)] ?? 0
-      reader.skip(next & 15)
-      const symbol = next >> 4
-      if (symbol < LITERALS) {
-        // Past the end this has no effect on the window, and the next check fails.
-        window[at++] = symbol
-      } else if (symbol === END_OF_BLOCK) {
-        this.#isComplete = at === window.length && reader.isAtEnd()
-        if (!this.#isComplete) throw invalidStream()
-      } else {
-        const matchEnd = at + readRange(reader, LENGTHS, symbol - END_OF_BLOCK - 1)
-        const distanceCode = DISTANCE_CODE[reader.read(DISTANCE_BITS)] ?? DISTANCE_CODES
-        let from = at - readRange(reader, DISTANCES, distanceCode)
-        // Also false for codes that do not exist, whose values are NaN.
-        if (!(from >= 0 && matchEnd <= window.length)) throw invalidStream()
-        // One by one: a match may overlap the bytes that it produces.
-        while (at < matchEnd) window[at++] = window[from++] ?? 0
-      }
-      if (at > window.length) throw invalidStream()
+/** Inflates a stream. Throws a RangeError if it is invalid, or has more or fewer bytes than `length`. */
+function inflateStream(dictionary: Uint8Array, stream: Uint8Array, length: number): Bytes {
+  const window = new Uint8Array(dictionary.length + length)
+  window.set(dictionary)
+  const reader = new BitReader(stream)
+  if (reader.read(BLOCK_HEADER_BITS) !== BLOCK_HEADER) throw invalidStream()
+  for (let at = dictionary.length; ; ) {
+    const next = SYMBOLS[reader.peek(MAX_CODE_BITS)] ?? 0
+    reader.skip(next & 15)
+    const symbol = next >> 4
+    if (symbol === END_OF_BLOCK) {
+      if (at === window.length && reader.isAtEnd()) return window.subarray(dictionary.length)
+      throw invalidStream()
     }
-    this.#at = at
+    if (symbol < LITERALS) {
+      // Past the end this has no effect on the window, and the next check fails.
+      window[at++] = symbol
+    } else {
+      const matchEnd = at + readRange(reader, LENGTHS, symbol - END_OF_BLOCK - 1)
+      const distanceCode = DISTANCE_CODE[reader.read(DISTANCE_BITS)] ?? DISTANCE_CODES
+      let from = at - readRange(reader, DISTANCES, distanceCode)
+      // Also false for codes that do not exist, whose values are NaN.
+      if (!(from >= 0 && matchEnd <= window.length)) throw invalidStream()
+      // One by one: a match may overlap the bytes that it produces.
+      while (at < matchEnd) window[at++] = window[from++] ?? 0
+    }
+    if (at > window.length) throw invalidStream()
   }
 }
 
@@ -305,8 +275,8 @@ function readRange(reader: BitReader, { base, extraBits }: Ranges, code: number)
 export interface Deflate {
   /** Compresses at most 65,535 bytes less the dictionary. The result depends on the bytes and the dictionary only. */
   deflate(bytes: Bytes): Bytes
-  /** Returns the function that inflates a stream of `length` bytes up to a position. It throws a RangeError if it is invalid. */
-  inflate(stream: Uint8Array, length: number): (end: number) => Bytes
+  /** Inflates a stream of `length` bytes. Throws a RangeError if it is invalid, or has another length. */
+  inflate(stream: Uint8Array, length: number): Bytes
 }
 
 /** Creates the two functions for a dictionary. It is part of the format of the stream. */
@@ -339,12 +309,6 @@ export function createDeflate(dictionary: Bytes): Deflate {
       return writer.finish()
     },
 
-    inflate(stream, length) {
-      let inflater: Inflater | undefined
-      return (end) => {
-        inflater ??= new Inflater(dictionary, stream, length)
-        return inflater.read(end)
-      }
-    },
+    inflate: (stream, length) => inflateStream(dictionary, stream, length),
   }
 }

@@ -1,10 +1,12 @@
+import type { Config } from '../config/config.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide, toKey } from '../lib/registry.ts'
-import type { AccessTokenSet } from './model/session-data.ts'
+import type { AccessTokenSet, SessionData } from './model/session-data.ts'
+import type { StoredSession } from './model/stored-session.ts'
 
 /**
- * Access tokens that only the library uses. They are in neither cookie nor store, but in this process until their session
- * ends, since the refresh token can obtain them again.
+ * Access tokens that only the library uses, and main access tokens that did not fit into the cookies. They are in this
+ * process until their session ends, since the refresh token can obtain them again.
  */
 
 /** Maximum number of sessions with such tokens. */
@@ -53,4 +55,36 @@ export function keepProcessToken(key: ProcessTokenKey, token: AccessTokenSet, no
 /** Drops the tokens of a session that has ended, or that another one has replaced. */
 export function forgetProcessTokens(sessionKey: string): void {
   sessions().delete(sessionKey)
+}
+
+export function toClientName({ clientId, provider }: Config): string {
+  return `${provider.url} ${clientId}`
+}
+
+/** Returns the key of the main access token. */
+function mainTokenKey(config: Config, { data, sessionKey }: StoredSession): ProcessTokenKey {
+  const { audience = '', requestedScope, scope = '' } = data.tokenSet
+  return {
+    sessionKey,
+    user: data.user.sub,
+    client: toClientName(config),
+    audience,
+    scope: requestedScope ?? scope,
+  }
+}
+
+/** Keeps the main access token of a session whose cookies have no room for it. */
+export function keepMainToken(config: Config, session: StoredSession): void {
+  const { audience = '', idToken: _id, refreshToken: _refresh, ...token } = session.data.tokenSet
+  keepProcessToken(mainTokenKey(config, session), { ...token, audience }, config.clock())
+}
+
+/** Returns the data of the session, with the main access token of `keepMainToken` if it lacks one. */
+export function withMainToken(config: Config, session: StoredSession): SessionData {
+  const { data } = session
+  if (data.tokenSet.accessToken !== '') return data
+  const kept = processToken(mainTokenKey(config, session), config.clock())
+  if (!kept) return data
+  const { audience: _asBefore, ...token } = kept
+  return { ...data, tokenSet: { ...data.tokenSet, ...token } }
 }

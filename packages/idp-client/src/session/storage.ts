@@ -13,12 +13,14 @@ export interface DistributedSessions {
   /**
    * Runs `work` on the current session, under its lock if the store can lock, and writes the result before it releases
    * the lock. If `work` fails and another process has changed the session meanwhile, runs it once more on that session.
-   * `until` is when the lock must be released, in milliseconds of the monotonic clock; absent without a lock. Throws
-   * `MISSING_SESSION` if the session ended meanwhile, `SESSION_STORE_FAILED`.
+   * `until` is when the lock must be released, in milliseconds of the monotonic clock; absent without a lock. With
+   * `mayBeOld` the session is read again even without a lock. Throws `MISSING_SESSION` if the session ended meanwhile,
+   * `SESSION_STORE_FAILED`.
    */
   exclusively<T extends SessionChange>(
     session: StoredSession,
     work: (current: StoredSession, until?: number) => Promise<T>,
+    mayBeOld?: boolean,
   ): Promise<T>
   /** Sets the session that the request loads from now on; it is stored already. */
   adopt(exchange: Exchange, session: StoredSession): Promise<void>

@@ -353,8 +353,8 @@ test('[I3] a foreign cookie of the same name does not hide a session', async () 
   }
 })
 
-test('a recorded use that the store never completes delays later ones for httpTimeout at most', async () => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+test('a recorded use that the store never completes delays later ones until its deadline', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] })
   let isHanging = true
   const { update } = store
   const hanging: SessionDataStore = {

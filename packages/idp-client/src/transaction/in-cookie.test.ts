@@ -38,7 +38,8 @@ function browser(options: IdpClientOptions = {}) {
     async begin(changes: Partial<LoginTransaction> = {}) {
       const begun = await transaction(engine, changes)
       const exchange = cookies.exchange()
-      await engine.transactions.save(exchange, begun)
+      const stage = await engine.transactions.prepare(exchange, begun)
+      stage()
       cookies.take(exchange)
       return begun
     },
@@ -96,7 +97,8 @@ describe('transactions in cookies', () => {
     const connection = { ...begun, responseType: 'connect_code', authSession: 'a', sessionKey: 's' } as const
     const keep = async (kept: unknown) => {
       const exchange = cookies.exchange()
-      await engine.transactions.save(exchange, kept as Transaction)
+      const stage = await engine.transactions.prepare(exchange, kept as Transaction)
+      stage()
       cookies.take(exchange)
     }
     await keep(connection)
@@ -176,7 +178,8 @@ describe('transactions in cookies', () => {
       const sealed = async (changes: Partial<LoginTransaction>, by = engine): Promise<string> => {
         const cookies = new Cookies()
         const exchange = cookies.exchange()
-        await by.transactions.save(exchange, await transaction(by, changes))
+        const stage = await by.transactions.prepare(exchange, await transaction(by, changes))
+        stage()
         cookies.take(exchange)
         return [...cookies.stored.values()][0]?.value ?? ''
       }

@@ -7,8 +7,9 @@ import { cookieScope } from '../http/cookie-scope.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
-import { createCookieValue, readSealedPart, readTransactionCookies, selectEvicted } from './cookie-value.ts'
+import { createCookieValue, readSealedPart, readTransactionCookies } from './cookie-value.ts'
 import { createRestartGuard } from './restart-guard.ts'
+import { createTransactionRoom } from './room.ts'
 import type { TransactionLookup, TransactionStorage } from './storage.ts'
 import { decodeTransaction } from './transaction.ts'
 
@@ -66,23 +67,24 @@ export function createCookieTransactionStorage({
     )
   }
 
+  const scopeOfAll = (exchange: Exchange): CookieScope => getScope(exchange, false)
+  const restartGuard = createRestartGuard(config, scopeOfAll)
+  const room = createTransactionRoom(config, { getScope: scopeOfAll, restart: restartGuard.name })
+
   return {
-    save(exchange, transaction) {
+    prepare(exchange, transaction) {
       const name = nameFor(transaction.stateHash)
       const scope = getScope(exchange, transaction.crossSitePost === true)
-      return chain(createCookieValue(sealer, transaction, name), (value) => {
-        const others = readTransactionCookies(exchange.cookies, cookie.prefix).filter(
-          (other) => other.name !== name,
-        )
-        for (const evicted of selectEvicted(others, { name, value })) {
-          config.log.once(
-            'Unfinished logins were dropped: their cookies would not fit into a request any more.',
-          )
-          exchange.cookies.clear({ name: evicted, scope })
-        }
-        exchange.cookies.set({ name, scope }, value, cookie.maxAge)
-      })
+      return chain(
+        createCookieValue(sealer, transaction, { name, left: room.left(exchange) }),
+        (value) => (): void => {
+          exchange.cookies.set({ name, scope }, value, cookie.maxAge)
+          room.evict(exchange, name)
+        },
+      )
     },
+
+    limit: (exchange) => room.evict(exchange),
 
     /** Reads all cookies of the name: another path or application may have set one, too. */
     load({ cookies }, stateHash) {
@@ -95,12 +97,18 @@ export function createCookieTransactionStorage({
     },
 
     clearAll(exchange) {
-      const scope = getScope(exchange, false)
+      const scope = scopeOfAll(exchange)
       for (const { name } of readTransactionCookies(exchange.cookies, cookie.prefix)) {
         exchange.cookies.clear({ name, scope })
       }
     },
 
-    ...createRestartGuard(config, (exchange) => getScope(exchange, false)),
+    claimRestart(exchange) {
+      const isClaimed = restartGuard.claim(exchange)
+      if (isClaimed) room.evict(exchange)
+      return isClaimed
+    },
+
+    clearRestart: restartGuard.clear,
   }
 }

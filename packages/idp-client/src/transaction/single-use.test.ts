@@ -12,7 +12,7 @@ function counter() {
 
 test('an identical request shares the first run, also shortly after it ended', async () => {
   const { work, runs } = counter()
-  const use = { key: randomToken(), request: 'r' }
+  const use = { key: randomToken(), request: 'r', patience: 60_000 }
   const both = await Promise.all([onlyOnce(use, work), onlyOnce(use, work)])
   expect(both).toEqual([1, 1].map((result) => ({ kind: 'result', result })))
   vi.advanceTimersByTime(9999)
@@ -22,7 +22,7 @@ test('an identical request shares the first run, also shortly after it ended', a
 
 test('any other or later use is a replay, and runs nothing', async () => {
   const { work, runs } = counter()
-  const use = { key: randomToken(), request: 'r' }
+  const use = { key: randomToken(), request: 'r', patience: 60_000 }
   await onlyOnce(use, work)
   expect(await onlyOnce({ ...use, request: 'other' }, work)).toEqual({ kind: 'replayed' })
   vi.advanceTimersByTime(10_000)
@@ -33,13 +33,13 @@ test('any other or later use is a replay, and runs nothing', async () => {
 test('different keys are independent', async () => {
   const users = Array.from({ length: 200 }, (_, index) => ({ key: randomToken(), index }))
   const results = await Promise.all(
-    users.map(({ key, index }) => onlyOnce({ key, request: 'same' }, async () => index)),
+    users.map(({ key, index }) => onlyOnce({ key, request: 'same', patience: 60_000 }, async () => index)),
   )
   expect(results).toEqual(users.map(({ index }) => ({ kind: 'result', result: index })))
 })
 
 test('a run that fails is used up as well, and both callers get the failure', async () => {
-  const use = { key: randomToken(), request: 'r' }
+  const use = { key: randomToken(), request: 'r', patience: 60_000 }
   const fail = () => Promise.reject(new Error('lost response'))
   const both = await Promise.allSettled([onlyOnce(use, fail), onlyOnce(use, fail)])
   expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])

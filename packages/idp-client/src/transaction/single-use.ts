@@ -39,7 +39,7 @@ function forgetOld(ended: Lru<string, Ended>): boolean {
 }
 
 const callbacks = (): Callbacks =>
-  processWide('state:callbacks/4', () => {
+  processWide('state:callbacks/5', () => {
     const ended = new Lru<string, Ended>(MAX_RESULTS)
     const forgetLater = sweeping(JOIN_MILLISECONDS, () => forgetOld(ended))
     return { running: new SingleFlight(), ended, used: new Lru(MAX_USED), forgetLater }
@@ -52,6 +52,8 @@ export interface SingleUse {
   readonly key: string
   /** Tells an identical repetition from another use of the same key. */
   readonly request: string
+  /** How long an identical repetition waits for the result of the first request, in milliseconds. */
+  readonly patience: number
 }
 
 /* Created outside the functions below, so that their closures contain nothing of the request. */
@@ -62,20 +64,27 @@ const rejected = (error: unknown) => (): Promise<never> => Promise.reject(error)
  * Runs `work` once per key in this process. An identical request shares the result of the first one, also for a short
  * time after its end; any other or later use of the key is `replayed`.
  */
-export async function onlyOnce<T>({ key, request }: SingleUse, work: () => Promise<T>): Promise<Joined<T>> {
+export async function onlyOnce<T>(
+  { key, patience, request }: SingleUse,
+  work: () => Promise<T>,
+): Promise<Joined<T>> {
   const { ended, forgetLater, running, used } = callbacks()
   const name = toKey(key, request)
   const known = ended.get(name)
   if (known && !isOver(known)) return { kind: 'result', result: (await known.result()) as T }
-  const joined = running.join(name)
-  if (joined) return { kind: 'result', result: (await joined) as T }
+  const joined = running.get(name)
+  if (joined) {
+    const outcome = await joined.join(patience)
+    // Without one, the first request has ended, and may have redeemed the code.
+    return outcome ? { kind: 'result', result: outcome() as T } : { kind: 'replayed' }
+  }
   if (used.get(key)) return { kind: 'replayed' }
   used.set(key, true)
   const keep = (result: Ended['result']): void => {
     ended.set(name, { result, at: monotonic() })
     forgetLater()
   }
-  const result = await running.run(name, async () => {
+  const task = async (): Promise<T> => {
     try {
       const made = await work()
       keep(resolved(made))
@@ -84,6 +93,7 @@ export async function onlyOnce<T>({ key, request }: SingleUse, work: () => Promi
       keep(rejected(error))
       throw error
     }
-  })
+  }
+  const result = await running.run(name, task, { patience })
   return { kind: 'result', result: result as T }
 }

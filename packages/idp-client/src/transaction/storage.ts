@@ -10,8 +10,13 @@ export type TransactionLookup =
   | { readonly kind: 'missing' }
 
 export interface TransactionStorage {
-  /** Stages the cookie of the transaction, and the deletion of the oldest ones if all together are too large. */
-  save(exchange: Exchange, transaction: Transaction): MaybePromise<void>
+  /**
+   * Encrypts a transaction. The returned function stages its cookie, and the deletion of the oldest ones if all together are
+   * too large. Throws `SESSION_TOO_LARGE` if the session leaves no room for it.
+   */
+  prepare(exchange: Exchange, transaction: Transaction): MaybePromise<() => void>
+  /** Stages the deletion of the oldest transactions that do not fit beside the session as it is staged. */
+  limit(exchange: Exchange): void
   load(exchange: Exchange, stateHash: string): MaybePromise<TransactionLookup>
   /** Stages the deletion of one transaction's cookie. */
   clear(exchange: Exchange, transaction: Transaction): void

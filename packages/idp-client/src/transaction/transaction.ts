@@ -33,10 +33,12 @@ export interface LoginTransaction extends TransactionBase {
   readonly organization?: string
   /** The scope beyond the configured one that the application requested, not a login link. */
   readonly ownScope?: string
-  /** The audience was not chosen by a login link alone; earlier versions did not record that. */
-  readonly ownAudience?: true
-  /** Fingerprint of the requested authentication; absent if every login requests the same. */
+  /** A login link chose a part of the scope, or the audience. */
+  readonly fromLink?: true
+  /** Fingerprints as in `StoredSession`; absent if every login requests the same. */
   readonly requestedAuthentication?: string
+  /** The `acr_values` that the application requested, if others are configured or none. */
+  readonly requestedAcr?: string
   /** Its parameters are allowed only for a step-up of the existing session: without a session the login fails. */
   readonly stepUpOnly?: true
   /** Set for a login in a popup: name of the channel on which the opener waits, or an empty string. */
@@ -50,7 +52,7 @@ export interface ConnectTransaction extends TransactionBase {
   readonly authSession: string
   /** Key of the session that started it. No other session can complete it. */
   readonly sessionKey: string
-  /** Hash of the user's `sub` at the start: an application may put another user into a session. Absent in older ones. */
+  /** Hash of the user's `sub` at the start: an application may put another user into a session. */
   readonly user?: string
 }
 
@@ -81,9 +83,10 @@ const SHORT = {
   sessionKey: 'l',
   user: 'j',
   ownScope: 'o',
-  ownAudience: 'd',
+  fromLink: 'd',
   stepUpOnly: 'z',
   requestedAuthentication: 'q',
+  requestedAcr: 'y',
   popup: 'p',
 } as const satisfies Record<Field, string>
 

@@ -195,7 +195,10 @@ test('every cookie is accepted by browsers, and deleted at logout', async () => 
       for (const name of FOREIGN) visitor.jar.take(`${name}=1; Path=/`, visitor.seen('/'))
       for (const [at, crossSitePost] of given.logins.entries()) {
         const transaction = await transactionOf(engine, crossSitePost, at)
-        await visitor.stage(async (exchange) => engine.transactions.save(exchange, transaction))
+        await visitor.stage(async (exchange) => {
+          const stage = await engine.transactions.prepare(exchange, transaction)
+          stage()
+        })
         await visitor.stage(async (exchange) => engine.transactions.claimRestart(exchange))
       }
       const { sessionKey } = freshlyStored(sessionOf({ connections: [], size: 0 }), NOW)

@@ -18,12 +18,13 @@ beforeAll(async () => {
 
 const known = (): [string, Fixture][] => Object.entries(fixtures())
 
+/* Nothing is published yet: a format that changes replaces its fixture. From the first published version on, fixtures stay. */
 describe('formats of cookies', () => {
   test('each written format has a fixture', () => {
     expect(known().map(([name]) => name)).toEqual(expect.arrayContaining(Object.keys(formats)))
   })
 
-  test('every earlier format can still be read', async () => {
+  test('every format can be read', async () => {
     for (const [name, fixture] of known()) expect(await read(fixture), name).toEqual(fixture.content)
   })
 
@@ -54,7 +55,7 @@ describe('formats of cookies', () => {
   })
 
   test('a marker ends its session', async () => {
-    const { 'logout-marker-1': marker, 'logout-marker-2': both, 'session-1': session } = fixtures()
+    const { 'logout-marker-1': marker, 'logout-marker-2': both, 'session-2': session } = fixtures()
     const sessions = createCookieSessionStorage(engineFor().engine)
     const load = (values: Fixture['values']) =>
       sessions.load({ ...new Cookies().exchange(), ...requestCookies(new Map(Object.entries(values))) })

@@ -150,7 +150,8 @@ describe('sessions in cookies', () => {
     }
     const cookies = new Cookies()
     const exchange = cookies.exchange()
-    await engine.transactions.save(exchange, begun)
+    const stageTransaction = await engine.transactions.prepare(exchange, begun)
+    stageTransaction()
     cookies.take(exchange)
     const [[name, { value }] = ['', { value: '' }]] = cookies.stored
     const sealed = value.slice(value.indexOf(':') + 1)

@@ -21,7 +21,7 @@ import type { Transaction } from '../../src/transaction/transaction.ts'
 import { Cookies, engineFor } from './engine.ts'
 
 /*
- * Cookies and records that earlier versions left with browsers and stores. To add a format, add it to the list in
+ * Cookies and records as browsers and stores keep them. To add a format, add it to the list in
  * `cookie-formats.ts` and run
  *
  *   WRITE_COOKIE_FIXTURES=1 npx vitest run --project flows packages/idp-client/test/flows/cookie-formats.test.ts
@@ -117,7 +117,8 @@ async function stage(engine: Engine, cookies: Cookies, format: Format): Promise<
   } else if (format.kind === 'logout marker') {
     return stageMarker(engine, cookies, format.content)
   } else if (format.kind === 'transaction' || format.kind === 'single transaction') {
-    await transactions.save(exchange, format.content)
+    const stageTransaction = await transactions.prepare(exchange, format.content)
+    stageTransaction()
   }
   cookies.take(exchange)
 }

@@ -91,7 +91,7 @@ const login: Transaction = {
   audience: 'https://orders.example.com',
 }
 
-/** Every format that is written at present. What was written before stays in the folder, and stays readable. */
+/** Every format that is written at present. */
 export const formats: Readonly<Record<string, Format>> = {
   'session-2': { kind: 'session', content: sessionOf() },
   'session-2-asked': { kind: 'session', content: { ...sessionOf(), requestedAuthentication: 'YXNrZWQ' } },
@@ -102,11 +102,11 @@ export const formats: Readonly<Record<string, Format>> = {
   },
   'session-2-own-scope': {
     kind: 'session',
-    content: { ...sessionOf(), ownScope: 'read:orders', ownAudience: true },
+    content: { ...sessionOf(), ownScope: 'read:orders' },
   },
   'session-id-1-key-own-scope': {
     kind: 'session in a store',
-    content: { ...sessionOf(), ownScope: 'read:orders', ownAudience: true },
+    content: { ...sessionOf(), ownScope: 'read:orders' },
   },
   'session-2-own-user': {
     kind: 'session',
@@ -149,11 +149,11 @@ export const formats: Readonly<Record<string, Format>> = {
   'transaction-1-popup': { kind: 'transaction', content: { ...login, popup: 'channel' } },
   'transaction-1-own-scope': {
     kind: 'transaction',
-    content: { ...login, ownScope: 'read:orders', ownAudience: true },
+    content: { ...login, ownScope: 'read:orders' },
   },
   'transaction-1-step-up-only': {
     kind: 'transaction',
-    content: { ...login, popup: 'channel', ownAudience: true, stepUpOnly: true },
+    content: { ...login, popup: 'channel', stepUpOnly: true },
   },
   'transaction-1-connect': {
     kind: 'transaction',

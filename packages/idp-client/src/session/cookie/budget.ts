@@ -1,12 +1,16 @@
 import type { Config } from '../../config/config.ts'
 import { fieldName, SessionStoreError } from '../../errors/session.ts'
 import type { NamedValue } from '../../http/chunks.ts'
+import { OVERDRAFT_BYTES } from '../../http/cookie-budget.ts'
 import type { CookieAttributes } from '../../http/cookie-jar.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
 import { utf8Length } from '../../lib/utf8.ts'
+import { besideEarlierIdToken } from '../model/authentication.ts'
 import type { FurtherToken } from '../model/further-tokens.ts'
 import { dispensableTokens, toLabel, withoutTokens } from '../model/further-tokens.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
+import { keepMainToken } from '../process-tokens.ts'
 
 /** The cookies of one session. */
 export interface ComposedSession {
@@ -14,21 +18,15 @@ export interface ComposedSession {
   readonly attributes: CookieAttributes
   /** Null if there are more than are read from a request. */
   readonly cookies: readonly NamedValue[] | null
-  /** Total size in bytes, including the names. */
+  /** Total size in bytes, including names and separators. */
   readonly bytes: number
 }
 
-/** Factor by which a write after a redemption may exceed `maxBytes` before the main access token is left out, too. */
-const OVERDRAFT = 1.5
+type FittingSession = ComposedSession & { readonly cookies: readonly NamedValue[] }
 
 const OFTEN_FULL =
   'A session has reached session.cookie.maxBytes. Tokens that its refresh token can bring again are not kept in its ' +
   'cookies, and every call that needs one of them asks the provider.'
-
-/** Returns the session without its main access token, which the next call that needs it refreshes. */
-function withoutMainToken(session: StoredSession): StoredSession {
-  return { ...session, data: { ...session.data, tokenSet: { ...session.data.tokenSet, accessToken: '' } } }
-}
 
 /** Returns the size of each property as JSON, in bytes, the largest first. */
 function fieldBytes(data: SessionData): Record<string, number> {
@@ -58,39 +56,130 @@ function tooLarge({ bytes, session }: ComposedSession, limit: number): SessionSt
 export interface Fitting {
   readonly config: Config
   readonly compose: (session: StoredSession) => Promise<ComposedSession>
-  /** Whether to throw instead of exceeding the limit, because a failed write loses no tokens. */
+  /** Whether to throw instead of leaving out more than tokens, because a failed write loses no refresh token. */
   readonly mustFit: boolean
+  /** Returns the session of the request as it was last written, if there is one. */
+  readonly lastWritten: () => MaybePromise<StoredSession | null>
+}
+
+const exceeds = ({ bytes, cookies }: ComposedSession, most: number): boolean => !cookies || bytes > most
+
+/** A session with less content, and the names of what it lacks. */
+interface Reduced {
+  readonly session: StoredSession
+  readonly leftOut: readonly string[]
+  /** Level of the event, if the session fits into `session.cookie.maxBytes`. */
+  readonly level: 'info' | 'warn'
+}
+
+function report(
+  config: Config,
+  { bytes }: ComposedSession,
+  { leftOut, level }: Omit<Reduced, 'session'>,
+): void {
+  const limit = config.session.cookie.maxBytes
+  const effective = bytes > limit ? 'warn' : level
+  config.log.emit({ level: effective, code: 'SESSION_AT_LIMIT', leftOut, bytes, limit })
+  config.log.once(OFTEN_FULL, 'SESSION_TOO_LARGE')
+}
+
+/** Leaves out as many further tokens as necessary. */
+async function withoutFurtherTokens(given: ComposedSession, { compose, config }: Fitting) {
+  const leftOut = new Set<FurtherToken>()
+  let composed = given
+  for (const token of dispensableTokens(given.session, config.clock())) {
+    if (!exceeds(composed, config.session.cookie.maxBytes)) break
+    leftOut.add(token)
+    composed = await compose(withoutTokens(given.session, leftOut))
+  }
+  return { composed, leftOut: [...leftOut].map(toLabel) }
+}
+
+/** Leaves out the main access token, which stays in this process until it expires. */
+function withoutMainToken(config: Config, session: StoredSession): Reduced | null {
+  const { data } = session
+  if (!data.tokenSet.accessToken) return null
+  keepMainToken(config, session)
+  const tokenSet = { ...data.tokenSet, accessToken: '' }
+  return { session: { ...session, data: { ...data, tokenSet } }, leftOut: ['access token'], level: 'info' }
+}
+
+/** Leaves out a new ID token and its claims: the earlier ones stay. */
+function withEarlierIdToken(session: StoredSession, written: StoredSession): Reduced | null {
+  const { idToken } = written.data.tokenSet
+  if (idToken === session.data.tokenSet.idToken) return null
+  const { idToken: _new, ...tokens } = session.data.tokenSet
+  const { internal, user } = written.data
+  const tokenSet = { ...tokens, ...(idToken === undefined ? {} : { idToken }) }
+  const data = { ...session.data, internal, user, tokenSet }
+  const authentication = besideEarlierIdToken(session, written)
+  return { session: { ...session, data, authentication }, leftOut: ['new ID token'], level: 'warn' }
+}
+
+/** Returns an earlier session with the new refresh token, and without any other token. */
+function withoutOtherTokens(session: StoredSession, written: StoredSession): Reduced {
+  const { data, usedAt } = session
+  const { accessTokens: _access, connectionTokenSets: _connections, ...others } = written.data
+  const { idToken: _id, refreshToken: _older, ...tokens } = written.data.tokenSet
+  const { refreshToken } = data.tokenSet
+  const tokenSet = {
+    ...tokens,
+    accessToken: '',
+    ...(refreshToken === undefined ? {} : { refreshToken }),
+  }
+  const authentication = besideEarlierIdToken(session, written)
+  const reduced = { ...written, data: { ...others, tokenSet } as SessionData, usedAt, authentication }
+  return { session: reduced, leftOut: ['all other tokens'], level: 'warn' }
+}
+
+/** Returns what a write after a redemption leaves out beyond further tokens, one after the other. */
+function listReductions(config: Config, given: StoredSession, written: StoredSession) {
+  if (!given.data.tokenSet.refreshToken) return []
+  return [
+    (session: StoredSession) => withoutMainToken(config, session),
+    (session: StoredSession) => withEarlierIdToken(session, written),
+    (session: StoredSession) => withoutOtherTokens(session, written),
+    // The new claims may be fewer.
+    (session: StoredSession) => withoutOtherTokens(session, given),
+  ]
+}
+
+/**
+ * Reduces a session with a refresh token until it fits. Throws `SESSION_TOO_LARGE` if the new refresh token is so large that
+ * nothing helps: the browser could not send its cookies, not even to log out.
+ */
+async function reduce(given: ComposedSession, { compose, config, lastWritten }: Fitting) {
+  const most = config.session.cookie.maxBytes + OVERDRAFT_BYTES
+  const found = await lastWritten()
+  const written = found?.sessionKey === given.session.sessionKey ? found : given.session
+  let composed = given
+  for (const step of listReductions(config, given.session, written)) {
+    const reduced = exceeds(composed, most) && step(composed.session)
+    const next = reduced && (await compose(reduced.session))
+    if (!next || (composed.cookies && next.bytes >= composed.bytes)) continue
+    composed = next
+    report(config, composed, reduced)
+  }
+  // A session that was written with a higher limit may stay as large as it is.
+  const isLarger = exceeds(composed, most) && composed.bytes > (await compose(written)).bytes
+  if (isLarger) throw tooLarge(composed, most)
+  return composed
 }
 
 /**
  * Returns the cookies of a session that exceeds `session.cookie.maxBytes`, without tokens that its refresh token can obtain
- * again. A session that is still too large is written anyway, unless it `mustFit`: a rotated refresh token would be
- * lost. Throws `SESSION_TOO_LARGE`.
+ * again. If it must fit, throws `SESSION_TOO_LARGE`. Otherwise it may take `OVERDRAFT_BYTES` more, and what the browser
+ * has is kept instead of what is new, because a rotated refresh token would be lost.
  */
-export async function fitIntoCookies(
-  given: ComposedSession,
-  { compose, config, mustFit }: Fitting,
-): Promise<ComposedSession & { readonly cookies: readonly NamedValue[] }> {
+export async function fitIntoCookies(given: ComposedSession, fitting: Fitting): Promise<FittingSession> {
+  const { config, mustFit } = fitting
   const limit = config.session.cookie.maxBytes
-  const exceeds = ({ bytes, cookies }: ComposedSession, most: number): boolean => !cookies || bytes > most
-  const leftOut = new Set<FurtherToken>()
-  let composed = given
-  for (const token of dispensableTokens(given.session, config.clock())) {
-    if (!exceeds(composed, limit)) break
-    leftOut.add(token)
-    composed = await compose(withoutTokens(given.session, leftOut))
-  }
-  const names = [...leftOut].map(toLabel)
+  const { composed, leftOut } = await withoutFurtherTokens(given, fitting)
   if (mustFit && exceeds(composed, limit)) throw tooLarge(composed, limit)
-  const { accessToken, refreshToken } = composed.session.data.tokenSet
-  if (refreshToken && accessToken && exceeds(composed, limit * OVERDRAFT)) {
-    composed = await compose(withoutMainToken(composed.session))
-    names.push('access token')
-  }
-  const { bytes, cookies } = composed
-  if (!cookies) throw tooLarge(composed, limit)
-  const level = bytes > limit ? 'warn' : 'info'
-  config.log.emit({ level, code: 'SESSION_AT_LIMIT', leftOut: names, bytes, limit })
-  config.log.once(OFTEN_FULL, 'SESSION_TOO_LARGE')
-  return { ...composed, cookies }
+  const isReduced = !mustFit && exceeds(composed, limit + OVERDRAFT_BYTES)
+  if (leftOut.length > 0 || !isReduced) report(config, composed, { leftOut, level: 'info' })
+  const fitted = isReduced ? await reduce(composed, fitting) : composed
+  const { cookies } = fitted
+  if (!cookies) throw tooLarge(fitted, limit)
+  return { ...fitted, cookies }
 }

@@ -7,13 +7,12 @@ import { onFirstRead } from '../model/on-first-read.ts'
 import type { SessionData, User } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { isSessionData } from '../model/stored-session.ts'
-import type { Head1 } from './codec-1.ts'
-import { decodeVersion1 } from './codec-1.ts'
 import { DICTIONARY } from './dictionary.ts'
 import type { Layout, Token, TokenHolder } from './packed-tokens.ts'
 import {
   createReader,
   createRestorer,
+  DOTTED,
   JWT,
   mapTokens,
   packToken,
@@ -22,15 +21,17 @@ import {
 } from './packed-tokens.ts'
 
 /*
- * Layout of version 2, before encryption: one version byte, the length of the head (32 bit, big-endian), the head as JSON,
- * the claims, the secrets. The head contains what every request needs.
+ * Layout, before encryption: one version byte, the length of the head (32 bit, big-endian), the head as JSON, the claims,
+ * the secrets. The head contains what every request needs.
  *
  * Claims, compressed if that makes them smaller: those of the user (the payload of the ID token, then further ones as
- * JSON), `Details` as JSON, the headers and payloads of the other JWTs. They are inflated when they are first read.
+ * JSON), `Details` as JSON, the headers and payloads of the other JWTs.
  *
  * Secrets are never compressed, because the length of the cookie would then depend on what they have in common with claims
  * that an attacker may have chosen: the session key, signatures, tokens of other formats, and the properties that the
- * application added to the session.
+ * application added to the session. If a login link chose a part of the scope or the audience (`FROM_LINK`), `Details` and
+ * all tokens but the ID token contain text of an attacker, whose guesses the length would confirm: then they are secrets,
+ * `Details` the first one.
  */
 const VERSION = 2
 const PREFIX_BYTES = 5
@@ -42,11 +43,11 @@ export const MAX_INFLATED_BYTES = 61_440
 
 const { deflate, inflate } = createDeflate(DICTIONARY)
 
-/* The bits of `flags`: which optional properties the details contain, and `ownAudience`. */
+/* The bits of `flags`: which optional properties the details contain, and `fromLink`. 8 had another meaning before. */
 const WITH_SID = 1
 const WITH_AUTHENTICATION = 2
 const WITH_ACCESS_TOKENS = 4
-const OWN_AUDIENCE = 8
+const FROM_LINK = 16
 
 type Head = readonly [
   sessionKey: string,
@@ -150,8 +151,11 @@ class TokenCollector {
 
 function collectDetails(session: StoredSession, { idToken }: PackedUser, collector: TokenCollector): Details {
   const { accessTokens, internal, tokenSet } = session.data
-  const add = (token: unknown): unknown =>
-    typeof token === 'string' ? collector.add(packToken(token)) : token
+  const add = (token: unknown): unknown => {
+    if (typeof token !== 'string') return token
+    const packed = packToken(token)
+    return collector.add(session.fromLink && packed.kind === JWT ? { ...packed, kind: DOTTED } : packed)
+  }
   const { idToken: _packed, ...others } = tokenSet
   return {
     // The order of these lines is that of the tokens in the cookie.
@@ -171,152 +175,132 @@ function compress(claims: Bytes): Bytes {
 
 /** Encodes a session for encryption. Throws a TypeError for values that JSON does not support, such as a BigInt claim. */
 export function encodeSession(session: StoredSession): Bytes {
-  const { clientTag, data, ownAudience, ownScope, requestedAuthentication, sessionKey, usedAt } = session
+  const { clientTag, data, fromLink, ownScope, requestedAuthentication, sessionKey, usedAt } = session
   const { accessTokens: _tokens, internal, tokenSet: _tokenSet, user: _user, ...own } = data
   const user = packUser(data)
   const payload = (user.idToken?.kind === USER_JWT && user.idToken.parts[1]) || NO_BYTES
   const further = Object.keys(user.further).length > 0 ? JSON.stringify(user.further) : ''
   const collector = new TokenCollector()
   const details = collectDetails(session, user, collector)
+  const text = JSON.stringify(details)
   const { bytes: claims, lengths: claimLengths } = concatenate([
     payload,
     further,
-    JSON.stringify(details),
+    fromLink ? '' : text,
     ...collector.claims,
   ])
+  const { bytes: secrets, lengths: secretLengths } = concatenate([fromLink ? text : '', ...collector.secrets])
   const stored = compress(claims)
   const flags =
     (details.i === undefined ? 0 : WITH_SID) |
     (details.e === undefined ? 0 : WITH_AUTHENTICATION) |
     (details.m ? WITH_ACCESS_TOKENS : 0) |
-    (ownAudience ? OWN_AUDIENCE : 0)
+    (fromLink ? FROM_LINK : 0)
   const optional: OptionalHead = {
     c: clientTag,
     a: requestedAuthentication,
     s: ownScope,
     o: Object.keys(own).length > 0 ? own : undefined,
   }
-  const secretsLength = collector.secrets.reduce((sum, { length }) => sum + length, 0)
-  const lengths = [stored.length, claims.length, ...claimLengths.slice(0, 3), secretsLength]
+  const [payloadLength = 0, furtherLength = 0, detailsLength = 0] = claimLengths
+  const lengths: Lengths = [
+    stored.length,
+    claims.length,
+    payloadLength,
+    furtherLength,
+    fromLink ? (secretLengths[0] ?? 0) : detailsLength,
+    secrets.length,
+  ]
   const createdAt = isSessionData(data) ? internal.createdAt : null
-  const head: Head = [sessionKey, usedAt, createdAt, flags, lengths as unknown as Lengths, optional]
+  const head: Head = [sessionKey, usedAt, createdAt, flags, lengths, optional]
   const { bytes, lengths: partLengths } = concatenate([
     new Uint8Array(PREFIX_BYTES),
     JSON.stringify(head),
     stored,
-    ...collector.secrets,
+    secrets,
   ])
   bytes[0] = VERSION
   new DataView(bytes.buffer).setUint32(1, partLengths[1] ?? 0)
   return bytes
 }
 
-/** The parts of a session that are decoded when they are first read. */
-interface LazyParts {
-  user(): TokenHolder
-  details(): Details
-  /** Returns the tokens that the details refer to, as bytes. */
-  tokens(): readonly Token[]
+/** Returns the claims of the user: those in the payload of the ID token, and further ones. */
+function readUser(payload: Uint8Array, further: Uint8Array): TokenHolder {
+  const inIdToken = payload.length > 0 ? userClaimsIn(payload) : {}
+  return further.length > 0 ? addOwn(inIdToken, JSON.parse(strictText(further))) : inIdToken
 }
 
-function createLazyParts(lengths: Lengths, stored: Uint8Array, secrets: Uint8Array): LazyParts {
-  const [storedLength, length, payloadLength, furtherLength, detailsLength] = lengths
-  const userEnd = payloadLength + furtherLength
-  const detailsEnd = userEnd + detailsLength
-  const readUpTo = storedLength === length ? () => stored : inflate(stored, length)
-  let details: Details | undefined
-
-  return {
-    user() {
-      const claims = readUpTo(userEnd)
-      const inIdToken = payloadLength > 0 ? userClaimsIn(claims.subarray(0, payloadLength)) : {}
-      if (furtherLength === 0) return inIdToken
-      const further: TokenHolder = JSON.parse(strictText(claims.subarray(payloadLength, userEnd)))
-      return addOwn(inIdToken, further)
-    },
-
-    details() {
-      details ??= JSON.parse(strictText(readUpTo(detailsEnd).subarray(userEnd, detailsEnd))) as Details
-      return details
-    },
-
-    tokens() {
-      const claims = readUpTo(length)
-      const takeClaims = createReader(claims.subarray(detailsEnd))
-      const takeSecret = createReader(secrets)
-      const takePart = (kind: number, part: number, length: number): Uint8Array => {
-        if (kind === USER_JWT && part === 1) return claims.subarray(0, payloadLength)
-        return (kind === JWT || kind === USER_JWT) && part < 2 ? takeClaims(length) : takeSecret(length)
-      }
-      return this.details().t.map(([kind, ...lengths]) => ({
-        kind,
-        parts: lengths.map((each, part) => takePart(kind, part, each)),
-      }))
-    },
+/** Returns the tokens with these layouts. Throws a RangeError unless they take all bytes. */
+function readTokens(
+  layouts: readonly Layout[],
+  { claims, payload, secrets }: Readonly<Record<'claims' | 'payload' | 'secrets', Uint8Array>>,
+): Token[] {
+  const takeClaims = createReader(claims)
+  const takeSecret = createReader(secrets)
+  const takePart = (kind: number, part: number, length: number): Uint8Array => {
+    if (kind === USER_JWT && part === 1) return payload
+    return (kind === JWT || kind === USER_JWT) && part < 2 ? takeClaims(length) : takeSecret(length)
   }
+  const tokens = layouts.map(([kind, ...lengths]) => ({
+    kind,
+    parts: lengths.map((each, part) => takePart(kind, part, each)),
+  }))
+  takeClaims.assertEnd()
+  takeSecret.assertEnd()
+  return tokens
 }
 
-/** Defines the properties of a session that are decoded when they are first read. */
-function toSessionData([, , createdAt, flags, , { o }]: Head, parts: LazyParts): SessionData {
-  const data: TokenHolder = { ...o }
-  onFirstRead(data, 'user', () => parts.user())
-  onFirstRead(data, 'tokenSet', () => mapTokens(parts.details().s, createRestorer(parts.tokens())))
-  if (flags & WITH_ACCESS_TOKENS)
-    onFirstRead(data, 'accessTokens', () => mapTokens(parts.details().m, createRestorer(parts.tokens())))
-  onFirstRead(data, 'internal', () => {
-    const internal: TokenHolder = { createdAt }
-    if (flags & WITH_SID) onFirstRead(internal, 'sid', () => parts.details().i)
-    return internal
-  })
-  return data as SessionData
-}
-
-/** Returns whether the lengths are those of these bytes. Claims are checked when they are read. */
 function areLengthsValid(lengths: Lengths, tail: Bytes): boolean {
-  const [stored, claims, payload, further, details, secrets] = lengths
+  const [stored, claims, , , , secrets] = lengths
   return (
     lengths.every((length) => Number.isSafeInteger(length) && length >= 0) &&
     stored + secrets === tail.length &&
-    payload + further + details <= claims &&
     (stored === claims || claims <= MAX_INFLATED_BYTES)
   )
 }
 
-/** Decodes a session of version 2. Returns null for an invalid one, and may throw. */
-function decodeVersion2(head: Head, tail: Bytes): StoredSession | null {
-  const [sessionKey, usedAt, createdAt, flags, lengths, { a, c, s }] = head
+/** Decodes a session, of which only the tokens are restored when they are first read. Returns null or throws if it is invalid. */
+function decode(head: Head, tail: Bytes): StoredSession | null {
+  const [sessionKey, usedAt, createdAt, flags, lengths, { a, c, o, s }] = head
   if (typeof sessionKey !== 'string' || !Number.isFinite(usedAt) || !Number.isFinite(createdAt)) return null
   if (!areLengthsValid(lengths, tail)) return null
-  const [stored] = lengths
-  const parts = createLazyParts(lengths, tail.subarray(0, stored), tail.subarray(stored))
-  const session: StoredSession = {
-    data: toSessionData(head, parts),
+  const [stored, length, payloadLength, furtherLength, detailsLength] = lengths
+  const block = tail.subarray(0, stored)
+  const takeClaims = createReader(stored === length ? block : inflate(block, length))
+  const takeSecret = createReader(tail.subarray(stored))
+  const payload = takeClaims(payloadLength)
+  const user = readUser(payload, takeClaims(furtherLength))
+  const takeDetails = flags & FROM_LINK ? takeSecret : takeClaims
+  const details: Details = JSON.parse(strictText(takeDetails(detailsLength)))
+  const tokens = readTokens(details.t, { claims: takeClaims.rest(), payload, secrets: takeSecret.rest() })
+  const authentication = flags & WITH_AUTHENTICATION ? readAuthentication(details.e) : undefined
+  const data: TokenHolder = { ...o, user }
+  onFirstRead(data, 'tokenSet', () => mapTokens(details.s, createRestorer(tokens)))
+  if (flags & WITH_ACCESS_TOKENS)
+    onFirstRead(data, 'accessTokens', () => mapTokens(details.m, createRestorer(tokens)))
+  setOwn(data, 'internal', { createdAt, ...(flags & WITH_SID ? { sid: details.i } : {}) })
+  return {
+    data: data as SessionData,
     sessionKey,
     usedAt,
     ...(c === undefined ? {} : { clientTag: c }),
     ...(a === undefined ? {} : { requestedAuthentication: a }),
     ...(s === undefined ? {} : { ownScope: s }),
-    ...(flags & OWN_AUDIENCE ? { ownAudience: true } : {}),
+    ...(flags & FROM_LINK ? { fromLink: true } : {}),
+    ...(authentication ? { authentication } : {}),
   }
-  if (flags & WITH_AUTHENTICATION)
-    onFirstRead(session as unknown as TokenHolder, 'authentication', () =>
-      readAuthentication(parts.details().e),
-    )
-  return session
 }
 
-/**
- * Decodes a session. Returns null for another version or invalid bytes; never throws. Claims and tokens are decoded when they
- * are first read, which throws a RangeError or SyntaxError if other code than `encodeSession` created the authenticated bytes.
- */
+/** Returns whether the bytes are of another version, which decodes to null: other processes may still read or write it. */
+export const isOtherVersion = ([version]: Bytes): boolean => version !== VERSION
+
+/** Decodes a session. Returns null for another version or invalid bytes, such as claims that do not inflate; never throws. */
 export function decodeSession(bytes: Bytes): StoredSession | null {
   try {
+    if (isOtherVersion(bytes)) return null
     const headEnd = PREFIX_BYTES + new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(1)
-    const [version] = bytes
-    if (version !== 1 && version !== VERSION) return null
     const head: unknown = JSON.parse(strictText(bytes.subarray(PREFIX_BYTES, headEnd)))
-    const tail = bytes.subarray(headEnd)
-    return version === 1 ? decodeVersion1(head as Head1, tail) : decodeVersion2(head as Head, tail)
+    return decode(head as Head, bytes.subarray(headEnd))
   } catch {
     return null
   }

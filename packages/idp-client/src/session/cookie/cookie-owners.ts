@@ -1,7 +1,8 @@
 import { chunkNames, hasFurtherCookies, joinedCookies } from '../../http/chunks.ts'
 import type { CookieJar } from '../../http/cookie-jar.ts'
-import { decodeReference } from '../model/reference.ts'
-import { decodeSession } from './codec.ts'
+import { isAhead } from '../model/lifetime.ts'
+import { decodeReference, isOtherReference } from '../model/reference.ts'
+import { decodeSession, isOtherVersion } from './codec.ts'
 import { connectionCookieNames, listConnectionCookies } from './connection-cookies.ts'
 import type { SessionCookieParts } from './cookies.ts'
 
@@ -15,30 +16,61 @@ const FOREIGN_COOKIE =
 const FURTHER_COOKIES =
   'A request carries more cookies with the name of the session cookie than are looked at; none of them is deleted.'
 
-/** Returns whether this client wrote the cookie. Checks both kinds, since a deployment may change its storage. */
-async function isOwn({ clientTag, sealer }: OwnerParts, sealed: string): Promise<boolean> {
-  const session = await sealer.open('session', sealed)
-  const reference = session ? null : await sealer.open('session-id', sealed)
-  const tagged = (session && decodeSession(session)) ?? (reference && decodeReference(reference))
-  if (tagged) return tagged.clientTag === undefined || tagged.clientTag === (await clientTag())
-  // Encrypted with one of our secrets, but truncated, modified, or of a format that this version does not support.
-  return (await sealer.isOwn('session', sealed)) || (await sealer.isOwn('session-id', sealed))
+const AHEAD =
+  'A request carries a session that starts more than an hour in the future, so it is not used. It stays until a login or ' +
+  'logout.'
+
+/**
+ * `own`: of this client. `kept`: of this application too, but another process may still use it, because it is of another
+ * version, or by another clock. `foreign`: of another application, or encrypted with an unknown secret.
+ */
+type Owner = 'own' | 'kept' | 'foreign'
+
+/** A decrypted cookie; absent if it could not be decoded. */
+interface Tagged {
+  readonly clientTag?: string
+  readonly startsAt: number
 }
 
-/** The names of the complete session cookies of a request: those of this client, and those of others. */
-interface Owners {
-  readonly own: ReadonlySet<string>
-  readonly foreign: ReadonlySet<string>
+async function toOwner({ clientTag, config }: OwnerParts, tagged: Tagged | null): Promise<Owner> {
+  if (!tagged) return 'own'
+  if (tagged.clientTag !== undefined && tagged.clientTag !== (await clientTag())) return 'foreign'
+  if (!isAhead(tagged.startsAt, config.clock())) return 'own'
+  config.log.once(AHEAD, 'CLOCKS_DIFFER')
+  return 'kept'
 }
+
+/** Returns who wrote a cookie. Checks both kinds, since a deployment may change its storage. */
+async function findOwner(parts: OwnerParts, sealed: string): Promise<Owner> {
+  const { sealer } = parts
+  const bytes = await sealer.open('session', sealed)
+  if (bytes) {
+    if (isOtherVersion(bytes)) return 'kept'
+    const session = decodeSession(bytes)
+    return toOwner(parts, session && { ...session, startsAt: session.data.internal.createdAt })
+  }
+  const referenceBytes = await sealer.open('session-id', sealed)
+  if (referenceBytes) {
+    if (isOtherReference(referenceBytes)) return 'kept'
+    const reference = decodeReference(referenceBytes)
+    return toOwner(parts, reference && { ...reference, startsAt: reference.writtenAt })
+  }
+  // Encrypted with one of our secrets, but truncated or modified.
+  return (await sealer.isOwn('session', sealed)) || (await sealer.isOwn('session-id', sealed))
+    ? 'own'
+    : 'foreign'
+}
+
+/** The names of the complete session cookies of a request, by their owner. */
+type Owners = Readonly<Record<Owner, ReadonlySet<string>>>
 
 async function ownersIn(parts: OwnerParts, jar: CookieJar): Promise<Owners> {
-  const own = new Set<string>()
-  const foreign = new Set<string>()
+  const owners = { own: new Set<string>(), kept: new Set<string>(), foreign: new Set<string>() }
   for (const { names, value } of joinedCookies(parts.config.session.cookie.name, (name) => jar.all(name))) {
-    const found = (await isOwn(parts, value)) ? own : foreign
+    const found = owners[await findOwner(parts, value)]
     for (const name of names) found.add(name)
   }
-  return { own, foreign }
+  return owners
 }
 
 /**
@@ -65,15 +97,16 @@ export async function writtenByOthers(
 export async function deadCookies(parts: OwnerParts, jar: CookieJar): Promise<readonly string[]> {
   const { log, session } = parts.config
   const { name } = session.cookie
-  const { foreign, own } = await ownersIn(parts, jar)
+  const { foreign, kept, own } = await ownersIn(parts, jar)
   if (foreign.size > 0) log.once(FOREIGN_COOKIE, 'SESSION_COOKIE_SHARED')
   if (hasFurtherCookies(name, (each) => jar.all(each))) {
     log.once(FURTHER_COOKIES, 'SESSION_COOKIE_SHARED')
     return []
   }
   if (own.size === 0) return []
-  const loose = chunkNames(name, jar.names()).filter((each) => !foreign.has(each))
-  // Connection tokens contain the key of their session, but no client tag: they may be those of the other application.
-  const connections = foreign.size > 0 ? [] : connectionCookieNames(name, jar.names())
-  return [...new Set([...own, ...loose, ...connections])]
+  const others = new Set([...foreign, ...kept])
+  const loose = chunkNames(name, jar.names()).filter((each) => !others.has(each))
+  // Connection tokens contain the key of their session, but no client tag: they may be those of another one.
+  const connections = others.size > 0 ? [] : connectionCookieNames(name, jar.names())
+  return [...new Set([...own, ...loose, ...connections])].filter((each) => !kept.has(each))
 }

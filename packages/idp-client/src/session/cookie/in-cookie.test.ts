@@ -142,7 +142,7 @@ describe('sessions in cookies', () => {
       expect(error).toBeInstanceOf(SessionStoreError)
       expect(error).toMatchObject({ code: 'SESSION_TOO_LARGE' })
       expect(Object.entries((error as SessionStoreError).fields)[0]).toEqual(['user.note', size + 2])
-      expect((error as SessionStoreError).bytes).toBeGreaterThan(7000)
+      expect((error as SessionStoreError).bytes).toBeGreaterThan(6400)
       expect(exchange.cookies.pending()).toEqual([])
     }
   })

@@ -3,6 +3,7 @@ import type { Sealer } from '../../crypto/seal.ts'
 import { MAX_SEALED_CHARACTERS } from '../../crypto/seal.ts'
 import type { JoinedCookie, NamedValue } from '../../http/chunks.ts'
 import { joinedCookies, splitCookie } from '../../http/chunks.ts'
+import { reportLargeHead, sumBytes } from '../../http/cookie-budget.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { chain } from '../../lib/chain.ts'
@@ -13,7 +14,7 @@ import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
 import type { SessionStorage } from '../storage.ts'
 import type { ComposedSession } from './budget.ts'
-import { decodeSession, encodeSession } from './codec.ts'
+import { decodeSession, encodeSession, isOtherVersion } from './codec.ts'
 import type { ConnectionCookies } from './connection-cookies.ts'
 import { createConnectionCookies } from './connection-cookies.ts'
 import type { SessionCookies } from './cookies.ts'
@@ -29,6 +30,8 @@ export interface CookieSessionParts {
   readonly baseUrl: (exchange: Exchange) => string
   /** Returns whether the session has ended in this process. Default: false for every session. */
   readonly hasEnded?: (session: StoredSession) => boolean
+  /** Stages the deletion of transaction cookies that do not fit beside a session that is being written. Default: none. */
+  readonly limitTransactions?: (exchange: Exchange) => void
 }
 
 /** Stores sessions in cookies. A request may carry several sessions. */
@@ -40,7 +43,11 @@ export interface CookieSessionStorage extends SessionStorage {
   loadAll(exchange: Exchange): Promise<readonly StoredSession[]>
 }
 
-interface ReaderParts extends Omit<CookieSessionParts, 'baseUrl'> {
+const UNDECODABLE =
+  'A session cookie that was encrypted with the secret of this application could not be decoded, and is ignored. ' +
+  'Check that nothing else writes cookies with this secret, and report it otherwise.'
+
+interface ReaderParts extends Omit<CookieSessionParts, 'baseUrl' | 'limitTransactions'> {
   readonly connections: ConnectionCookies
   readonly marker: LogoutMarker
 }
@@ -83,6 +90,7 @@ function reader({ config, sealer, clientTag, connections, hasEnded, marker }: Re
   const open = (exchange: Exchange, { value }: JoinedCookie): MaybePromise<StoredSession | null> =>
     chain(sealer.open('session', value), (bytes) => {
       const session = bytes && decodeSession(bytes)
+      if (bytes && !session && !isOtherVersion(bytes)) config.log.once(UNDECODABLE)
       if (!session) return null
       return chain(isLive(exchange, session), (live) => (live ? withConnections(exchange, session) : null))
     })
@@ -139,12 +147,14 @@ type Pack = (
   mustFit: boolean,
 ) => Promise<ComposedSession & { readonly cookies: readonly NamedValue[] }>
 
+interface PackerParts extends Pick<CookieSessionParts, 'clientTag' | 'config' | 'sealer'> {
+  readonly connections: ConnectionCookies
+  readonly attributes: SessionCookies['attributes']
+  readonly load: Reader['load']
+}
+
 /** Creates the function that encrypts a session into cookies, and leaves out tokens if it is too large. */
-function packer(
-  { clientTag, config, sealer }: CookieSessionParts,
-  connections: ConnectionCookies,
-  attributes: SessionCookies['attributes'],
-): Pack {
+function packer({ attributes, clientTag, config, connections, load, sealer }: PackerParts): Pack {
   const { maxBytes, name } = config.session.cookie
 
   async function compose(exchange: Exchange, session: StoredSession): Promise<ComposedSession> {
@@ -161,8 +171,7 @@ function packer(
     if (sealed.length > MAX_SEALED_CHARACTERS || !further)
       return { session, attributes: cookieAttributes, cookies: null, bytes: sealed.length }
     const cookies = [...splitCookie(name, sealed, cookieAttributes), ...further]
-    const bytes = cookies.reduce((sum, each) => sum + each.name.length + 1 + each.value.length, 0)
-    return { session, attributes: cookieAttributes, cookies, bytes }
+    return { session, attributes: cookieAttributes, cookies, bytes: sumBytes(cookies) }
   }
 
   return async (exchange, session, mustFit) => {
@@ -170,7 +179,12 @@ function packer(
     const { cookies } = composed
     if (cookies && composed.bytes <= maxBytes) return { ...composed, cookies }
     const { fitIntoCookies } = await import('./budget.ts')
-    return fitIntoCookies(composed, { config, compose: (other) => compose(exchange, other), mustFit })
+    return fitIntoCookies(composed, {
+      config,
+      compose: (other) => compose(exchange, other),
+      mustFit,
+      lastWritten: () => load(exchange),
+    })
   }
 }
 
@@ -181,7 +195,7 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
   const { attributes, clearAll, clearDead, clearReplaced, isPresent, scope } = createSessionCookies(parts)
   const marker = createLogoutMarker({ config, sealer, clientTag, scope })
   const { initial, carriesEndedSession, load, loadAll, remember } = reader({ ...parts, connections, marker })
-  const pack = packer(parts, connections, attributes)
+  const pack = packer({ clientTag, config, sealer, connections, attributes, load })
 
   /** Replaces all sessions of the request by a new one, because the next request could load another one of them. */
   async function replace(exchange: Exchange, session: StoredSession): Promise<void> {
@@ -206,6 +220,8 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
         clearAll(exchange, kept)
       }
       for (const { name, value } of cookies) exchange.cookies.set({ name, scope }, value, maxAge)
+      parts.limitTransactions?.(exchange)
+      reportLargeHead(exchange.cookies, config.log.once)
       remember(exchange, session)
       config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: cookies.length })
       return true

@@ -1,5 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import type { Sealer } from '../../crypto/seal.ts'
+import { cookieBytes, MARKER_BYTES } from '../../http/cookie-budget.ts'
 import type { CookieScope } from '../../http/cookie-jar.ts'
 import type { Exchange, RequestCookies } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
@@ -86,8 +87,15 @@ export function createLogoutMarker({ clientTag, config, scope, sealer }: LogoutM
     return slot.ended
   }
 
+  /** Encrypts a marker, without the oldest keys if it is too large. */
+  async function seal({ sessionKeys, ...marker }: EndedSessions): Promise<string> {
+    const value = await sealer.seal('logout', encodeMarker({ ...marker, sessionKeys }))
+    if (cookieBytes({ name, value }) <= MARKER_BYTES || sessionKeys.length === 1) return value
+    return seal({ ...marker, sessionKeys: sessionKeys.slice(0, -1) })
+  }
+
   async function stage(exchange: Exchange, marker: EndedSessions, maxAge: number): Promise<void> {
-    const value = await sealer.seal('logout', encodeMarker(marker))
+    const value = await seal(marker)
     delete sessionSlot(exchange, config).ended
     exchange.cookies.set({ name, scope: scope(exchange) }, value, Math.max(1, maxAge))
   }

@@ -9,7 +9,7 @@ import type { User } from '../model/session-data.ts'
 /** Not base64url: UTF-8. */
 const TEXT = 0
 /** Three parts in base64url. */
-const DOTTED = 1
+export const DOTTED = 1
 /** One part in base64url. */
 const BASE64URL = 2
 /** Three parts in base64url: two JSON objects, which are claims, and a signature. */
@@ -70,15 +70,28 @@ export function createRestorer(tokens: readonly Token[]): (index: unknown) => un
   }
 }
 
-/** Returns the function that returns the next bytes. It throws a RangeError if there are fewer. */
-export function createReader(bytes: Uint8Array): (length: number) => Uint8Array {
+/** Returns the next bytes; throws a RangeError if there are fewer. */
+export interface Reader {
+  (length: number): Uint8Array
+  rest(): Uint8Array
+  /** Throws a RangeError if bytes are left. */
+  assertEnd(): void
+}
+
+export function createReader(bytes: Uint8Array): Reader {
   let offset = 0
-  return (length) => {
+  const take = (length: number): Uint8Array => {
     const part = bytes.subarray(offset, offset + length)
     if (part.length !== length) throw new RangeError('out of bounds')
     offset += length
     return part
   }
+  return Object.assign(take, {
+    rest: () => take(bytes.length - offset),
+    assertEnd() {
+      if (offset !== bytes.length) throw new RangeError('too many bytes')
+    },
+  })
 }
 
 /** Returns the user's claims in the payload of an ID token; empty if the payload is not an object. */

@@ -28,8 +28,13 @@ export function endsAt(times: SessionTimes, rules: LifetimeRules): number {
  */
 const CLOCKS_APART = 3600
 
+/** Returns whether a session started in the future: the clock of this server is behind that of another one. */
+export function isAhead(start: number, now: number): boolean {
+  return start > now + CLOCKS_APART
+}
+
 export function isAlive(times: SessionTimes, rules: LifetimeRules, now: number): boolean {
-  return times.createdAt <= now + CLOCKS_APART && now < endsAt(times, rules)
+  return !isAhead(times.createdAt, now) && now < endsAt(times, rules)
 }
 
 /** Returns the remaining lifetime in seconds; never negative, also after the clock was changed. */

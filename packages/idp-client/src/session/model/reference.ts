@@ -19,6 +19,9 @@ export function encodeReference({ clientTag, sessionKey, writtenAt }: SessionRef
   return utf8([VERSION, clientTag, sessionKey, writtenAt.toString(36)].join('.'))
 }
 
+/** Returns whether the bytes are of another version, which decodes to null: other processes may still read or write it. */
+export const isOtherReference = ([first]: Bytes): boolean => first !== VERSION.codePointAt(0)
+
 /** Decodes a reference. Returns null for another version or invalid bytes; never throws. */
 export function decodeReference(bytes: Bytes): SessionReference | null {
   try {

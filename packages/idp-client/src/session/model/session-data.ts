@@ -81,12 +81,12 @@ export interface StoredInternalData extends InternalSessionData {
   id?: string
   /** Tag of provider and client. */
   client?: string
-  /** Fingerprint of the authentication that the login requested. */
+  /** Fingerprints of the authentication that the login requested, and of logins just before. */
   asked?: string
   /** Scope beyond the configured one that the application requested. */
   ownScope?: string
-  /** No login link of an earlier version chose the audience of the main token set. */
-  ownAudience?: true
+  /** A login link chose a part of the scope, or the audience. */
+  fromLink?: true
   /** Issuer and subject of the ID token, for lookups: a hook may have given `user.sub` another meaning. */
   iss?: string
   sub?: string

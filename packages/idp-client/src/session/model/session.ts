@@ -21,13 +21,13 @@ export function createSession({ claims, tokenSet, now }: NewSession): SessionDat
 }
 
 /** Properties of the login that its session keeps, see `StoredSession`. */
-export type LoginOrigin = Pick<StoredSession, 'requestedAuthentication' | 'ownScope' | 'ownAudience'>
+export type LoginOrigin = Pick<StoredSession, 'requestedAuthentication' | 'ownScope' | 'fromLink'>
 
 /** Creates the stored session of a login, with a new session key (against session fixation). */
 export function freshlyStored(
   data: SessionData,
   now: number,
-  { requestedAuthentication, ownAudience, ownScope }: LoginOrigin = {},
+  { fromLink, ownScope, requestedAuthentication }: LoginOrigin = {},
 ): StoredSession {
   return {
     data,
@@ -35,7 +35,7 @@ export function freshlyStored(
     usedAt: now,
     ...(requestedAuthentication === undefined ? {} : { requestedAuthentication }),
     ...(ownScope === undefined ? {} : { ownScope }),
-    ...(ownAudience ? { ownAudience } : {}),
+    ...(fromLink ? { fromLink } : {}),
   }
 }
 

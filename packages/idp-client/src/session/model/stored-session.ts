@@ -10,15 +10,15 @@ export interface StoredSession {
   readonly usedAt: number
   /** Tag of its provider and client; absent in sessions that the entry `testing` creates. */
   readonly clientTag?: string
-  /** Fingerprint of the authentication that the login requested; absent if every login requests the same. */
+  /**
+   * Fingerprint of the authentication that the login requested, empty if every login requests the same; then, separated by
+   * spaces, those of the logins of other guards just before.
+   */
   readonly requestedAuthentication?: string
   /** Scope beyond the configured one that the application requested. Guards ignore what a login link requested. */
   readonly ownScope?: string
-  /**
-   * The audience of the main token set is the configured one, or was chosen by the application, or by a login link if none
-   * is configured. Absent in sessions of earlier versions, whose audience a link may have chosen.
-   */
-  readonly ownAudience?: true
+  /** A login link chose a part of the scope, or the audience: then the tokens contain text of an attacker, perhaps. */
+  readonly fromLink?: true
   /** The authentication that was proven in this session. If absent, that of the stored ID token. */
   readonly authentication?: AuthenticationClaims
   /** The access token of the latest redemption, which is not left out if the session is too large. */

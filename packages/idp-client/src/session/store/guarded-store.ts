@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts'
 import type { SessionDataStore, SessionExpiry, SessionLock } from '../../config/options.ts'
 import { monotonic } from '../../lib/clock.ts'
 import { jsonReader } from '../../lib/json-reader.ts'
-import { KeyedMutex, patience } from '../../lib/keyed-mutex.ts'
+import { KeyedMutex } from '../../lib/keyed-mutex.ts'
 import { pause } from '../../lib/pause.ts'
 import { processWide } from '../../lib/registry.ts'
 import { backoff, retry } from '../../lib/retry.ts'
@@ -39,7 +39,7 @@ export const WRITE_RETRY_MILLISECONDS = 2000
 const SLACK_MILLISECONDS = 1000
 
 /** Changes of records in this process, by record id: a hash of the session key. */
-const changes = (): KeyedMutex<string> => processWide('queue:record-changes/1', () => new KeyedMutex())
+const changes = (): KeyedMutex<string> => processWide('queue:record-changes/2', () => new KeyedMutex())
 
 /**
  * Deletes sessions. If the store has no `update`, deletes them once more after the running changes of this process, which
@@ -98,7 +98,7 @@ export function createGuardedStore(
   store: SessionDataStore,
   isSession: IsSession,
 ): GuardedStore {
-  const inTurn: InTurn = (id, work) => changes().run(id, work, patience(httpTimeout))
+  const inTurn: InTurn = (id, work) => changes().run(id, work, httpTimeout)
   const emulated = emulatedUpdate(store, isSession, inTurn)
   const update = store.update?.bind(store)
 

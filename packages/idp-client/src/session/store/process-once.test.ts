@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { SessionDataStore } from '../../config/options.ts'
 import { processOnce } from './process-once.ts'
 
-const order = { name: 'order', expiresAt: 1100, now: 1000 }
+const order = { name: 'order', expiresAt: 1100, now: 1000, patience: 60_000 }
 const failing = (): Promise<void> => Promise.reject(new Error('not now'))
 
 /** Stores that a process has of its own, over names that all of them share. */

@@ -19,7 +19,7 @@ interface Processing {
 }
 
 const processing = (): Processing =>
-  processWide('mark:processed-once/3', () => ({
+  processWide('mark:processed-once/4', () => ({
     running: new SingleFlight(),
     processed: new Lru(MAX_PROCESSED),
   }))
@@ -29,6 +29,8 @@ export interface OnceRequest extends SessionExpiry {
   readonly name: string
   /** Seconds since the epoch. */
   readonly now: number
+  /** How long a call with the same name waits before it runs `work` itself, in milliseconds. */
+  readonly patience: number
 }
 
 async function onceInProcess(
@@ -77,9 +79,9 @@ export async function processOnce(
   // By store: the provider may send one logout token to several applications of a client, each with its own sessions.
   const key = toKey(identify(store), name)
   const once = store.once?.bind(store)
-  return processing().running.run(key, () =>
+  const task = (): Promise<boolean> =>
     once
       ? onceInStore((part) => askStore('once', () => once(part, { expiresAt })), request, work)
-      : onceInProcess(key, request, work),
-  )
+      : onceInProcess(key, request, work)
+  return processing().running.run(key, task, { patience: request.patience })
 }

@@ -19,7 +19,7 @@ export function isRecordId(id: string): boolean {
 
 /** Converts a session to its record: JSON, whatever hooks and applications put into it. */
 export function toRecord(session: StoredSession, id: string): SessionData {
-  const { requestedAuthentication, authentication, clientTag, data, ownAudience, ownScope, usedAt } =
+  const { requestedAuthentication, authentication, clientTag, data, fromLink, ownScope, usedAt } =
     copySession(session)
   const { iss, sub } = provenIn(session)
   const internal: StoredInternalData = {
@@ -29,7 +29,7 @@ export function toRecord(session: StoredSession, id: string): SessionData {
     ...(clientTag === undefined ? {} : { client: clientTag }),
     ...(requestedAuthentication === undefined ? {} : { asked: requestedAuthentication }),
     ...(ownScope === undefined ? {} : { ownScope }),
-    ...(ownAudience ? { ownAudience } : {}),
+    ...(fromLink ? { fromLink } : {}),
     ...(typeof iss === 'string' ? { iss } : {}),
     sub: typeof sub === 'string' ? sub : data.user.sub,
     ...(authentication ? { authentication } : {}),
@@ -37,11 +37,11 @@ export function toRecord(session: StoredSession, id: string): SessionData {
   return { ...data, internal }
 }
 
-/** Returns whether a value is a session and the record of this id. Records of earlier versions do not contain their id. */
+/** Returns whether a value is a session and the record of this id. */
 export function isRecordOf(record: unknown, id: string): record is SessionData {
   if (!isSessionData(record)) return false
-  const { id: key = id }: StoredInternalData = record.internal
-  return key === id
+  const { id: own }: StoredInternalData = record.internal
+  return own === id
 }
 
 /** Returns the provider's `sub` of the user. */
@@ -70,7 +70,7 @@ export function fromRecord(record: unknown, sessionKey: string): StoredSession |
     ...(typeof clientTag === 'string' ? { clientTag } : {}),
     ...(typeof requestedAuthentication === 'string' ? { requestedAuthentication } : {}),
     ...(typeof ownScope === 'string' ? { ownScope } : {}),
-    ...(internal.ownAudience === true ? { ownAudience: true } : {}),
+    ...(internal.fromLink === true ? { fromLink: true } : {}),
     ...(authentication ? { authentication } : {}),
   }
 }

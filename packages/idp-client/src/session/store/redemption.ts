@@ -45,7 +45,7 @@ export function exclusiveRedemption({ records, store }: RedemptionParts): Distri
       : { result, from: known }
   }
 
-  return async (session, work) => {
+  return async (session, work, mayBeOld = false) => {
     const { sessionKey } = session
     const lease = await store.lock?.(await recordId(sessionKey))
     const until = lease && monotonic() + store.leaseMilliseconds - WRITE_MILLISECONDS
@@ -56,7 +56,7 @@ export function exclusiveRedemption({ records, store }: RedemptionParts): Distri
     }
     let settling = false
     try {
-      const known = lease ? await records.read(sessionKey) : records.snapshot(session)
+      const known = lease || mayBeOld ? await records.read(sessionKey) : records.snapshot(session)
       if (!known) throw new IdpError('MISSING_SESSION')
       const { from, result } = await attempt(known, (current) => work(current, until))
       if (result.session === from.session) return result

@@ -1,5 +1,5 @@
 import { isIdpError } from '../../errors/base.ts'
-import type { Remedy } from '../../errors/remedies.ts'
+import type { Remedy } from '../../errors/remedy.ts'
 import type { StoreFailure, StoreOperation } from '../../errors/session.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 

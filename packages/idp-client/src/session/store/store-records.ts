@@ -191,8 +191,8 @@ function writerTo(store: GuardedStore, endsAt: EndsAt): Writer {
     update(id, session, (current) => current)
 
   async function recordUse(id: string, change: SessionDifference): Promise<StoredSession | null> {
-    // The store may never respond: after `patience`, later requests try again.
-    const recorded = await recordsOfUse.run(id, () => write(id, change), store.patience)
+    // The store may never respond: then later requests try again.
+    const recorded = await recordsOfUse.run(id, () => write(id, change), { patience: store.patience })
     return recorded && copySession(recorded)
   }
 
