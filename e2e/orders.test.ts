@@ -95,6 +95,8 @@ describe('the orders page', () => {
     await popup.getByRole('textbox', { name: 'Code' }).fill(provider.mfa.totp(secret))
     await popup.getByRole('button', { name: 'Continue' }).click()
     await receipt(page).waitFor()
+    // Tokens for two further APIs, of which each is a JWT.
+    site.complaints.announce(/more than 3500 bytes of cookies/)
     await page.goto(`${site.url}/orders`)
     await byServer(page).getByText('Teapot, cast iron').waitFor()
     await load(page)

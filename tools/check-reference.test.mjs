@@ -120,13 +120,13 @@ describe('routes, codes, events, limits', () => {
   test('[S258] limits are those of options and constants', () => {
     const read = (file) => readText(`packages/idp-client/src/${file}`)
     expect(limitProblems(page('limits'), source, read)).toEqual([])
-    expect(limitProblems(page('limits').replace('7000 bytes', '8000 bytes'), source, read)).toEqual([
-      expect.stringContaining('the value is 7000'),
+    expect(limitProblems(page('limits').replace('6400 bytes', '8000 bytes'), source, read)).toEqual([
+      expect.stringContaining('the value is 6400'),
     ])
     expect(limitProblems(page('limits').replace('3500 bytes', '3400 bytes'), source, read)).toEqual([
       expect.stringContaining('the value is 3500'),
     ])
-    const renamed = page('limits').replace('`TOTAL_BYTES`', '`SUM_BYTES`')
+    const renamed = page('limits').replace('`MAX_TRANSACTIONS_BYTES`', '`SUM_BYTES`')
     expect(limitProblems(renamed, source, read)).toEqual([expect.stringContaining('sets no number')])
   })
 })

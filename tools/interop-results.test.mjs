@@ -24,6 +24,15 @@ describe('the results of npm run interop', () => {
     }
   })
 
+  test.each([
+    'rotation: a second use of a refresh token ends the tokens of this client, not single sign-on',
+    'an administrator ends an offline session: the next refresh fails',
+    'an administrator signs the user out: an offline session ends at the next refresh',
+    'login by private_key_jwt, Ed25519 key registered as PEM certificate',
+  ])('[O5] show what the guide of Keycloak says: %s', (title) => {
+    expect(rowsBelow('Keycloak').find(([each]) => each === title)).toEqual([title, 'ok', 'ok'])
+  })
+
   test('are written below the heading of their provider, and nothing else changes', () => {
     const outcomes = [
       { title: 'login', host: 'web', outcome: 'ok' },

@@ -6,16 +6,17 @@ import { dirname, join } from 'node:path'
 import { consumers } from './lib/consumers.mjs'
 import { withProgress } from './lib/progress.mjs'
 import { fromRoot, isMain, must } from './lib/run.mjs'
-import { pack } from './pack.mjs'
+import { pack, published } from './pack.mjs'
 
 /**
  * Runs consumers, two at a time. A step that fails ends its consumer; the steps behind it count as
  * failed. With the variable `KEEP_CONSUMERS` set the installed folders stay, and are named.
  *
  * @param {string[]} [only] names of consumers; all if empty
+ * @param {string[]} [packed] tarballs of `published`; by default they are packed
  * @returns {Promise<{ passed: number, failed: number, skipped: number, failures: string[] }>}
  */
-export async function testConsumers(only = []) {
+export async function testConsumers(only = [], packed = undefined) {
   const unknown = only.filter((name) => !(name in consumers))
   if (unknown.length > 0)
     throw new Error(`no consumer ${unknown.join(', ')}; known: ${Object.keys(consumers).join(', ')}`)
@@ -24,13 +25,15 @@ export async function testConsumers(only = []) {
   const home = mkdtempSync(join(tmpdir(), 'idp-consumers-'))
   const counts = { passed: 0, failed: 0, skipped: 0, failures: [] }
   try {
-    const [tarball] = await withProgress('consumers: packs both packages', () =>
-      Promise.all(['packages/idp-client', 'packages/dev-provider'].map((folder) => pack(folder, home))),
-    )
+    const tarballs =
+      packed ??
+      (await withProgress('consumers: packs both packages', () =>
+        Promise.all(published.map((folder) => pack(folder, home))),
+      ))
     const waiting = Object.keys(consumers).filter((name) => only.length === 0 || only.includes(name))
     const work = async () => {
       for (let name = waiting.shift(); name; name = waiting.shift())
-        await testConsumer(name, { home, tarball, provider, counts })
+        await testConsumer(name, { home, tarballs, provider, counts })
     }
     await Promise.all([work(), work()])
   } finally {
@@ -41,10 +44,10 @@ export async function testConsumers(only = []) {
   return counts
 }
 
-async function testConsumer(name, { home, tarball, provider, counts }) {
+async function testConsumer(name, { home, tarballs, provider, counts }) {
   const folder = join(home, name)
   const steps = consumers[name].steps.map(([title, work]) => [title, () => work({ folder, provider })])
-  await runSteps(name, [['installs', () => install(name, folder, tarball)], ...steps], counts)
+  await runSteps(name, [['installs', () => install(name, folder, tarballs)], ...steps], counts)
 }
 
 /** Runs the steps `[title, work()]` of one application and counts them. After a failure the rest counts as failed. */
@@ -72,7 +75,7 @@ export async function runSteps(name, steps, counts) {
 
 const seconds = (started) => ((performance.now() - started) / 1000).toFixed(1)
 
-async function install(name, folder, tarball) {
+async function install(name, folder, [client, devProvider]) {
   mkdirSync(folder, { recursive: true })
   for (const source of consumers[name].copies) {
     cpSync(fromRoot(`e2e/consumers/${source}`), folder, { recursive: true })
@@ -83,7 +86,8 @@ async function install(name, folder, tarball) {
   }
   const file = join(folder, 'package.json')
   const manifest = JSON.parse(readFileSync(file, 'utf8'))
-  manifest.dependencies = { ...manifest.dependencies, 'idp-client': `file:${tarball}` }
+  manifest.dependencies = { ...manifest.dependencies, 'idp-client': `file:${client}` }
+  if (consumers[name].devProvider) manifest.dependencies['idp-dev-provider'] = `file:${devProvider}`
   writeFileSync(file, JSON.stringify(manifest, null, 2))
   await must('npm', ['install'], { cwd: folder })
 }

@@ -12,30 +12,17 @@ import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Browser as HttpBrowser } from './lib/app-visit.mjs'
 import { filesBelow } from './lib/files.mjs'
+import { hangUps } from './lib/hang-ups.mjs'
 import { startBrowser, visitExample } from './lib/host-browser.mjs'
 import { cache, hash, install, nodeProgram, toContractName, toExampleName } from './lib/host-install.mjs'
 import { toMatrix } from './lib/host-matrix.mjs'
+import { runNode, running, secret } from './lib/host-server.mjs'
 import { hosts } from './lib/hosts.mjs'
 import { furtherApplications, quickApplications, toInstallationSteps } from './lib/new-applications.mjs'
-import { freePort } from './lib/ports.mjs'
 import { withProgress } from './lib/progress.mjs'
-import { fromRoot, isMain, must } from './lib/run.mjs'
-import { startServer, untilAnswers } from './lib/server-process.mjs'
+import { fromRoot, isMain } from './lib/run.mjs'
 import { pack } from './pack.mjs'
 import { runSteps } from './test-dist.mjs'
-
-const secret = 'a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20'
-
-/** Variables of applications in production; none of ours is inherited from the shell. */
-const production = {
-  NODE_ENV: 'production',
-  HOST: '127.0.0.1',
-  APP_BASE_URL: undefined,
-  IDP_DOMAIN: undefined,
-  IDP_CLIENT_ID: undefined,
-  IDP_CLIENT_SECRET: undefined,
-  IDP_SECRET: undefined,
-}
 
 /** Returns the module with the further steps of a host's example in Chromium. */
 const toVisitModule = (name) => pathToFileURL(fromRoot(`e2e/hosts/${toContractName(name)}/visit.mjs`)).href
@@ -56,43 +43,6 @@ function fingerprint(name) {
   return hash(JSON.stringify(hosts[name]), ...files.flatMap((path) => [path, readFileSync(fromRoot(path))]))
 }
 
-/** Returns the arguments of Node with the paths of installed programs, which are in the folder above an application. */
-const resolved = (args, folder) =>
-  args.map((arg) => (arg.startsWith('node_modules/') ? join(folder, arg) : arg))
-
-const node = (args, { name, folder, program, application, env }) =>
-  must(program, resolved(args, folder), {
-    cwd: join(folder, application),
-    env: {
-      NODE_ENV: 'production',
-      CI: '1',
-      NUXT_TELEMETRY_DISABLED: '1',
-      ASTRO_TELEMETRY_DISABLED: '1',
-      ...hosts[name].env,
-      ...env,
-    },
-  })
-
-/** Runs `work` while an application runs, with its address and its server. */
-async function running({ name, folder, program, application, env }, work) {
-  const port = await freePort()
-  const base = `http://127.0.0.1:${port}`
-  const { start, env: own = {} } = hosts[name]
-  const server = startServer(resolved(start, folder), {
-    program,
-    cwd: join(folder, application),
-    env: { ...production, ...own, ...env(base), PORT: String(port), NITRO_PORT: String(port) },
-  })
-  try {
-    await untilAnswers(`${base}/`, server)
-    await work(base, server)
-  } catch (error) {
-    throw new Error(`${error.message}\nOutput of the server:\n${server.output().slice(-4000)}`)
-  } finally {
-    await server.stop()
-  }
-}
-
 /** Runs contract cases at once, and returns the titles of those that failed, with their errors. */
 async function runCases(cases, host) {
   const settled = await Promise.allSettled(cases.map(({ run }) => run(host)))
@@ -102,7 +52,7 @@ async function runCases(cases, host) {
 }
 
 /** Runs the contract in one place, and notes how many cases passed. */
-async function contract({ cases, place, configured = true, context, result }) {
+async function contract({ cases, place, configured = true, context, result, env: further = {} }) {
   const { name, folder, program, provider } = context
   const proxy = place === 'proxy' ? 'https://app.example.test' : undefined
   const path = place === 'basePath' ? hosts[name].basePath : ''
@@ -112,7 +62,7 @@ async function contract({ cases, place, configured = true, context, result }) {
     // Behind the proxy the base URL is that of each request.
     const address = proxy ? { APP_BASE_URL: undefined, CONTRACT_PROXY: '1' } : { APP_BASE_URL: base }
     const variable = path && hosts[name].basePathVariable ? { FRAMEWORK_PUBLIC_BASE_PATH: path } : {}
-    return { ...provider.env, ...address, ...variable, IDP_SECRET: secret }
+    return { ...provider.env, ...address, ...variable, ...further, IDP_SECRET: secret }
   }
   await running({ name, folder, program, application: 'contract', env }, async (base) => {
     const failed = await runCases(cases, {
@@ -125,6 +75,19 @@ async function contract({ cases, place, configured = true, context, result }) {
     result[place] = `${cases.length - failed.length}/${cases.length}`
     if (failed.length > 0) throw new Error(`${result[place]} passed\n${failed.join('\n')}`)
   })
+}
+
+/** Returns the steps of a host with `hangUps`; none without. */
+function toHangUpSteps({ cases, context }) {
+  const { hangUps: hasHangUps = false, variants = {} } = hosts[context.name]
+  if (!hasHangUps) return []
+  return [
+    ['serves the next user when a client hangs up', () => hangUps({ context })],
+    ...Object.entries(variants).flatMap(([variant, { env, isKept }]) => [
+      [`passes the contract ${variant}`, () => contract({ cases, place: variant, context, env, result: {} })],
+      [`serves the next user ${variant}`, () => hangUps({ context, variant, isKept, env })],
+    ]),
+  ]
 }
 
 /** Waits until the server has logged that the variable with the base path is missing, after a request for a protected page. */
@@ -179,7 +142,7 @@ function toSteps(context, result) {
   /** One step for all commands; none without commands. */
   const each = (title, commands, application, env = {}) => {
     const run = async () => {
-      for (const args of commands) await node(args, { name, folder, program, application, env })
+      for (const args of commands) await runNode(args, { name, folder, program, application, env })
     }
     return commands.length === 0 ? [] : [[title, run]]
   }
@@ -197,13 +160,15 @@ function toSteps(context, result) {
     ...(context.quick ? [] : toInstallationSteps(name, context)),
     ['installs', () => install(context)],
     ...each('the types of the example resolve', types, 'example'),
-    ...each('the tests of the adapter pass', tests, 'contract'),
     ...each('the contract application builds', build, 'contract'),
+    // Messages have their details, which tell the developer what to write.
+    ...each('the tests of the adapter pass', tests, 'contract', { NODE_ENV: 'test' }),
     [
       `passes the contract, ${cases.length} cases`,
       () => contract({ cases, place: 'direct', context, result }),
     ],
   ]
+  const hangUpSteps = toHangUpSteps({ cases, context })
   const belowPath = toStepsBelowPath({ cases, context, each, result })
   if (contractOnly) return [...steps, ...belowPath]
   return [
@@ -218,6 +183,7 @@ function toSteps(context, result) {
         contract({ cases: unconfiguredContract, place: 'unconfigured', configured: false, context, result }),
     ],
     ...belowPath,
+    ...hangUpSteps,
     ...each('the example builds', build, 'example'),
     [
       browser ? 'a user of the example logs in and out in Chromium' : 'the example protects its pages',

@@ -14,8 +14,17 @@ export class Browser {
     this.#fetch = ca === undefined ? fetch : fetchTrusting(ca)
   }
 
+  get base() {
+    return this.#base
+  }
+
   get(path) {
     return this.request(path)
+  }
+
+  /** Returns the value of the header `Cookie` of a request. */
+  cookieHeader(path) {
+    return this.#jar.getCookieString(new URL(path, this.#base).href)
   }
 
   /** Like `fetch`, with the cookies of this user. */

@@ -43,11 +43,13 @@ const onEdge = (paths) => [
 export const consumers = {
   node: {
     copies: ['node'],
+    devProvider: true,
     steps: [
       ['types resolve as in Node', ({ folder }) => tsc(folder, 'tsconfig.json')],
       ['types resolve as in bundlers', ({ folder }) => tsc(folder, 'tsconfig.bundler.json')],
       ['every entry loads by require', ({ folder }) => requireEntries(folder)],
       ['the command prints a secret', ({ folder }) => secretCommand(folder)],
+      ['the packed development provider responds', startPackedProvider],
       ['a user logs in and out', (context) => serve(context, ['server.mjs'], loginSteps(nodePaths))],
       ['the same while the provider is reached by a corporate proxy', throughProxy],
     ],
@@ -56,7 +58,10 @@ export const consumers = {
     copies: ['node-hosts'],
     steps: [
       ['types resolve beside those of Express 4', ({ folder }) => tsc(folder, 'tsconfig.json')],
-      ['guards and middleware work on every host', ({ folder }) => mustNode(folder, ['--test'])],
+      [
+        'guards and middleware work on every host',
+        ({ folder }) => mustNode(folder, ['--test'], { NODE_ENV: 'test' }),
+      ],
       // Newer versions and other frameworks have the contract of tools/test-hosts.mjs.
       [
         'a user logs in and out on Express 4.18',
@@ -254,6 +259,16 @@ async function secretCommand(folder) {
   const output = await mustNode(folder, [join('node_modules', 'idp-client', 'dist', 'cli.js'), 'secret'])
   if (!/\b[0-9a-f]{64}\b/.test(output))
     throw new Error(`idp-client secret printed no secret of 64 hex digits`)
+}
+
+async function startPackedProvider({ folder }) {
+  const port = await freePort()
+  const args = [join('node_modules', 'idp-dev-provider', 'dist', 'cli.js'), '--port', String(port)]
+  const base = `http://localhost:${port}`
+  await running({ folder, args, env: quiet, base }, async () => {
+    const response = await fetch(`${base}/.well-known/openid-configuration`)
+    deepEqual((await response.json()).issuer, base)
+  })
 }
 
 const mustNode = (folder, args, env = {}) => must(process.execPath, args, { cwd: folder, env })

@@ -32,7 +32,26 @@ import { toOtherVersions } from './other-versions.mjs'
  * @property {boolean} [visit] whether `visit.mjs` in the folder of the contract application visits the example in Chromium,
  *   after what every example is tested for
  * @property {Record<string, string>} [env] further variables of tests, builds and starts
+ * @property {boolean} [hangUps] whether clients hang up during its requests to the provider
+ * @property {Record<string, { isKept: boolean, env: Record<string, string> }>} [variants] of the runtime, by title, for which the
+ *   contract and the hang-ups are run once more; `isKept`: whether work continues after a client has hung up
  */
+
+/** Runtimes of Workers with other flags, or of another version, than the guide names. */
+const workerdVariants = {
+  'with promises that every request can settle': {
+    isKept: true,
+    env: { CONTRACT_WORKER_FLAG: 'no_handle_cross_request_promise_resolution' },
+  },
+  'without waitUntil': { isKept: false, env: { CONTRACT_WITHOUT_WAIT_UNTIL: '1' } },
+  'without waitUntil, with promises that every request can settle': {
+    isKept: false,
+    env: {
+      CONTRACT_WITHOUT_WAIT_UNTIL: '1',
+      CONTRACT_WORKER_FLAG: 'no_handle_cross_request_promise_resolution',
+    },
+  },
+}
 
 /** @type {Record<string, Host>} */
 const main = {
@@ -85,6 +104,7 @@ const main = {
     types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
     tests: [['--test', 'hono.test.mjs']],
     start: ['server.mjs'],
+    hangUps: true,
   },
   fastify: {
     title: 'Fastify',
@@ -143,10 +163,7 @@ const main = {
     quick: false,
     types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
     // The tests call server functions of the production build.
-    tests: [
-      ['../contract/node-24.mjs', 'node_modules/vite/bin/vite.js', 'build'],
-      ['--test', 'solid-start.test.mjs'],
-    ],
+    tests: [['--test', 'solid-start.test.mjs']],
     build: [['../contract/node-24.mjs', 'node_modules/vite/bin/vite.js', 'build']],
     start: ['../contract/node-24.mjs', '.output/server/index.mjs'],
   },
@@ -157,10 +174,7 @@ const main = {
     frameworks: ['@solidjs/start', '@solidjs/router', 'vinxi'],
     quick: false,
     types: [['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']],
-    tests: [
-      ['node_modules/vinxi/bin/cli.mjs', 'build'],
-      ['--test', 'solid-start.test.mjs'],
-    ],
+    tests: [['--test', 'solid-start.test.mjs']],
     build: [['node_modules/vinxi/bin/cli.mjs', 'build']],
     start: ['.output/server/index.mjs'],
   },
@@ -173,6 +187,7 @@ const main = {
       ['node_modules/nuxt/bin/nuxt.mjs', 'prepare'],
       ['node_modules/vue-tsc/bin/vue-tsc.js', '-b', '--noEmit'],
     ],
+    tests: [['--test', 'nuxt.test.mjs']],
     build: [['node_modules/nuxt/bin/nuxt.mjs', 'build']],
     visit: true,
     start: ['.output/server/index.mjs'],
@@ -231,6 +246,7 @@ const main = {
     frameworks: ['hono', 'bun'],
     quick: false,
     start: ['../contract/runtime.mjs', 'bun'],
+    hangUps: true,
   },
   'hono-deno': {
     title: 'Hono on Deno',
@@ -241,6 +257,7 @@ const main = {
     frameworks: ['hono', 'deno'],
     quick: false,
     start: ['../contract/runtime.mjs', 'deno'],
+    hangUps: true,
   },
   'hono-workerd': {
     title: 'Hono on workerd',
@@ -252,6 +269,8 @@ const main = {
     quick: false,
     start: ['../contract/runtime.mjs', 'workerd'],
     env: { CONTRACT_PROCESS_LASTS: '0' },
+    hangUps: true,
+    variants: workerdVariants,
   },
   workers: {
     title: 'Workers without Node.js compatibility',
@@ -263,6 +282,8 @@ const main = {
     start: ['../contract/runtime.mjs'],
     styles: ['explicit'],
     env: { CONTRACT_PROCESS_LASTS: '0' },
+    hangUps: true,
+    variants: workerdVariants,
   },
   'hono-lambda': {
     title: 'Hono on AWS Lambda',

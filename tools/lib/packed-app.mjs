@@ -1,7 +1,8 @@
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pack } from '../pack.mjs'
-import { bin, fromRoot, must, runNode } from './run.mjs'
+import { unpack } from './package-content.mjs'
+import { bin, fromRoot, runNode } from './run.mjs'
 
 /**
  * A folder with the packed `idp-client` in its `node_modules`. It lies below the packages of the repository, where the
@@ -19,9 +20,7 @@ export class PackedApp {
   }
 
   async install() {
-    mkdirSync(this.installed, { recursive: true })
-    const tarball = await pack('packages/idp-client', this.#folder)
-    await must('tar', ['-xzf', tarball, '-C', this.installed, '--strip-components=1'])
+    await unpack(await pack('packages/idp-client', this.#folder), this.installed)
   }
 
   /**

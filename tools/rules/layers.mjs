@@ -154,6 +154,7 @@ export const packagePlaces = [
   { name: '#cipher', places: ['crypto/'] },
   { name: '#signature', places: ['oidc/keys.ts'] },
   { name: '#async-context', places: ['lib/request-scope.ts'] },
+  { name: 'cloudflare:', places: ['lib/async-context.workerd.ts'] },
   {
     name: 'node:',
     places: [

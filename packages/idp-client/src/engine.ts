@@ -53,7 +53,7 @@ function loadedOnFirstUse(load: () => Promise<DistributedSessionStorage>): Sessi
     destroy: async (exchange) => (await storage()).destroy(exchange),
     sweep: async (exchange) => (await storage()).sweep(exchange),
     distributed: {
-      exclusively: async (session, work) => (await storage()).distributed.exclusively(session, work),
+      exclusively: async (...given) => (await storage()).distributed.exclusively(...given),
       adopt: async (exchange, session) => (await storage()).distributed.adopt(exchange, session),
       currentId: async (exchange) => (await storage()).distributed.currentId(exchange),
     },
@@ -82,11 +82,12 @@ export function createEngine(config: Config): Engine {
     return resolveBaseUrl(config, request)
   }
   const parts = { config, sealer, clientTag, baseUrl }
+  const transactions = createCookieTransactionStorage(parts)
   return {
     config,
     sealer,
-    sessions: createSessionStorage(parts),
-    transactions: createCookieTransactionStorage(parts),
+    sessions: createSessionStorage({ ...parts, limitTransactions: transactions.limit }),
+    transactions,
     clientTag,
     baseUrl,
     checkMount: ({ request }) => reportMount(config, request),

@@ -1,4 +1,4 @@
-import type { Code } from '../errors/codes.ts'
+import type { Code } from '../errors/code.ts'
 import { announcedPage } from './page-state.ts'
 import { browserError } from './request-error.ts'
 import type { RouteUrls } from './routes.ts'

@@ -1,4 +1,4 @@
-import type { Code } from '../errors/codes.ts'
+import type { Code } from '../errors/code.ts'
 import { accessToken } from './access-token.ts'
 import { addressWith, currentUrls, toProperties } from './ask-route.ts'
 import type { ChallengeWithPopupOptions } from './mfa.ts'

@@ -1,5 +1,5 @@
 import type { IdpError } from '../errors/base.ts'
-import type { Code } from '../errors/codes.ts'
+import type { Code } from '../errors/code.ts'
 import type { MfaRequirements } from '../errors/mfa.ts'
 
 /**

@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts'
 import { hashToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
 import { CallbackError } from '../errors/callback.ts'
@@ -92,9 +93,15 @@ function findTransaction(
 }
 
 /** Returns the keys by which a transaction can be used once, by identical requests. */
-function toSingleUse(sealed: string, parameters: URLSearchParams): MaybePromise<SingleUse> {
+function toSingleUse(
+  { httpTimeout }: Config,
+  sealed: string,
+  parameters: URLSearchParams,
+): MaybePromise<SingleUse> {
+  // A callback requests the metadata, tokens, keys and UserInfo.
+  const patience = 4 * httpTimeout
   return chain(hashToken(sealed, 32), (key) =>
-    chain(hashToken(`${parameters}`, 32), (request) => ({ key, request })),
+    chain(hashToken(`${parameters}`, 32), (request) => ({ key, request, patience })),
   )
 }
 
@@ -133,7 +140,7 @@ export async function callback(
   const { transaction, sealed } = lookup
   engine.transactions.clear(exchange, transaction)
   engine.transactions.clearRestart(exchange)
-  const use = await toSingleUse(sealed, parameters)
+  const use = await toSingleUse(engine.config, sealed, parameters)
   const context = toContext(input, transaction)
   const found = { transaction, parameters, context, id }
   const joined = await onlyOnce(use, () => complete(found))

@@ -5,7 +5,7 @@ import { CallbackError } from '../errors/callback.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { asIdpError } from '../log/failure.ts'
 import { exchangeCode } from '../oidc/code-exchange.ts'
-import { isSameOrganization } from '../oidc/organization.ts'
+import { compareOrganization } from '../oidc/organization.ts'
 import type { Provider } from '../oidc/provider.ts'
 import { getProvider } from '../oidc/provider.ts'
 import type { TokenGrant } from '../oidc/token-grant.ts'
@@ -87,7 +87,7 @@ async function redeem(
 /** Throws `POPUP_USER_MISMATCH` if another user has signed in in the popup: it never replaces a session. */
 function assertSameUser(session: StoredSession, { claims, idToken }: Redeemed): void {
   const proven = provenIn(session)
-  const isSame = isSameOrganization(toAuthentication(decodeClaims(idToken)), proven)
+  const isSame = compareOrganization(toAuthentication(decodeClaims(idToken)), proven) === 'same'
   if ((proven.sub ?? session.data.user.sub) !== claims.sub || !isSame)
     throw new CallbackError('POPUP_USER_MISMATCH')
 }
@@ -113,7 +113,7 @@ function toSessionGrant(
   { authorization }: Config,
   { data }: StoredSession,
   want: TokenRequest,
-  { ownScope, ...grant }: Redeemed & Pick<LoginTransaction, 'ownScope'>,
+  { ownScope, ...grant }: Redeemed & Pick<LoginTransaction, 'ownScope' | 'fromLink' | 'requestedAcr'>,
 ): FactorTokens {
   if (want.audience === mainAudience(authorization, data))
     return { ...grant, ...(ownScope === undefined ? {} : { ownScope }) }
@@ -128,11 +128,12 @@ function toSessionGrant(
 async function wasEndedMeanwhile(config: Config, { idToken }: Pick<Redeemed, 'idToken'>): Promise<boolean> {
   const { sessionStore: store } = config
   if (!store) return false
-  const { iat, iss, sid }: Readonly<Record<string, unknown>> = decodeClaims(idToken) ?? {}
-  if (typeof iat !== 'number' || typeof iss !== 'string' || typeof sid !== 'string') return false
+  const { iat, iss, sid, sub }: Readonly<Record<string, unknown>> = decodeClaims(idToken) ?? {}
+  if (typeof iat !== 'number' || typeof iss !== 'string' || typeof sub !== 'string') return false
   const { wasEnded } = await config.features.sessionStore.endedSessions()
   const issuedAt = Math.floor(iat - config.dpop.clockSkew)
-  return wasEnded(store, { iss, sid, issuedAt }, config.clock())
+  const session = { iss, sub, issuedAt, ...(typeof sid === 'string' ? { sid } : {}) }
+  return wasEnded(store, session, config.clock())
 }
 
 function endedMeanwhile(): CallbackError {
@@ -149,10 +150,12 @@ async function prepareStepUp(
 ): Promise<Attempt> {
   const { config, sessions } = engine
   const want = toPopupTokenRequest(config, transaction)
-  const { ownScope } = transaction
+  const { fromLink, ownScope, requestedAcr } = transaction
   const grant = toSessionGrant(config, session, want, {
     ...redeemed,
     ...(ownScope === undefined ? {} : { ownScope }),
+    ...(fromLink ? { fromLink } : {}),
+    ...(requestedAcr === undefined ? {} : { requestedAcr }),
   })
   const now = config.clock()
   const after = applyRefresh(session.data, { config: config.authorization, want, grant, now })
@@ -224,7 +227,11 @@ async function prepareLogin(
   const tokenSet = toTokenSet(grant, transaction)
   const session = createSession({ claims: grant.claims, tokenSet, now: config.clock() })
   // Before the hook, which may remove the ID token.
-  const authentication = provenIn({ data: session })
+  const { requestedAcr } = transaction
+  const authentication = {
+    ...provenIn({ data: session }),
+    ...(requestedAcr === undefined ? {} : { requestedAcr }),
+  }
   return completeAttempt(config, {
     context,
     id,

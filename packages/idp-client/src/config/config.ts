@@ -1,4 +1,4 @@
-import type { Remedy } from '../errors/remedies.ts'
+import type { Remedy } from '../errors/remedy.ts'
 import type { FeatureModules } from '../features.ts'
 import type { SameSite } from '../http/cookie-jar.ts'
 import type { Clock } from '../lib/clock.ts'
@@ -115,6 +115,9 @@ export interface DpopConfig {
   readonly retry: { readonly delay: number; readonly jitter: boolean }
 }
 
+/** A parameter of the login route that a link on a page of another site may set if it is listed. */
+export type CrossSiteLoginParameter = 'audience' | 'scope'
+
 export type LogoutStrategy = 'auto' | 'oidc' | 'v2' | 'local'
 
 /** Settings that need no required option: enough to dispatch, serve failure pages and pass requests through. */
@@ -130,6 +133,8 @@ export interface Settings {
   readonly disabledRoutes: ReadonlySet<RouteKey>
   /** `''` or `/path`, without trailing slash; from FRAMEWORK_PUBLIC_BASE_PATH (or the host's public variable). */
   readonly basePath: string
+  /** Origins of the configured base URLs; empty if they are inferred from requests. */
+  readonly origins: readonly string[]
   readonly trustProxy: boolean
   readonly noContentProfileResponseWhenUnauthenticated: boolean
   readonly clock: Clock
@@ -150,6 +155,7 @@ export interface Config extends Settings {
   readonly appBaseUrl: AppBaseUrl
   readonly authorization: AuthorizationConfig
   readonly pushedAuthorizationRequests: boolean
+  readonly crossSiteLoginParameters: readonly CrossSiteLoginParameter[]
   /** Path, query and fragment on the application's origin. */
   readonly signInReturnToPath: string
   readonly session: SessionConfig

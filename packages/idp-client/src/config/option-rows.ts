@@ -81,6 +81,7 @@ export const optionRows = {
   // Authorization.
   authorizationParameters: { kind: 'object' },
   pushedAuthorizationRequests: { kind: 'boolean', default: false },
+  crossSiteLoginParameters: { kind: 'string or list' },
   signInReturnToPath: { kind: 'string', default: '/' },
   enableParallelTransactions: { kind: 'boolean', default: true },
   onCallback: { kind: 'function' },
@@ -159,7 +160,7 @@ export const optionRows = {
   'session.cookie.path': { kind: 'string', default: '/', variable: 'IDP_COOKIE_PATH' },
   'session.cookie.domain': { kind: 'string', variable: 'IDP_COOKIE_DOMAIN' },
   'session.cookie.transient': { kind: 'boolean', default: false, variable: 'IDP_COOKIE_TRANSIENT' },
-  'session.cookie.maxBytes': { kind: 'number', unit: 'bytes', min: 1, max: 1_000_000, default: 7000 },
+  'session.cookie.maxBytes': { kind: 'number', unit: 'bytes', min: 1, max: 1_000_000, default: 6400 },
   sessionStore: { kind: 'object' },
   sessionLockTimeout: { kind: 'number', unit: 'milliseconds', min: 1, max: 2_147_483_647, default: 15_000 },
   processLasts: { kind: 'boolean', default: true },

@@ -2,7 +2,7 @@ import type { SameSite } from '../http/cookie-jar.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../log/log.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import type { LogoutStrategy } from './config.ts'
+import type { CrossSiteLoginParameter, LogoutStrategy } from './config.ts'
 import type { BeforeSessionSavedHook, OnCallbackHook } from './hooks.ts'
 import type { VendorKey } from './vendor.ts'
 
@@ -34,6 +34,14 @@ export interface LogoutToken {
    * `internal.createdAt` is more than 60 s later began afterwards and stay.
    */
   iat?: number
+}
+
+/** A session of the provider and its user, as the ID token of a login names them. */
+export interface ProviderSession {
+  iss?: string
+  /** Absent if the provider does not name its sessions. */
+  sid?: string
+  sub?: string
 }
 
 /** Until when a record has to be kept: seconds since the epoch. The library checks lifetimes itself; a store may forget. */
@@ -94,11 +102,12 @@ export interface SessionDataStore {
    */
   once?(name: string, expiry: SessionExpiry): Promise<boolean>
   /**
-   * Returns the latest `iat` of the logout tokens that named this `sid` in `deleteByLogoutToken` during the last
-   * ten minutes; null without one. Store it before deleting: a login that is being completed calls this after its
-   * session was stored. Without it each process remembers only its own.
+   * Returns the latest `iat` of the logout tokens that `deleteByLogoutToken` received during the last ten minutes and
+   * that named this session: those with its `sid`, and those without any `sid` with its `sub`. Returns null if there
+   * was none. Store it before deleting: a login that is being completed calls this after its session was stored.
+   * Without it each process remembers only its own.
    */
-  endedAt?(sid: string, iss?: string): Promise<number | null>
+  endedAt?(session: ProviderSession): Promise<number | null>
 }
 
 /** Attributes of the session cookie. `HttpOnly` is always set and is therefore no option. */
@@ -142,8 +151,8 @@ export interface SessionCookieOptions {
   /**
    * Maximum size of all session cookies together in bytes, including names. Above it, [tokens are
    * omitted](https://github.com/idp-client/idp-client/blob/main/docs/reference/session.md#size), and a login that
-   * does not fit fails with `SESSION_TOO_LARGE`.
-   * @default 7000
+   * does not fit fails with `SESSION_TOO_LARGE`. All cookies of the library together take at most 1500 bytes more.
+   * @default 6400
    */
   maxBytes?: number | undefined
 }
@@ -323,13 +332,14 @@ export interface DpopOptions {
   retry?:
     | {
         /**
-         * Delay before the retry, in milliseconds.
+         * Delay before the first retry, in milliseconds. With `jitter`, a second to fourth retry of a call to an API
+         * follows at once or after a random time of up to 8, 16 and 32 times the delay.
          * @default 100
          * @env IDP_RETRY_DELAY
          */
         delay?: number | undefined
         /**
-         * Randomizes the delay between 50 and 100 %.
+         * Randomizes the delay, that of the first retry between 50 and 100 %. `false`: every delay is the same.
          * @default true
          * @env IDP_RETRY_JITTER
          */
@@ -446,6 +456,14 @@ export interface IdpClientOptions {
    * @env IDP_SECRET
    */
   secret?: string | readonly string[] | undefined
+  /**
+   * Parameters of the login route that also count in a link on a page of another site (`Sec-Fetch-Site`): `'audience'`,
+   * `'scope'` or both. Such a link then decides what the tokens of the session are for, unless `authorizationParameters`
+   * configures an `audience`. See [who may set
+   * parameters](https://github.com/idp-client/idp-client/blob/main/docs/guides/sign-up-and-silent-login.md#links-of-other-sites).
+   * @default none
+   */
+  crossSiteLoginParameters?: CrossSiteLoginParameter | readonly CrossSiteLoginParameter[] | undefined
   /**
    * Where to redirect after a login without `returnTo`. A path with one leading slash; query and fragment are
    * allowed.

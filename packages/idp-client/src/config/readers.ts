@@ -1,4 +1,4 @@
-import type { Remedy } from '../errors/remedies.ts'
+import type { Remedy } from '../errors/remedy.ts'
 import type { ProblemKind } from './config.ts'
 import type { Env, VariableName } from './env.ts'
 import type {

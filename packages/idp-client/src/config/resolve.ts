@@ -5,9 +5,9 @@ import { deepFreeze } from '../lib/freeze.ts'
 import { processWide } from '../lib/registry.ts'
 import { createLog } from '../log/log.ts'
 import { resolveAuthorization } from './authorization.ts'
-import { resolveAppBaseUrl } from './base-url.ts'
+import { resolveAppBaseUrl, toOrigins } from './base-url.ts'
 import { resolveClientAuth, resolveIdTokenAlgorithms } from './client-auth.ts'
-import type { AppBaseUrl, Config, Problem, Resolved, Settings } from './config.ts'
+import type { AppBaseUrl, Config, CrossSiteLoginParameter, Problem, Resolved, Settings } from './config.ts'
 import { noteOutOfReach } from './cookie-reach.ts'
 import { resolveDpop } from './dpop.ts'
 import type { Env } from './env.ts'
@@ -56,6 +56,7 @@ function resolveBaseSettings(
     development,
     ...resolveRoutes(options, env, basePath, addIssue),
     basePath,
+    origins: appBaseUrl ? [...toOrigins(appBaseUrl)] : [],
     trustProxy: readFlag(getField('trustProxy', options), addIssue) ?? trustByDefault,
     noContentProfileResponseWhenUnauthenticated: readFlag(
       getField('noContentProfileResponseWhenUnauthenticated', options),
@@ -86,6 +87,19 @@ function resolveReturnPath(options: IdpClientOptions, addIssue: AddIssue): strin
   if (!target.startsWith('//')) return target
   invalid(field, addIssue, 'must be a path of the application that begins with one slash')
   return field.row.default
+}
+
+const CROSS_SITE_PARAMETERS: readonly unknown[] = ['audience', 'scope'] satisfies CrossSiteLoginParameter[]
+
+function resolveCrossSiteParameters(
+  options: IdpClientOptions,
+  addIssue: AddIssue,
+): readonly CrossSiteLoginParameter[] {
+  const field = getField('crossSiteLoginParameters', options)
+  const names: readonly unknown[] = isPresent(field.given) ? [field.given].flat() : []
+  const isKnown = (name: unknown): name is CrossSiteLoginParameter => CROSS_SITE_PARAMETERS.includes(name)
+  if (names.every(isKnown)) return Object.freeze([...names])
+  return invalid(field, addIssue, "must be 'audience', 'scope' or an array of them") ?? []
 }
 
 /**
@@ -162,6 +176,7 @@ function resolveRest(
     ),
     ...(sessionStore ? { sessionStore } : {}),
     ...(idTokenAlgorithms ? { idTokenAlgorithms } : {}),
+    crossSiteLoginParameters: resolveCrossSiteParameters(options, addIssue),
     signInReturnToPath: resolveReturnPath(options, addIssue),
     logoutStrategy: readOneOf(getField('logoutStrategy', options), addIssue),
     includeIdTokenHint: readFlag(getField('includeIdTokenHintInOIDCLogoutUrl', options), addIssue),

@@ -58,7 +58,7 @@ describe('session', () => {
         sameSite: 'lax',
         path: '/',
         transient: false,
-        maxBytes: 7000,
+        maxBytes: 6400,
       },
     })
     expect(value.cookie).not.toHaveProperty('domain')

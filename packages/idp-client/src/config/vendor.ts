@@ -3,7 +3,29 @@ import type { AddIssue } from './readers.ts'
 import { invalid, readGroup, toField } from './readers.ts'
 import { nearestName, printable } from './unknown-keys.ts'
 
-const rows = {
+/** Names of the wire values that no standard defines. */
+export type VendorKey =
+  | 'logoutPath'
+  | 'logoutReturnToParameter'
+  | 'federatedLogoutParameter'
+  | 'connectionTokenGrantType'
+  | 'connectionTokenType'
+  | 'organizationIdPrefix'
+  | 'mfaOtpGrantType'
+  | 'mfaOobGrantType'
+  | 'mfaRecoveryCodeGrantType'
+  | 'accountAudience'
+  | 'accountApiPath'
+  | 'accountCreateScope'
+  | 'accountReadScope'
+  | 'accountDeleteScope'
+  | 'accountCursorParameter'
+  | 'mfaAuthenticatorsPath'
+  | 'mfaChallengePath'
+  | 'mfaAssociatePath'
+  | 'mfaPushChannel'
+
+const rows: Readonly<Record<VendorKey, true>> = {
   logoutPath: true,
   logoutReturnToParameter: true,
   federatedLogoutParameter: true,
@@ -23,10 +45,7 @@ const rows = {
   mfaChallengePath: true,
   mfaAssociatePath: true,
   mfaPushChannel: true,
-} as const
-
-/** Names of the wire values that no standard defines. */
-export type VendorKey = keyof typeof rows
+}
 
 function noteUnknown(name: string, addIssue: AddIssue): void {
   const meant = nearestName(name, Object.keys(rows))

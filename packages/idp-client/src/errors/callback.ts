@@ -1,6 +1,6 @@
 import type { IdpErrorOptions } from './base.ts'
 import { IdpError } from './base.ts'
-import type { CodesOf } from './code-names.ts'
+import type { CodesOf } from './code.ts'
 
 export type CallbackErrorCode = CodesOf<'CallbackError'>
 

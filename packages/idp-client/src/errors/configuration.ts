@@ -1,5 +1,5 @@
 import { IdpError } from './base.ts'
-import type { CodesOf } from './code-names.ts'
+import type { CodesOf } from './code.ts'
 
 /** Options or environment variables are missing, invalid or contradictory. */
 export class InvalidConfigurationError extends IdpError<CodesOf<'InvalidConfigurationError'>> {

@@ -1,5 +1,5 @@
 import { IdpError } from './base.ts'
-import type { CodesOf } from './code-names.ts'
+import type { CodesOf } from './code.ts'
 import { toCodeNames } from './code-names.ts'
 
 export type AccessTokenForConnectionErrorCode = CodesOf<'AccessTokenForConnectionError'>

@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import type { CodesOf } from './code-names.ts'
-import type { Code, CodeEntry } from './codes.ts'
+import type { Code, CodesOf } from './code.ts'
+import type { CodeEntry } from './codes.ts'
 import * as entry from './index.ts'
 import {
   AccessTokenError,
@@ -199,7 +199,7 @@ test('a row names existing classes, each of them once', () => {
   }
 })
 
-test('the type of the codes of a class is derived from the rows, including codes of other classes', () => {
+test('a class has the codes of its union, including codes of other classes', () => {
   expectTypeOf<ConnectedAccountsError['code']>().toEqualTypeOf<
     'MISSING_SESSION' | 'FAILED_TO_LIST' | 'FAILED_TO_DELETE'
   >()
@@ -250,4 +250,8 @@ test('SessionStoreError contains the bytes per field', () => {
     bytes: 9000,
     fields: { user: 8000, tokenSet: 900 },
   })
+})
+
+test('[L5] tokens that could not be saved: the message says where they can', () => {
+  expect(new AccessTokenError('REFRESH_NOT_PERSISTABLE').message).toMatch(/in the proxy or middleware/)
 })

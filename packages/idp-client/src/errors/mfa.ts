@@ -1,6 +1,6 @@
 import type { IdpErrorOptions } from './base.ts'
 import { IdpError } from './base.ts'
-import type { CodesOf } from './code-names.ts'
+import type { CodesOf } from './code.ts'
 
 /** Which kinds of factors the provider accepts (`challenge`) or lets the user enroll (`enroll`). */
 export interface MfaRequirements {

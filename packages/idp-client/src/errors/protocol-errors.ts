@@ -50,8 +50,9 @@ const REGISTERED: ReadonlySet<string> = new Set([
   'login_required',
   'registration_not_supported',
   'unmet_authentication_requirements',
-  // Not registered, but used by the MFA API.
+  // Not registered, but used by the MFA API, and by Keycloak for a user who may not have offline_access.
   'mfa_required',
+  'not_allowed',
 ])
 
 /** The value itself when it is registered, else `other`. */

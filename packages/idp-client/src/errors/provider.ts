@@ -1,6 +1,6 @@
 import type { IdpErrorOptions } from './base.ts'
 import { IdpError, isIdpError } from './base.ts'
-import type { CodesOf } from './code-names.ts'
+import type { CodesOf } from './code.ts'
 
 /** One of the provider's endpoints. */
 export type ProviderEndpoint =

@@ -1,6 +1,6 @@
 import type { IdpErrorOptions } from './base.ts'
 import { IdpError } from './base.ts'
-import type { CodesOf } from './code-names.ts'
+import type { CodesOf } from './code.ts'
 import { toCodeNames } from './code-names.ts'
 
 export type SessionStoreErrorCode = CodesOf<'SessionStoreError'>
@@ -28,9 +28,9 @@ export interface StoreFailure {
 }
 
 export interface SessionTooLarge {
-  /** Bytes of all session cookies together, names and attributes not counted. */
+  /** Bytes of the cookies that do not fit, names and separators included, attributes not. */
   bytes: number
-  /** JSON bytes per field of the session, the largest first. */
+  /** JSON bytes per field of the session, the largest first. Empty if the cookie of a login does not fit beside it. */
   fields: Readonly<Record<string, number>>
 }
 

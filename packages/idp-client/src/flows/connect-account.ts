@@ -3,6 +3,7 @@ import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { ConnectAccountError } from '../errors/connected-accounts.ts'
 import { isProviderFailure } from '../errors/provider-failure.ts'
+import { reportLargeHead } from '../http/cookie-budget.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { Connecting, ConnectRequest } from '../oidc/account-api.ts'
 import { accountToken, beginConnect } from '../oidc/account-api.ts'
@@ -85,7 +86,7 @@ export async function connectAccount(
   const parameters = toParameters(input)
   const request = { connection, scopes, parameters, redirectUri, state, codeVerifier }
   const { authSession, url } = await requestConnect(engine, request, getToken)
-  await engine.transactions.save(exchange, {
+  const stageTransaction = await engine.transactions.prepare(exchange, {
     stateHash: await hashToken(state),
     responseType: 'connect_code',
     codeVerifier,
@@ -99,6 +100,8 @@ export async function connectAccount(
     expiresAt: startedAt + config.transaction.cookie.maxAge,
     clientTag: await engine.clientTag(),
   })
+  stageTransaction()
+  reportLargeHead(exchange.cookies, config.log.once, { location: url.href })
   config.log.emit({ level: 'info', code: 'CONNECT_STARTED', id: input.correlationId })
   return url
 }

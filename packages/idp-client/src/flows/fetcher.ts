@@ -22,7 +22,7 @@ export interface Fetcher {
    * - The token is refreshed first if necessary, and the new tokens are stored, as with `getAccessToken`.
    * - Every response of the API is returned, including 401 and redirects. Redirects are not followed, because the token
    *   is not meant for their target. The only time limit is `init.signal`.
-   * - A request whose response demands a DPoP nonce is repeated up to twice, after `dpopOptions.retry`. Strings,
+   * - A request whose response demands a DPoP nonce is repeated up to four times, after `dpopOptions.retry`. Strings,
    *   buffers, blobs and forms can be sent again, as can the body of a `Request` up to 1 MiB.
    *
    * @param input URL, absolute or relative to `baseUrl`; https except on localhost.
@@ -81,7 +81,7 @@ async function getDpopProver({ config }: Engine): Promise<DpopProver> {
     prove: dpop.prove,
     learn: dpop.learn,
     demandsNonce: (response) => response.status === 401 && isNonceChallenge(response, null),
-    retryDelay: () => nonceRetryDelay(config),
+    retryDelay: (retry) => nonceRetryDelay(config, retry),
   }
 }
 

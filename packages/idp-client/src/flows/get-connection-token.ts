@@ -1,6 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { AccessTokenForConnectionError } from '../errors/connection-token.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { withMainToken } from '../session/process-tokens.ts'
 import { getFreshConnectionToken } from '../tokens/connection-token.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
 import { toTokenRequest } from '../tokens/token-request.ts'
@@ -53,7 +54,8 @@ export async function getConnectionToken(
       import('../oidc/connection-token.ts'),
       import('../oidc/provider.ts'),
     ])
-    const subjectToken = type === REFRESH_TOKEN ? refreshToken : latest.data.tokenSet.accessToken
+    const subjectToken =
+      type === REFRESH_TOKEN ? refreshToken : withMainToken(config, latest).tokenSet.accessToken
     const request = { connection, subjectToken, subjectTokenType: type, ...hint }
     return grant.requestConnectionToken(getProvider(config), request)
   }

@@ -1,7 +1,9 @@
 import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
+import { reportLargeHead } from '../http/cookie-budget.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { atMost } from '../lib/pause.ts'
+import { outliveRequest } from '../lib/request-scope.ts'
 import { asIdpError, reportFailure, reportOutcome } from '../log/failure.ts'
 import { endSessionUrl, v2LogoutUrl } from '../oidc/end-session.ts'
 import { getProvider } from '../oidc/provider.ts'
@@ -111,6 +113,7 @@ async function revoke({ config }: Engine, session: SessionData | undefined): Pro
   const revoked = revokeToken(getProvider(config), refreshToken).catch((error: unknown) =>
     reportFailure(config.log, error),
   )
+  outliveRequest(revoked)
   await atMost(Math.min(REVOCATION_PATIENCE, config.httpTimeout), revoked)
 }
 
@@ -124,6 +127,11 @@ async function loadSession(engine: Engine, exchange: Exchange): Promise<SessionD
     return undefined
   }
 }
+
+const LONG_LOCATION =
+  'The address of a logout at the provider is long, because it contains the ID token. nginx responds with 502 to a response ' +
+  'head above 4096 bytes unless proxy_buffer_size allows more (16k), and the provider may reject the address (414): set ' +
+  'includeIdTokenHintInOIDCLogoutUrl to false, or remove claims from the ID token at the provider.'
 
 /**
  * Ends the local session and returns the URL that ends the provider's session:
@@ -139,6 +147,7 @@ export async function logout(engine: Engine, exchange: Exchange, input: LogoutIn
   await engine.sessions.destroy(exchange)
   engine.transactions.clearAll(exchange)
   await revoke(engine, session)
+  reportLargeHead(exchange.cookies, engine.config.log.once, { location, message: LONG_LOCATION })
   engine.config.log.emit({ level: 'info', code: 'LOGOUT', id: input.correlationId, strategy })
   return location
 }

@@ -11,7 +11,8 @@ import { deadSince, mayRemove } from '../tokens/dead-tokens.ts'
 
 /**
  * Saves the session; returns false if it has ended meanwhile, in which case the next request clears its cookies. A
- * failing store is logged: the request is served anyway, and the next one tries again.
+ * failing store and refreshed tokens that fit into no cookies are logged: the request is served anyway, and the next one
+ * tries again.
  */
 async function trySave(
   { config: { log }, sessions }: Engine,
@@ -21,9 +22,11 @@ async function trySave(
   try {
     return await sessions.save(exchange, session)
   } catch (error) {
-    if (!isIdpError(error, 'SESSION_STORE_FAILED')) throw error
-    const { reportFailure } = await import('../log/failure.ts')
-    reportFailure(log, error)
+    const isTooLarge = isIdpError(error, 'SESSION_TOO_LARGE')
+    if (!isTooLarge && !isIdpError(error, 'SESSION_STORE_FAILED')) throw error
+    const { reportFailure, reportOutcome } = await import('../log/failure.ts')
+    if (isTooLarge) reportOutcome(log, error, { level: 'error', code: 'REQUEST_FAILED' })
+    else reportFailure(log, error)
     return false
   }
 }

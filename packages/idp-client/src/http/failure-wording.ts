@@ -1,4 +1,4 @@
-import type { Code } from '../errors/codes.ts'
+import type { Code } from '../errors/code.ts'
 import type { Diagnosis } from '../errors/diagnosis.ts'
 import { setupMistakes } from '../errors/remedies.ts'
 

@@ -1,4 +1,4 @@
-import type { Code } from '../errors/codes.ts'
+import type { Code } from '../errors/code.ts'
 import { codes } from '../errors/codes.ts'
 
 /** Headers of every response that must never be cached, by a browser or a proxy. */

@@ -1,6 +1,6 @@
 import type { Diagnosis } from '../errors/diagnosis.ts'
 import type { ProviderEndpoint } from '../errors/provider.ts'
-import type { Remedy } from '../errors/remedies.ts'
+import type { Remedy } from '../errors/remedy.ts'
 import type { StoreOperation } from '../errors/session.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide } from '../lib/registry.ts'
@@ -36,7 +36,7 @@ export interface LogEventDetails {
   readonly BACKCHANNEL_LOGOUT: { readonly ended: 'session' | 'user' }
   /** A refreshed ID token was invalid: the other tokens were accepted, user and ID token are unchanged. */
   readonly REFRESHED_ID_TOKEN_IGNORED: Pick<Diagnosis, 'detail' | 'remedy' | 'advice'> & {
-    readonly reason: 'keys' | 'time' | 'auth_time' | 'nonce'
+    readonly reason: 'keys' | 'time' | 'auth_time' | 'nonce' | 'organization'
   }
   readonly CONFIGURATION: { readonly message: string; readonly remedy?: Remedy }
   readonly NOTICE: { readonly message: string; readonly remedy?: Remedy }

@@ -109,14 +109,16 @@ function browserParameters(
   throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, remedy: 'PAR_REQUIRED' })
 }
 
-/** Returns the authorization endpoint with these parameters. It is parsed once: `searchParams` would serialize it each time. */
+/**
+ * Returns the authorization endpoint with these parameters, which replace those of its own query. The query is built at once:
+ * `URLSearchParams.set` compares a name with all before it, and `URL.searchParams` would serialize the URL each time.
+ */
 function toUrl(metadata: ServerMetadata, parameters: ReadonlyMap<string, string>): URL {
   // An endpoint has no fragment, but may end with the character that begins one.
   const endpoint = requireEndpoint(metadata, 'authorizationEndpoint').replace(/#$/, '')
   const [address, ...ownQuery] = endpoint.split('?')
-  const query = new URLSearchParams(ownQuery.join('?'))
-  for (const [name, value] of parameters) query.set(name, value)
-  return new URL(`${address}?${query}`)
+  const own = [...new URLSearchParams(ownQuery.join('?'))].filter(([name]) => !parameters.has(name))
+  return new URL(`${address}?${new URLSearchParams([...own, ...parameters])}`)
 }
 
 /**

@@ -95,7 +95,7 @@ function readStart(response: ProviderResponse): Started {
   const { auth_req_id: authReqId, expires_in: expiresIn, interval } = response.body ?? {}
   const seconds = Number(expiresIn)
   const pace = Number(interval)
-  if (typeof authReqId !== 'string' || !(seconds > 0)) {
+  if (typeof authReqId !== 'string' || authReqId === '' || !(seconds > 0)) {
     throw invalidResponse('auth_req_id or expires_in is missing.', response)
   }
   return { authReqId, expiresIn: Math.min(seconds, LONGEST), interval: pace > 0 ? pace : INTERVAL }

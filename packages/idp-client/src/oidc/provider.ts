@@ -7,7 +7,7 @@ import { lazyPromise } from '../lib/lazy.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide, toKey } from '../lib/registry.ts'
 import { reportFailure } from '../log/failure.ts'
-import type { DocumentSource } from './cached-document.ts'
+import type { DocumentSource, Renewal, TokenSender } from './cached-document.ts'
 import { CachedDocument } from './cached-document.ts'
 import { clientAuthentications } from './client-auth.ts'
 import type { Dpop } from './dpop.ts'
@@ -38,15 +38,18 @@ export interface Provider {
   metadata(): MaybePromise<ServerMetadata>
   /** Returns the provider's signing keys, cached in the same way. Throws `DiscoveryError`. */
   keys(): MaybePromise<KeySet>
-  /** Returns newer keys than `seen`, or null if the last such reload is less than 60 s ago. Throws `DiscoveryError`. */
-  newerKeys(seen: KeySet): Promise<KeySet | null>
+  /**
+   * Returns newer keys than `seen`, which do not verify a token of this sender, unless the last reload for such a token is
+   * too recent. Throws `DiscoveryError`.
+   */
+  newerKeys(seen: KeySet, sender: TokenSender): Promise<Renewal<KeySet>>
 }
 
 /** Maximum number of provider documents that are cached. A client has two: metadata and keys. */
 const MAX_DOCUMENTS = 1000
 
 const documents = (): Lru<string, CachedDocument<unknown>> =>
-  processWide('cache:provider-documents/5', () => new Lru(MAX_DOCUMENTS))
+  processWide('cache:provider-documents/7', () => new Lru(MAX_DOCUMENTS))
 
 /**
  * Returns the cached document with this key. Two `fetch` functions may load different documents, so `fetch` is part
@@ -74,7 +77,7 @@ interface KeyDocument {
 
 /** Creates the provider of a configuration. No I/O happens before the first use. */
 export function createProvider(config: Config): Provider {
-  const { clock, provider } = config
+  const { clock, httpTimeout: patience, provider } = config
   const send = providerFetch(config)
   const report = (error: unknown): void => reportFailure(config.log, error)
 
@@ -100,6 +103,7 @@ export function createProvider(config: Config): Provider {
   const discovery = {
     clock,
     report,
+    patience,
     load: () => load(ofDiscovery, url, readDiscovery),
   }
   const document = cachedDocument<ServerMetadata>('metadata', config, provider.url, provider.issuers)
@@ -110,7 +114,7 @@ export function createProvider(config: Config): Provider {
   function getKeyDocument(server: ServerMetadata): KeyDocument {
     const address = requireEndpoint(server, 'jwksUri')
     if (latestKeys?.address === address) return latestKeys
-    const source = { clock, report, load: () => load({ endpoint: 'jwks' }, address, readKeySet) }
+    const source = { clock, report, patience, load: () => load({ endpoint: 'jwks' }, address, readKeySet) }
     latestKeys = { address, source, document: cachedDocument<KeySet>('keys', config, address) }
     return latestKeys
   }
@@ -129,9 +133,9 @@ export function createProvider(config: Config): Provider {
         const { document, source } = getKeyDocument(server)
         return document.read(source)
       }),
-    async newerKeys(seen) {
+    async newerKeys(seen, sender) {
       const { document, source } = getKeyDocument(await metadata())
-      return document.renew(seen, source)
+      return document.renew(seen, source, sender)
     },
   }
 }

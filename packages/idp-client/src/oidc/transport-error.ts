@@ -1,4 +1,4 @@
-import type { Remedy } from '../errors/remedies.ts'
+import type { Remedy } from '../errors/remedy.ts'
 
 export type TransportErrorKind =
   /** No complete response within `httpTimeout`. */

@@ -7,6 +7,8 @@ import type { RouteHandler, RouteRequest } from './route.ts'
 import { lastValues } from './route.ts'
 
 async function handle(engine: Engine, { exchange, query }: RouteRequest): Promise<Response> {
+  // Deletes cookies that contain no live session before the error says so.
+  if (!(await engine.sessions.load(exchange))) await touchSession(engine, exchange)
   const values = lastValues(query)
   const audience = values.get('audience')
   const scope = values.get('scope')

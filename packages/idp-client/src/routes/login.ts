@@ -15,6 +15,12 @@ import { toStatus } from './status.ts'
 /** Parameters of the login route itself, which the provider never sees. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set(['returnTo', 'challengeMode', 'popup', RESTARTED])
 
+/** Maximum number of parameters in the query of a login link. */
+const MAX_PARAMETERS = 100
+
+/** Maximum length of the scope of a login link, in characters. */
+const MAX_SCOPE_LENGTH = 512
+
 /** Chosen by the opener of the popup; it is embedded in our page. */
 const POPUP = /^[\w-]{16,64}$/
 
@@ -29,14 +35,20 @@ function readPopupChannel(values: ReadonlyMap<string, string>): string | undefin
 }
 
 async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Promise<Response> {
+  if (query.size > MAX_PARAMETERS) {
+    throw new IdpError('INVALID_REQUEST', { detail: `The query has more than ${MAX_PARAMETERS} parameters.` })
+  }
   const values = lastValues(query)
   const popup = readPopupChannel(values)
   // Another site could otherwise choose what the tokens of a session are for, and when its user has to act.
   if (popup !== undefined && !isSameOrigin(exchange.request.headers)) throw new IdpError('CROSS_SITE_REQUEST')
+  if ((values.get('scope')?.length ?? 0) > MAX_SCOPE_LENGTH) {
+    throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: scope.' })
+  }
   const parameters = [...values].filter(([name]) => !OWN_PARAMETERS.has(name))
   const url = await beginLogin(engine, exchange, {
     parameters: Object.fromEntries(parameters),
-    source: 'query',
+    source: isSameOrigin(exchange.request.headers) ? 'query' : 'cross-site-query',
     returnTo: values.get('returnTo'),
     restarted: values.has(RESTARTED),
     ...(popup === undefined ? {} : { popup }),

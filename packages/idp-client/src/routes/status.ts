@@ -1,6 +1,6 @@
 import type { IdpError } from '../errors/base.ts'
 import { isIdpError } from '../errors/base.ts'
-import type { Code } from '../errors/codes.ts'
+import type { Code } from '../errors/code.ts'
 import { codes } from '../errors/codes.ts'
 import type { AccountApiError } from '../errors/connected-accounts.ts'
 import type { OAuthError } from '../errors/provider.ts'

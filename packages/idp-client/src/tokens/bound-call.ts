@@ -10,8 +10,8 @@ export interface DpopProver {
   learn(url: URL, response: Response): string | null
   /** Returns whether a response demands a nonce, even if it contains none. */
   demandsNonce(response: Response): boolean
-  /** Returns the delay before a retry, in milliseconds. */
-  retryDelay(): number
+  /** Returns the delay before a retry, in milliseconds; the first one is 1. */
+  retryDelay(retry: number): number
 }
 
 /**
@@ -27,8 +27,8 @@ function refuse(response: Response, code: 'FETCHER_NONCE_REFUSED' | 'FETCHER_BOD
   throw new IdpError(code)
 }
 
-/** How often a call is repeated: twice, because a nonce may be used up or replaced before the first retry arrives. */
-const RETRIES = 2
+/** How often a call is repeated: parallel calls may use up or replace the nonce of a challenge before its retry arrives. */
+const MAX_RETRIES = 4
 
 /**
  * Sends a call with a token that is bound to the client's key (RFC 9449 section 7), and again if the API demands a nonce
@@ -49,14 +49,14 @@ export async function sendBound(call: ApiCall, accessToken: string, prover: Dpop
   }
 
   let response = await send()
-  for (let retry = 0; ; retry++) {
+  for (let retry = 1; ; retry++) {
     const nonce = prover.learn(url, response)
     if (!prover.demandsNonce(response)) return response
-    if (nonce === null || retry === RETRIES) return refuse(response, 'FETCHER_NONCE_REFUSED')
+    if (nonce === null || retry > MAX_RETRIES) return refuse(response, 'FETCHER_NONCE_REFUSED')
     const init = await repetition()
     if (!init) return refuse(response, 'FETCHER_BODY_NOT_REPLAYABLE')
     discard(response)
-    await pause(prover.retryDelay(), signal)
+    await pause(prover.retryDelay(retry), signal)
     signal?.throwIfAborted()
     response = await send(init, nonce)
   }

@@ -16,7 +16,7 @@ import type { SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { copySession } from '../session/model/stored-session.ts'
 import type { ProcessTokenKey } from '../session/process-tokens.ts'
-import { keepProcessToken, processToken } from '../session/process-tokens.ts'
+import { keepProcessToken, processToken, toClientName, withMainToken } from '../session/process-tokens.ts'
 import type { SessionStorage } from '../session/storage.ts'
 import type { Refreshed } from './apply.ts'
 import { applyRefresh, toEntry, withoutRefreshToken } from './apply.ts'
@@ -40,6 +40,10 @@ export type RefreshGrant = (request: {
   readonly audience?: string
   /** Called when the response is late. Returns for how many more milliseconds to wait for it. */
   readonly onOverdue?: (error: Error) => number
+  /** Called when the refresh token is sent. */
+  readonly onRequest: () => void
+  /** Called when the response has arrived. */
+  readonly onResponse: () => void
 }) => Promise<Refreshed>
 
 const SEVERAL_PROCESSES =
@@ -63,19 +67,18 @@ function processTokenKey(
   { data, sessionKey }: StoredSession,
   want: TokenRequest,
 ): ProcessTokenKey {
-  const client = `${config.provider.url} ${config.clientId}`
   return {
     sessionKey,
     user: data.user.sub,
-    client,
+    client: toClientName(config),
     audience: want.audience ?? '',
     scope: want.scope,
   }
 }
 
-/** Returns the data of the session, for `processOnly` with the token that is cached in this process. */
+/** Returns the data of the session with the tokens that this process has: the main one, and that of `processOnly`. */
 function withProcessToken(parts: FreshTokenParts, session: StoredSession, want: TokenRequest): SessionData {
-  const { data } = session
+  const data = withMainToken(parts.config, session)
   const kept = want.processOnly && processToken(processTokenKey(parts, session, want), parts.config.clock())
   return kept ? { ...data, accessTokens: [...(data.accessTokens ?? []), kept] } : data
 }
@@ -148,7 +151,7 @@ async function redeem(
   parts: FreshTokenParts,
   session: StoredSession,
   want: TokenRequest,
-  { onOverdue, refreshToken, scope }: RedeemOptions,
+  { onOverdue, onRequest, onResponse, refreshToken, scope }: RedeemOptions,
 ): Promise<Redemption> {
   const { config, refresh, sessions } = parts
   const { data } = session
@@ -160,8 +163,8 @@ async function redeem(
     const authentication = provenIn(session)
     const subject = typeof authentication.sub === 'string' ? authentication.sub : data.user.sub
     const previous = comparableClaims(data, authentication)
-    const late = config.processLasts ? { onOverdue } : {}
-    const grant = await refresh({ refreshToken, subject, ...previous, ...want.wireParameters, ...late })
+    const progress = { onRequest, onResponse, ...(config.processLasts ? { onOverdue } : {}) }
+    const grant = await refresh({ refreshToken, subject, ...previous, ...want.wireParameters, ...progress })
     const proven = grant.idToken === undefined ? authentication : besideNewIdToken(authentication)
     const from = { ...session, authentication: proven }
     const redemption = await scope.run(() => withGrant(config, from, want, grant))

@@ -1,7 +1,6 @@
 import type { AuthorizationConfig } from '../config/config.ts'
 import { coversScope, scopeSize } from '../session/model/scope.ts'
 import type { AccessTokenSet, SessionData, TokenSet } from '../session/model/session-data.ts'
-import type { StoredSession } from '../session/model/stored-session.ts'
 import type { TokenRequest } from './token-request.ts'
 
 /** An access token of the session, for any audience. */
@@ -13,17 +12,6 @@ export type Entry = Pick<
 /** Returns the audience of the main token set; undefined if neither the login nor the configuration has one. */
 export function mainAudience(config: AuthorizationConfig, { tokenSet }: SessionData): string | undefined {
   return tokenSet.audience ?? config.audience
-}
-
-/**
- * Returns the audience of a token request without one: the audience of the login. A login link of an earlier version may have
- * chosen that; then the configured one.
- */
-export function loginAudience(
-  config: AuthorizationConfig,
-  { data, ownAudience }: Pick<StoredSession, 'data' | 'ownAudience'>,
-): string | undefined {
-  return (ownAudience ? undefined : config.audience) ?? mainAudience(config, data)
 }
 
 /** Returns whether the request is for the main token set. */

@@ -2,7 +2,7 @@ import type { AuthorizationConfig } from '../config/config.ts'
 import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import { unitedScope, withoutScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
-import { loginAudience, mainAudience } from './select.ts'
+import { mainAudience } from './select.ts'
 
 export const OFFLINE_ACCESS = 'offline_access'
 
@@ -54,18 +54,14 @@ function requiredScope(config: AuthorizationConfig, audience: string | undefined
 
 /**
  * Returns the token that a call with these options requests from a session; without one, from a login as configured. A
- * call without audience and scope requests the main token set, unless that has another audience than the login (see
- * `loginAudience`).
+ * call without audience and scope requests the main token set.
  */
 export function toTokenRequest(
   config: AuthorizationConfig,
   options: GetAccessTokenOptions,
-  session?: Pick<StoredSession, 'data' | 'ownAudience'>,
+  session?: Pick<StoredSession, 'data'>,
 ): TokenRequest {
-  const main = session ? mainAudience(config, session.data) : config.audience
-  const named = session ? loginAudience(config, session) : main
-  const sentAudience = options.audience ?? (named === main ? undefined : named)
-  const audience = options.audience ?? named
+  const audience = options.audience ?? (session ? mainAudience(config, session.data) : config.audience)
   const merged = options.mergeScopes ?? true
   const requested = (configured: typeof configuredScope): string =>
     merged ? unitedScope(configured(config, audience), options.scope) : unitedScope(options.scope)
@@ -73,11 +69,11 @@ export function toTokenRequest(
     ...(audience === undefined ? {} : { audience }),
     scope: requested(requiredScope),
     wireParameters: {
-      ...(sentAudience === undefined ? {} : { audience: sentAudience }),
+      ...(options.audience === undefined ? {} : { audience: options.audience }),
       ...(options.scope === undefined ? {} : { scope: requested(configuredScope) }),
     },
     force: options.refresh ?? false,
-    isDefaultRequest: sentAudience === undefined && options.scope === undefined,
+    isDefaultRequest: options.audience === undefined && options.scope === undefined,
   }
 }
 

@@ -23,6 +23,10 @@ export interface FactorTokens extends Refreshed {
   readonly proof?: Readonly<Record<string, unknown>>
   /** Scope of the tokens beyond the configured one that the application requested. */
   readonly ownScope?: string
+  /** A login link chose a part of their scope, or their audience. */
+  readonly fromLink?: true
+  /** The `acr_values` that the application requested for them. */
+  readonly requestedAcr?: string
 }
 
 /** The verification of one factor, for one session. */
@@ -49,11 +53,17 @@ async function withVerified(
   config: Config,
   session: StoredSession,
   want: TokenRequest,
-  { ownScope, proof, recoveryCode, ...grant }: FactorTokens,
+  { fromLink, ownScope, proof, recoveryCode, requestedAcr: acr, ...grant }: FactorTokens,
 ): Promise<Verified> {
-  const stepUp = proof ? steppedUpBy(session, proof) : provenIn(session)
-  const authentication = grant.idToken === undefined ? stepUp : toAuthentication(decodeClaims(grant.idToken))
-  const own = ownScope === undefined ? {} : { ownScope: unitedScope(session.ownScope, ownScope) }
+  const before = provenIn(session)
+  const stepUp = proof ? steppedUpBy(session, proof) : before
+  const verified = grant.idToken === undefined ? stepUp : toAuthentication(decodeClaims(grant.idToken))
+  const requestedAcr = acr ?? before.requestedAcr
+  const authentication = { ...verified, ...(requestedAcr === undefined ? {} : { requestedAcr }) }
+  const own = {
+    ...(ownScope === undefined ? {} : { ownScope: unitedScope(session.ownScope, ownScope) }),
+    ...(fromLink ? { fromLink } : {}),
+  }
   const redemption = await withGrant(config, { ...session, authentication, ...own }, want, {
     ...grant,
     verified: true,
@@ -80,8 +90,9 @@ async function inTurn(
     patience: config.httpTimeout,
     isSatisfiedBy: () => false,
     ...(sessions.distributed ? { distributed: sessions.distributed } : {}),
-    async redeem(latest, _refreshToken, { scope }) {
+    async redeem(latest, _refreshToken, { onResponse, scope }) {
       const grant = await verify(latest)
+      onResponse()
       return scope.run(() => withVerified(config, latest, want, grant))
     },
   })

@@ -195,7 +195,7 @@ const everyParameter = {
 }
 
 /** Further parameters of a login, which preserve the properties of the session. */
-const held = { acr_values: 'gold', organization: 'org_1' }
+const held = { organization: 'org_1' }
 
 /** A refusal by one requirement alone: what the page and what the API makes of it. */
 function refusedBy(
@@ -252,7 +252,7 @@ const rows: readonly Row[] = [
   {
     title: 'the authentication is too weak',
     cookie: () => cookieOf({ ...strong, acr: 'bronze' }),
-    ...refusedBy({ acr: 'gold' }, held, [
+    ...refusedBy({ acr: 'gold' }, { acr_values: 'gold', ...held }, [
       401,
       AUTHENTICATION,
       bearer('insufficient_user_authentication', ', acr_values="gold"'),

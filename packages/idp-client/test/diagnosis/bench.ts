@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import type { DevProviderOptions } from 'idp-dev-provider'
 import { vi } from 'vitest'
-import type { Remedy } from '../../src/errors/remedies.ts'
+import type { Remedy } from '../../src/errors/remedy.ts'
 import type { IdpClientOptions } from '../../src/index.ts'
 import type { Browser, World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'

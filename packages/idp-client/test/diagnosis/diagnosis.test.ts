@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import type { Remedy } from '../../src/errors/remedies.ts'
 import { remedies } from '../../src/errors/remedies.ts'
+import type { Remedy } from '../../src/errors/remedy.ts'
 import { application } from './application.ts'
 import type { Mistake } from './bench.ts'
 import { observe, withoutChance } from './bench.ts'

@@ -77,6 +77,15 @@ export const refusals: readonly Mistake[] = [
     },
   },
   {
+    mistake: 'a wrong client secret, told by a provider that calls the client unauthorized',
+    remedy: 'CLIENT_REFUSED',
+    async make(bench) {
+      const world = await bench.start()
+      world.provider.faults.set('token', answering(401, { error: 'unauthorized_client' }))
+      await bench.login(world)
+    },
+  },
+  {
     mistake: 'a client that may not use the code flow',
     remedy: 'CLIENT_NOT_ALLOWED',
     make: refusedWith('unauthorized_client'),

@@ -307,8 +307,9 @@ describe('failures of the provider', () => {
     [{ auth_req_id: 'a' }],
     [{ auth_req_id: 'a', expires_in: 'soon' }],
     [{ auth_req_id: 7, expires_in: 60 }],
+    [{ auth_req_id: '', expires_in: 60 }],
     [null],
-  ])('the first response is %j: a typed error, without polling', async (body) => {
+  ])('[M4] the first response is %j: a typed error, without polling', async (body) => {
     realm.provider.faults.set('backchannelAuthentication', {
       kind: 'respond',
       status: 200,

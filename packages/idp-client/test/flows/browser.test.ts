@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import type { BrowserMfaRequiredError, ChallengeWithPopupOptions } from '../../src/browser/index.ts'
 import { configure, fetchUser, getAccessToken, mfa, userStore } from '../../src/browser/index.ts'
 import { forgetTokens } from '../../src/browser/page-state.ts'
-import type { Code } from '../../src/errors/codes.ts'
+import type { Code } from '../../src/errors/code.ts'
 import { codes } from '../../src/errors/codes.ts'
 import { AccessTokenError, IdpError, MfaRequiredError } from '../../src/errors/index.ts'
 import { isIdpError } from '../../src/index.ts'

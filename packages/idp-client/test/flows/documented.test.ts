@@ -253,7 +253,7 @@ describe('events', () => {
     const headers = new Headers()
     const session = await client.getSession(request)
     if (!session) throw new Error('nobody is signed in')
-    await client.updateSession(request, headers, { ...session, note: 'x'.repeat(4000) })
+    await client.updateSession(request, headers, { ...session, note: 'x'.repeat(3700) })
     await client.getAccessToken(request, headers, { audience: 'https://api.example.test/' })
     await client.getAccessToken(request, headers, { audience: 'https://orders.example.test/' })
   }

@@ -76,7 +76,7 @@ describe.each<[string, () => IdpClientOptions]>([
   })
 
   test('delays calls for other tokens, which time out and send nothing', async () => {
-    const { browser, held, timeOut } = await late(options())
+    const { browser, held, timeOut } = await late({ ...options(), sessionLockTimeout: 200_000 })
     expect((await timeOut()).status).toBe(504)
     const another = () => browser.send(`${TOKEN}?audience=https%3A%2F%2Fapi.example.test%2F`)
     expect((await withoutWaiting(another)).status).toBe(504)

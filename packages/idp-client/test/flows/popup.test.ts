@@ -283,10 +283,20 @@ describe('a popup that fails', () => {
   })
 
   test('tokens of unknown audience and scope never replace the main ones', async () => {
-    const { browser } = await signedIn()
+    const { browser, client } = await signedIn()
     const before = await browser.session()
-    const response = await popup(browser, { audience: BANK, scope: `transfer ${'x'.repeat(2_500)}` })
-    expect((await failure(response)).error.code).toBe('INVALID_CALLBACK')
+    const started = await client.startInteractiveLogin(
+      {
+        challengeMode: 'popup',
+        authorizationParameters: { audience: BANK, scope: `transfer ${'x'.repeat(2_500)}` },
+      },
+      browser.request('/'),
+    )
+    browser.store(started)
+    const url = started.headers.get('location') ?? ''
+    const response = await browser.send(await world.authorize(url, { user: 'alice', otp: true }))
+    const { opener } = await run(response)
+    expect(opener[0]?.message['error']).toMatchObject({ code: 'INVALID_CALLBACK' })
     expect(await browser.session()).toEqual(before)
   })
 

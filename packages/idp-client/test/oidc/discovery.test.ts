@@ -84,6 +84,17 @@ describe('the cache', () => {
     expect(op.count('discovery')).toBe(2)
   })
 
+  test('[Q4] a client that allows insecure requests shares no metadata with one that does not', async () => {
+    const issuer = 'https://op.example'
+    const tokenEndpoint = `${op.issuer}/token`
+    op.metadata = { issuer, token_endpoint: tokenEndpoint }
+    const fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
+      globalThis.fetch(String(input).replace(issuer, op.issuer), init)
+    const endpoint = async (allowInsecureRequests: boolean): Promise<string | undefined> =>
+      (await providerOf(issuer, { fetch, allowInsecureRequests }).metadata()).tokenEndpoint
+    expect([await endpoint(true), await endpoint(false)]).toEqual([tokenEndpoint, undefined])
+  })
+
   test('hundreds of clients with their own fetch displace no document of another client', async () => {
     const provider = providerOf(op.issuer)
     await provider.metadata()

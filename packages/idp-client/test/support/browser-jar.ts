@@ -46,6 +46,10 @@ export class BrowserJar {
     return this.#all().map(({ key }) => key)
   }
 
+  clear(): void {
+    this.#jar.removeAllCookiesSync()
+  }
+
   #all(): Cookie[] {
     const cookies: Cookie[] = []
     this.#jar.store.getAllCookies((_error, all) => void cookies.push(...(all ?? [])))
