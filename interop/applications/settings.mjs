@@ -54,11 +54,12 @@ async function connectedStore(url) {
 
 /**
  * Options of the client under test: those of the variable `INTEROP_OPTIONS` (JSON), events and requests reported on
- * standard output, sessions in Redis when `INTEROP_REDIS` names one, roles of the access token with `INTEROP_ROLES`.
+ * standard output, sessions in Redis when `INTEROP_REDIS` names one, roles of the access token with `INTEROP_ROLES`, a clock
+ * that is apart by `INTEROP_CLOCK_OFFSET` seconds.
  *
- * @param {symbol} customFetch that of the entry under test
+ * @param {{ customClock: symbol, customFetch: symbol }} symbols those of the entry under test
  */
-export async function readOptions(env, customFetch) {
+export async function readOptions(env, { customClock, customFetch }) {
   const store = env.INTEROP_REDIS ? { sessionStore: await connectedStore(env.INTEROP_REDIS) } : {}
   return {
     ...JSON.parse(env.INTEROP_OPTIONS ?? '{}'),
@@ -66,5 +67,8 @@ export async function readOptions(env, customFetch) {
     ...(env.INTEROP_ROLES ? { beforeSessionSaved: withRealmRoles } : {}),
     logger: (event) => report({ event }),
     [customFetch]: reportingFetch,
+    ...(env.INTEROP_CLOCK_OFFSET
+      ? { [customClock]: () => Math.floor(Date.now() / 1000) + Number(env.INTEROP_CLOCK_OFFSET) }
+      : {}),
   }
 }

@@ -1,11 +1,11 @@
 // The Web entry behind node:http.
 import { createServer } from 'node:http'
-import { customFetch, IdpClient } from 'idp-client'
+import { customClock, customFetch, IdpClient } from 'idp-client'
 import { respond, respondToError } from './operations.mjs'
 import { fingerprint, readOptions } from './settings.mjs'
 
 const { APP_BASE_URL: baseUrl, PORT } = process.env
-const idp = new IdpClient(await readOptions(process.env, customFetch))
+const idp = new IdpClient(await readOptions(process.env, { customClock, customFetch }))
 const granted = () => new Response('granted')
 
 const pages = {

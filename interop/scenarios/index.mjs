@@ -3,6 +3,7 @@ import { grants } from './grants.mjs'
 import { manyGroups } from './groups.mjs'
 import { login } from './login.mjs'
 import { logout } from './logout.mjs'
+import { mistakes } from './mistakes.mjs'
 import { outage } from './outage.mjs'
 import { refresh } from './refresh.mjs'
 import { senderConstrained } from './sender-constrained.mjs'
@@ -14,6 +15,7 @@ import { senderConstrained } from './sender-constrained.mjs'
  */
 export const scenarios = [
   ...clientAuthentication,
+  ...mistakes,
   ...senderConstrained,
   ...login,
   ...refresh,

@@ -1,4 +1,4 @@
-import { customFetch, IdpClient } from 'idp-client/next'
+import { customClock, customFetch, IdpClient } from 'idp-client/next'
 import { readOptions } from '../../settings.mjs'
 
-export const idp = new IdpClient(await readOptions(process.env, customFetch))
+export const idp = new IdpClient(await readOptions(process.env, { customClock, customFetch }))

@@ -3,6 +3,7 @@ import { DiscoveryError, OAuthError } from '../errors/provider.ts'
 import {
   discoveryError,
   oauthError,
+  redirectUriSent,
   refusal,
   refusalIn,
   retryAfterSeconds,
@@ -202,6 +203,12 @@ describe("[A1] an error response has a remedy, and the provider's error code if 
     expect(refused.remedy).toBe('CLIENT_REFUSED')
     expect(refused.message).toContain('with HTTP status 401. Sent: client_secret_basic; advertised:')
     expect(refusal({ error: 'unauthorized_client', response, client }).message).not.toContain('Sent:')
+  })
+
+  test('[N1] invalid_request with status 401, of a pushed request at Keycloak, refuses the client, not its redirect URI', () => {
+    const refused = refusal({ error: 'invalid_request', response: { ...response, status: 401 } })
+    expect(refused.remedy).toBe('CLIENT_REFUSED')
+    expect(redirectUriSent(refused, 'https://app.example.com/auth/callback')).toEqual({})
   })
 
   test('[N3] not_allowed, by which Keycloak refuses offline_access, is named and has a remedy', () => {

@@ -77,12 +77,15 @@ export interface RefusedClient extends Pick<Config, 'clientAuth' | 'dpop'> {
   readonly authentication?: string
 }
 
+/** Error codes by which Keycloak and Glewlwyd refuse a wrong client secret with status 401, the second one at PAR. */
+const UNAUTHENTICATED: ReadonlySet<string> = new Set(['unauthorized_client', 'invalid_request'])
+
 /**
- * Returns whether the provider rejects how the client authenticated. Keycloak and Glewlwyd call a client with a wrong secret
- * unauthorized; with another status than 401 that word is about its grant types (RFC 6749 section 5.2).
+ * Returns whether the provider rejects how the client authenticated. With another status than 401 these codes are about the
+ * grant types of the client or about the request (RFC 6749 section 5.2).
  */
 const isClientRefused = (error: string, status: number | undefined): boolean =>
-  error === 'invalid_client' || (error === 'unauthorized_client' && status === 401)
+  error === 'invalid_client' || (status === 401 && UNAUTHENTICATED.has(error))
 
 function toRefusalRemedy(
   error: string,
@@ -171,7 +174,8 @@ const REDIRECT_URI_ERRORS: ReadonlySet<string | undefined> = new Set([
 
 /** Adds the redirect URI that was sent to the error message, if it may be the cause. */
 export function redirectUriSent(error: OAuthError, redirectUri: string | null): { readonly detail?: string } {
-  if (redirectUri === null || !REDIRECT_URI_ERRORS.has(error.error)) return {}
+  const isPossible = REDIRECT_URI_ERRORS.has(error.error) && error.status !== 401
+  if (redirectUri === null || !isPossible) return {}
   return { detail: `${error.message} The redirect URI that was sent: ${redirectUri}.` }
 }
 
