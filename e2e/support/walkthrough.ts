@@ -103,7 +103,7 @@ export class Walkthrough {
     })
   }
 
-  /** Starts a lasting command; a file that `tee` writes has to be there before the next step reads it. */
+  /** Starts a lasting command; the file of `--write` has to be there before the next step reads it. */
   async #start(command: string): Promise<void> {
     const started = { child: this.#shell(command), output: '' }
     this.#lasting.push(started)
@@ -112,7 +112,7 @@ export class Walkthrough {
         started.output += chunk.toString('utf8')
       })
     }
-    const file = /\| tee (\S+)$/.exec(command)?.[1]
+    const file = / --write (\S+)/.exec(command)?.[1]
     if (file === undefined) return
     await until(() => {
       if (started.child.exitCode !== null) throw new Error(`${command} ended\n${started.output}`)

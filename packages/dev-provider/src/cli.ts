@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
 import type { DevProvider } from './dev-provider.ts'
+import { toEnvLine, writeEnvFile } from './env-file.ts'
 import { DevProviderError } from './error.ts'
 import type { DevProviderOptions } from './options.ts'
 import { readSettings } from './options.ts'
@@ -14,6 +15,8 @@ only, as a hosted provider does.
 
   --app <url>          base URL of an application, repeatable (http://localhost:3000);
                        registers its callback URL and, for logout, the base URL itself
+  --write <file>       also write the variables to this dotenv file, once the provider
+                       runs; other lines of the file stay
   --callback <path>    callback path of the applications, repeatable (/auth/callback)
   --logout-url <url>   URL, or path of the applications, that a logout may return to, repeatable
   --allow-loopback-redirects
@@ -33,6 +36,7 @@ only, as a hosted provider does.
 
 interface Command {
   readonly options: DevProviderOptions
+  readonly file: string | undefined
   readonly quiet: boolean
 }
 
@@ -42,11 +46,18 @@ function portOf(text: string | undefined): number {
   throw new DevProviderError('--port must be a number from 0 to 65535.')
 }
 
+function parseFile([file, ...others]: readonly string[]): string | undefined {
+  if (file === '') throw new DevProviderError('--write must name a file, for example --write .env.')
+  if (others.length > 0) throw new DevProviderError('--write can name one file only.')
+  return file
+}
+
 function readArguments(args: readonly string[]) {
   const { values } = parseArgs({
     args: [...args],
     options: {
       app: { type: 'string', multiple: true, default: ['http://localhost:3000'] },
+      write: { type: 'string', multiple: true, default: [] },
       callback: { type: 'string', multiple: true, default: ['/auth/callback'] },
       'logout-url': { type: 'string', multiple: true, default: [] },
       'allow-loopback-redirects': { type: 'boolean', default: false },
@@ -71,6 +82,7 @@ function read(args: readonly string[]): Command | 'help' {
   const autoLogin = values['auto-login']
   return {
     quiet,
+    file: parseFile(values.write),
     options: {
       ...readSettings(values.set),
       port: portOf(values.port),
@@ -89,26 +101,32 @@ function read(args: readonly string[]): Command | 'help' {
   }
 }
 
-/** The variables in the form that dotenv files have. */
-function environmentLines(provider: DevProvider): string[] {
-  return Object.entries(provider.env).map(([name, value]) =>
-    value.includes('\n') ? `${name}="${value.replaceAll('\n', '\\n')}"` : `${name}=${value}`,
-  )
-}
-
-function banner(provider: DevProvider): string {
+function banner(provider: DevProvider, file: string | undefined): string {
   const advice = provider.caPath
     ? 'Start the application with NODE_EXTRA_CA_CERTS in its environment: Node.js reads it only at start.'
     : 'This issuer is http: the application has to allow insecure requests (allowInsecureRequests: true).'
   return [
-    ...environmentLines(provider),
+    ...Object.entries(provider.env).map(([name, value]) => toEnvLine(name, value)),
     '',
+    ...(file === undefined
+      ? []
+      : [`# Wrote these ${Object.keys(provider.env).length} variables to ${file}.`]),
     `# ${advice}`,
     `# Users: ${provider
       .users()
       .map((user) => user.name)
       .join(', ')}. Overview: ${provider.issuer}/dev. Stop with Ctrl-C.`,
   ].join('\n')
+}
+
+async function writeVariables(provider: DevProvider, file: string | undefined): Promise<void> {
+  if (file === undefined) return
+  try {
+    await writeEnvFile(file, provider.env)
+  } catch (error) {
+    await provider.stop()
+    throw error
+  }
 }
 
 async function main(): Promise<void> {
@@ -119,7 +137,8 @@ async function main(): Promise<void> {
   }
   const log = command.quiet ? {} : { log: (line: string) => process.stderr.write(`${line}\n`) }
   const provider = await startDevProvider({ ...command.options, ...log })
-  process.stdout.write(`${banner(provider)}\n`)
+  await writeVariables(provider, command.file)
+  process.stdout.write(`${banner(provider, command.file)}\n`)
   const stop = (): void => {
     void provider.stop()
   }

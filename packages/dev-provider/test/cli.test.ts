@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -97,6 +97,20 @@ test('prints the variables, serves until it is stopped, and leaves nothing behin
     expect(running.errors()).not.toContain('oidc-provider')
   }))
 
+test('[N9] writes the variables to a file, keeps its other lines, and prints that', async () => {
+  const file = join(folder, '.env')
+  await writeFile(file, 'IDP_DOMAIN=http://localhost:1\nMINE=1\n')
+  await serve(['--app', 'http://localhost:3210', '--write', file], async (variables, running) => {
+    expect(running.output()).toContain(`# Wrote these 5 variables to ${file}.`)
+    const { IDP_DOMAIN, ...others } = variables
+    expect(others).toHaveProperty('APP_BASE_URL', 'http://localhost:3210')
+    const lines = Object.entries(others).map(([name, value]) => `${name}=${value}`)
+    expect(await readFile(file, 'utf8')).toBe(
+      `${[`IDP_DOMAIN=${IDP_DOMAIN}`, 'MINE=1', ...lines].join('\n')}\n`,
+    )
+  })
+})
+
 test('[J6] accepts the callback and logout URLs of --app only, and prints that', () =>
   serve(['--app', 'http://localhost:3210'], async ({ IDP_DOMAIN }, running) => {
     expect(await authorize(IDP_DOMAIN, 'http://localhost:3210/auth/callback')).toBe(303)
@@ -177,6 +191,10 @@ test('prints its usage, and rejects invalid arguments', async () => {
     [['--set', 'offlineAccess=none'], /offlineAccess: use listed or unlisted or refused/],
     [['--set', 'accessTokenTtl=soon'], /accessTokenTtl: use an integer/],
     [['--set', 'dpopNonces'], /dpopNonces: use true or false/],
+    [['--write', folder, '--port', '0'], /^--write: .* is a folder/],
+    [['--write', ''], /--write must name a file/],
+    [['--write', 'a', '--write', 'b'], /--write can name one file only/],
+    [['--write'], /--write/],
   ] as const
   for (const [args, message] of wrong) {
     const refused = run(...args)
