@@ -30,6 +30,8 @@ only, as a hosted provider does.
   --https              https with a CA made for this run
   --auto-login <user>  sign in without a page
   --set <name=value>   a setting of startDevProvider, repeatable: --set offlineAccess=refused
+  --insecure-production
+                       start although NODE_ENV is production
   --quiet              do not print a line per request
   --help               this text
 `
@@ -68,6 +70,7 @@ function readArguments(args: readonly string[]) {
       https: { type: 'boolean', default: false },
       'auto-login': { type: 'string' },
       set: { type: 'string', multiple: true, default: [] },
+      'insecure-production': { type: 'boolean', default: false },
       quiet: { type: 'boolean', default: false },
       help: { type: 'boolean', short: 'h', default: false },
     },
@@ -78,6 +81,12 @@ function readArguments(args: readonly string[]) {
 function read(args: readonly string[]): Command | 'help' {
   const values = readArguments(args)
   if (values.help) return 'help'
+  if (process.env['NODE_ENV'] === 'production' && !values['insecure-production']) {
+    throw new DevProviderError(
+      'NODE_ENV is production. This provider has no passwords: anyone who reaches it can sign in as any user. ' +
+        'Unset NODE_ENV, or start it with --insecure-production.',
+    )
+  }
   const { host, https, path, quiet } = values
   const autoLogin = values['auto-login']
   return {

@@ -37,7 +37,11 @@ export async function handle(
   response: ServerResponse,
 ): Promise<void> {
   const { state } = front
+  const setDate = (): void => {
+    response.setHeader('date', new Date(state.clock.milliseconds()).toUTCString())
+  }
   try {
+    setDate()
     const received = await readCall(request)
     if (!received) return send(response, jsonAnswer(413, { error: 'request_too_large' }))
     if (!isForUs(received)) return send(response, jsonAnswer(421, { error: 'foreign_host' }))
@@ -52,6 +56,7 @@ export async function handle(
       Object.assign(entry, { status: answer.status, ...(failure ? { failure } : {}) })
       const error = failure ? ` ${failure.error}: ${failure.reason}` : ''
       state.log(`${call.method} ${pathOf(call)} ${answer.status}${error}`)
+      setDate()
       return front.rewrites.apply(answer, entry)
     }
     const fault = front.faults.take(entry)

@@ -37,8 +37,13 @@ interface Run {
   readonly errors: () => string
 }
 
-function run(...args: readonly string[]): Run {
-  const child = spawn(process.execPath, [cli, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
+const run = (...args: readonly string[]): Run => runWith({}, args)
+
+function runWith(env: Readonly<Record<string, string>>, args: readonly string[]): Run {
+  const child = spawn(process.execPath, [cli, ...args], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+  })
   let output = ''
   let errors = ''
   child.stdout.on('data', (chunk: Buffer) => {
@@ -59,8 +64,9 @@ async function exitCode({ child }: Run): Promise<unknown> {
 async function serve(
   args: readonly string[],
   use: (variables: Readonly<Record<string, string>>, running: Run) => Promise<void>,
+  env: Readonly<Record<string, string>> = {},
 ): Promise<void> {
-  const running = run('--port', '0', ...args)
+  const running = runWith(env, ['--port', '0', ...args])
   const closed = exitCode(running)
   try {
     await expect.poll(running.output, { timeout: 30_000 }).toContain('Stop with Ctrl-C')
@@ -109,6 +115,21 @@ test('[N9] writes the variables to a file, keeps its other lines, and prints tha
       `${[`IDP_DOMAIN=${IDP_DOMAIN}`, 'MINE=1', ...lines].join('\n')}\n`,
     )
   })
+})
+
+test('[N6] does not start with NODE_ENV=production, unless --insecure-production says so', async () => {
+  const production = { NODE_ENV: 'production' }
+  const refused = runWith(production, ['--port', '0'])
+  expect(await exitCode(refused)).toBe(1)
+  expect(refused.errors()).toMatch(/^NODE_ENV is production\. .*--insecure-production\.\n$/)
+  expect(refused.output()).toBe('')
+  const help = runWith(production, ['--help'])
+  expect(await exitCode(help)).toBe(0)
+  await serve(
+    ['--insecure-production'],
+    async (variables) => expect(variables['IDP_CLIENT_ID']).toBe('dev-app'),
+    production,
+  )
 })
 
 test('[J6] accepts the callback and logout URLs of --app only, and prints that', () =>

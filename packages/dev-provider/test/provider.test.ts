@@ -165,6 +165,27 @@ test('a provider uses the clock that it was started with', async () => {
   await provider.stop()
 })
 
+test('[N6] the Date header of every response follows the clock', async () => {
+  let now = 1_700_000_000
+  const provider = await start({ clock: () => now })
+  const date = async (path: string): Promise<number> => {
+    const response = await fetch(provider.issuer + path, { method: 'POST' })
+    await response.arrayBuffer()
+    return Date.parse(response.headers.get('date') ?? '') / 1000
+  }
+  for (const path of ['/.well-known/openid-configuration', '/oauth/token', '/dev', '/elsewhere']) {
+    now += 3600
+    expect([path, await date(path)]).toEqual([path, now])
+  }
+  provider.clock.advance(-86_400)
+  for (const fault of [{ kind: 'respond' }, { kind: 'slowHeaders', ms: 0 }, { kind: 'truncate' }] as const) {
+    provider.faults.set('token', fault, { times: 1 })
+    expect([fault, await date('/oauth/token')]).toEqual([fault, now - 86_400])
+  }
+  provider.faults.set('token', { kind: 'respond', headers: { date: new Date(0).toUTCString() } })
+  expect(await date('/oauth/token')).toBe(0)
+})
+
 test('the shim of Date is removed when no provider moves the time any more', async () => {
   const real = Date
   const provider = await startDevProvider()

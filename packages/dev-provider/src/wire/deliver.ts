@@ -83,9 +83,9 @@ async function distort(
     case 'hugeHeader':
       return send(response, withHeaders(answer, { 'x-padding': 'p'.repeat(fault.bytes ?? 200_000) }))
     case 'slowHeaders':
-      return drip(response, Buffer.concat([headOf(answer), answer.body]), fault.ms ?? DRIP_MS)
+      return drip(response, Buffer.concat([toHead(response, answer), answer.body]), fault.ms ?? DRIP_MS)
     case 'slowBody':
-      response.socket?.write(headOf(answer))
+      response.socket?.write(toHead(response, answer))
       return drip(response, answer.body, fault.ms ?? DRIP_MS)
     case 'closeAfterAnswer': {
       const { socket } = response
@@ -188,9 +188,14 @@ function sendGzipBomb(response: ServerResponse, bytes: number): void {
   feed()
 }
 
-function headOf(answer: Answer): Buffer {
+function toHead(response: ServerResponse, answer: Answer): Buffer {
   const lines = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? 'Unknown'}`]
-  const headers = { ...answer.headers, 'content-length': String(answer.body.length), connection: 'close' }
+  const headers = {
+    ...response.getHeaders(),
+    ...answer.headers,
+    'content-length': String(answer.body.length),
+    connection: 'close',
+  }
   for (const [name, value] of Object.entries(headers)) {
     for (const single of [value].flat()) lines.push(`${name}: ${String(single)}`)
   }
