@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { accountApi } from './extensions/accounts/api.ts'
 import { connectPage } from './extensions/accounts/page.ts'
 import { apiUserinfo } from './extensions/api-userinfo.ts'
-import { authenticationOf, refusedMethod } from './extensions/client-authentication.ts'
+import { authenticationOf, refusedMethod, withWrongSecretError } from './extensions/client-authentication.ts'
 import { mfaApi } from './extensions/mfa/api.ts'
 import { refusedOfflineAccess, withoutOfflineAccess } from './extensions/offline-access.ts'
 import { moveAuthTime } from './extensions/session-auth-time.ts'
@@ -51,7 +51,8 @@ export async function handle(
     const endpoint = locate(state, call)
     const entry = front.log.add(call, endpoint, state.clock.milliseconds())
     const produce = async (): Promise<Answer> => {
-      const answer = await state.clock.run(() => answerTo(front, endpoint, call))
+      const real = await state.clock.run(() => answerTo(front, endpoint, call))
+      const answer = withWrongSecretError(state, endpoint, call, real)
       const failure = readFailure(answer)
       Object.assign(entry, { status: answer.status, ...(failure ? { failure } : {}) })
       const error = failure ? ` ${failure.error}: ${failure.reason}` : ''

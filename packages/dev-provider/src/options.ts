@@ -1,8 +1,8 @@
 import type { Api } from './apis.ts'
 import type { AppOptions, ClientOptions, SigningAlg, TokenEndpointAuthMethod } from './clients.ts'
 import { DevProviderError } from './error.ts'
-import type { AssertionAudience } from './extensions/client-authentication.ts'
-import { ASSERTION_AUDIENCES } from './extensions/client-authentication.ts'
+import type { AssertionAudience, WrongSecretError } from './extensions/client-authentication.ts'
+import { ASSERTION_AUDIENCES, WRONG_SECRET_ERRORS } from './extensions/client-authentication.ts'
 import type { OfflineAccess } from './extensions/offline-access.ts'
 import { OFFLINE_ACCESS } from './extensions/offline-access.ts'
 import type { UserOptions } from './users.ts'
@@ -48,6 +48,11 @@ export interface DevProviderSettings {
    * true; with false they are compared as they were sent.
    */
   decodeBasic: boolean
+  /**
+   * Error code of the 401 response to a wrong client secret. Default `invalid_client`; `unauthorized_client` as at
+   * Keycloak and Glewlwyd.
+   */
+  wrongSecretError: WrongSecretError
   /**
    * `token_endpoint`: a client assertion must name the token endpoint as its only audience, at every endpoint. Default
    * `any`: the issuer and the endpoint in use are accepted, too.
@@ -150,6 +155,7 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
     offlineAccess: options.offlineAccess ?? 'listed',
     enforceAuthMethod: options.enforceAuthMethod ?? false,
     decodeBasic: options.decodeBasic ?? true,
+    wrongSecretError: options.wrongSecretError ?? 'invalid_client',
     assertionAudience: options.assertionAudience ?? 'any',
     logoutTokenExp: options.logoutTokenExp ?? true,
     dpopNonces: options.dpopNonces ?? false,
@@ -167,6 +173,7 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
 const WORDS: Partial<Record<keyof DevProviderSettings, readonly string[]>> = {
   offlineAccess: OFFLINE_ACCESS,
   assertionAudience: ASSERTION_AUDIENCES,
+  wrongSecretError: WRONG_SECRET_ERRORS,
 }
 
 function isSetting(defaults: DevProviderSettings, name: string): name is keyof DevProviderSettings {

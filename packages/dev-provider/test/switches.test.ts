@@ -3,6 +3,7 @@ import * as client from 'openid-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { DevProvider } from '../src/index.ts'
 import { startDevProvider } from '../src/index.ts'
+import { isRecord } from '../src/wire/message.ts'
 import type { RelyingParty } from './relying-party.ts'
 import { oauthError, relyingParty, SCOPE } from './relying-party.ts'
 
@@ -17,6 +18,51 @@ beforeEach(async () => {
 afterEach(() => provider.stop())
 
 const WITHOUT = 'openid profile email'
+
+describe('[N1] wrongSecretError', () => {
+  const ENDPOINTS = [
+    'token_endpoint',
+    'pushed_authorization_request_endpoint',
+    'revocation_endpoint',
+    'backchannel_authentication_endpoint',
+  ] as const
+
+  /** The error code of a request with a wrong secret: in its response, and in the request log. */
+  async function refusedWith(
+    endpoint: (typeof ENDPOINTS)[number],
+    inHeader: boolean,
+    id = 'dev-app',
+  ): Promise<unknown[]> {
+    const headers = { authorization: `Basic ${Buffer.from(`${id}:wrong`).toString('base64')}` }
+    const response = await fetch(app.config.serverMetadata()[endpoint] ?? '', {
+      method: 'POST',
+      body: new URLSearchParams({
+        grant_type: 'client_credentials',
+        ...(inHeader ? {} : { client_id: id, client_secret: 'wrong' }),
+      }),
+      ...(inHeader ? { headers } : {}),
+    })
+    const body: unknown = await response.json()
+    const error = isRecord(body) ? body['error'] : undefined
+    return [response.status, error, provider.requests().at(-1)?.failure?.error]
+  }
+
+  test.each(ENDPOINTS)('is the error of a wrong secret at the %s, in header and body', async (endpoint) => {
+    for (const inHeader of [true, false]) {
+      for (const code of ['invalid_client', 'unauthorized_client'] as const) {
+        provider.settings.wrongSecretError = code
+        expect(await refusedWith(endpoint, inHeader)).toEqual([401, code, code])
+      }
+    }
+  })
+
+  test('other responses stay: to an unknown client, a wrong grant and the right secret', async () => {
+    provider.settings.wrongSecretError = 'unauthorized_client'
+    expect((await refusedWith('token_endpoint', true, 'unknown'))[1]).toBe('invalid_client')
+    expect(await oauthError(app.grant('authorization_code', { code: 'none' }))).toBe('invalid_grant')
+    expect((await app.logIn()).claims()?.sub).toBe('dev|alice')
+  })
+})
 
 describe('offlineAccess', () => {
   test('listed: the metadata has the scope, and a refresh token needs it', async () => {

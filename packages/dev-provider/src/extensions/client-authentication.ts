@@ -2,11 +2,15 @@ import type { ProviderState } from '../oidc/state.ts'
 import type { Endpoint } from '../wire/endpoints.ts'
 import { PATHS } from '../wire/endpoints.ts'
 import type { Answer, Call } from '../wire/message.ts'
-import { formOf, jsonAnswer } from '../wire/message.ts'
+import { formOf, jsonAnswer, jsonOf, withBody } from '../wire/message.ts'
 
 /** The audiences that a client assertion may have: the issuer, the token endpoint and the endpoint in use, or one. */
 export type AssertionAudience = (typeof ASSERTION_AUDIENCES)[number]
 export const ASSERTION_AUDIENCES = ['any', 'token_endpoint'] as const
+
+/** The error of a wrong client secret: that of RFC 6749, or the one of Keycloak and Glewlwyd. */
+export type WrongSecretError = (typeof WRONG_SECRET_ERRORS)[number]
+export const WRONG_SECRET_ERRORS = ['invalid_client', 'unauthorized_client'] as const
 
 /** Where clients authenticate. */
 const ENDPOINTS: ReadonlySet<Endpoint> = new Set([
@@ -67,6 +71,30 @@ export function refusedMethod(state: ProviderState, endpoint: Endpoint, call: Ca
     error_description: `the client is registered for ${registered}`,
   })
   return { ...refusal, headers: { ...refusal.headers, 'www-authenticate': 'Basic' } }
+}
+
+/** Returns the response with the configured error code, if it rejects the secret of a client that exists. */
+export function withWrongSecretError(
+  { clients, settings }: ProviderState,
+  endpoint: Endpoint,
+  call: Call,
+  answer: Answer,
+): Answer {
+  if (settings.wrongSecretError === 'invalid_client' || answer.status !== 401 || !ENDPOINTS.has(endpoint)) {
+    return answer
+  }
+  const form = formOf(call)
+  const basic = basicOf(call)
+  const body = jsonOf(answer)
+  if (body?.['error'] !== 'invalid_client' || (!basic && !form.has('client_secret'))) return answer
+  const known = clients.find(basic ? decoded(basic.id) : (form.get('client_id') ?? ''))
+  if (!known) return answer
+  const error = settings.wrongSecretError
+  const { failure } = answer
+  return {
+    ...withBody(answer, JSON.stringify({ ...body, error })),
+    ...(failure ? { failure: { ...failure, error } } : {}),
+  }
 }
 
 /** @throws InvalidClientAuth when an assertion names another audience than the token endpoint, where only that is good */

@@ -81,8 +81,9 @@ export const refusals: readonly Mistake[] = [
     remedy: 'CLIENT_REFUSED',
     async make(bench) {
       const world = await bench.start()
-      world.provider.faults.set('token', answering(401, { error: 'unauthorized_client' }))
-      await bench.login(world)
+      world.provider.settings.wrongSecretError = 'unauthorized_client'
+      const { browser } = world.another({ clientSecret: 'not the one that is registered' })
+      await bench.login(world, { browser })
     },
   },
   {
