@@ -1,3 +1,4 @@
+import { DevProviderError } from './error.ts'
 import type { FactorKind } from './extensions/mfa/factors.ts'
 
 /** An API (resource server) that access tokens can be issued for. */
@@ -40,4 +41,49 @@ export function createApiDirectory(initial: readonly Api[]): ApiDirectory {
       apis.set(api.audience, api)
     },
   }
+}
+
+/** Returns the description of `invalid_target`: which audiences exist, and how to add one. */
+export function describeUnknownAudience(apis: ApiDirectory): string {
+  const known = apis.all().map(({ audience }) => audience)
+  return `the audience is not a registered API. Registered: ${known.join(', ')}. Add it with --api on the command line, addApi() in a test.`
+}
+
+const EXAMPLE = 'for example --api https://api.example.com/=read:orders,write:orders'
+
+/** A scope token of RFC 6749, section 3.3, without the comma that separates scopes here. */
+const SCOPE = /^[!#-+\--[\]-~]+$/
+
+/**
+ * Parses APIs in the form `AUDIENCE[=SCOPE,...]`, as the command line takes them.
+ *
+ * @throws DevProviderError if an audience or a scope is invalid or repeated
+ */
+export function parseApis(texts: readonly string[]): Api[] {
+  const apis = texts.map(parseApi)
+  const repeated = findRepeated(apis.map(({ audience }) => audience))
+  if (repeated === undefined) return apis
+  throw new DevProviderError(`--api ${repeated} is repeated. List all scopes once, ${EXAMPLE}.`)
+}
+
+function parseApi(text: string): Api {
+  const [audience = '', ...rest] = text.split('=')
+  if (!/^[^\s?#]+$/.test(audience) || !URL.canParse(audience)) {
+    throw new DevProviderError(
+      `--api ${text}: the audience must be an absolute URI without spaces, query and fragment, ${EXAMPLE}.`,
+    )
+  }
+  const scopes = rest.length === 0 ? [] : rest.join('=').split(',')
+  if (!scopes.every((scope) => SCOPE.test(scope))) {
+    throw new DevProviderError(
+      `--api ${text}: separate scopes by single commas, without spaces and empty scopes, ${EXAMPLE}.`,
+    )
+  }
+  const repeated = findRepeated(scopes)
+  if (repeated !== undefined) throw new DevProviderError(`--api ${text}: the scope ${repeated} is repeated.`)
+  return { audience, scopes }
+}
+
+function findRepeated(values: readonly string[]): string | undefined {
+  return values.find((value, index) => values.indexOf(value) !== index)
 }

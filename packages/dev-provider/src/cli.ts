@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
+import { DEFAULT_APIS, parseApis } from './apis.ts'
 import type { DevProvider } from './dev-provider.ts'
 import { toEnvLine, writeEnvFile } from './env-file.ts'
 import { DevProviderError } from './error.ts'
@@ -17,6 +18,9 @@ only, as a hosted provider does.
                        registers its callback URL and, for logout, the base URL itself
   --write <file>       also write the variables to this dotenv file, once the provider
                        runs; other lines of the file stay
+  --api <audience[=scope,...]>
+                       API that access tokens can be requested for, in addition to the
+                       default ones; repeatable: --api https://api.example.com/=read:orders
   --callback <path>    callback path of the applications, repeatable (/auth/callback)
   --logout-url <url>   URL, or path of the applications, that a logout may return to, repeatable
   --allow-loopback-redirects
@@ -60,6 +64,7 @@ function readArguments(args: readonly string[]) {
     options: {
       app: { type: 'string', multiple: true, default: ['http://localhost:3000'] },
       write: { type: 'string', multiple: true, default: [] },
+      api: { type: 'string', multiple: true, default: [] },
       callback: { type: 'string', multiple: true, default: ['/auth/callback'] },
       'logout-url': { type: 'string', multiple: true, default: [] },
       'allow-loopback-redirects': { type: 'boolean', default: false },
@@ -97,6 +102,7 @@ function read(args: readonly string[]): Command | 'help' {
       port: portOf(values.port),
       https,
       apps: values.app,
+      apis: [...DEFAULT_APIS, ...parseApis(values.api)],
       appOptions: {
         callbackPath: values.callback,
         logoutUrls: values['logout-url'],

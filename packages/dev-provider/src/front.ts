@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { describeUnknownAudience } from './apis.ts'
 import { accountApi } from './extensions/accounts/api.ts'
 import { connectPage } from './extensions/accounts/page.ts'
 import { apiUserinfo } from './extensions/api-userinfo.ts'
@@ -149,7 +150,7 @@ function refusedAudience(state: ProviderState, call: Call): Answer | undefined {
   if (!audience || state.apis.find(audience)) return undefined
   return jsonAnswer(400, {
     error: 'invalid_target',
-    error_description: 'the audience is not a registered API',
+    error_description: describeUnknownAudience(state.apis),
   })
 }
 

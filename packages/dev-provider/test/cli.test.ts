@@ -161,6 +161,34 @@ test('[J6] registers other callback and logout URLs, or accepts any on this mach
   })
 })
 
+test('[N9] registers the APIs of --api beside the default ones', async () => {
+  const apis = ['--api', 'https://api.example.com/=read:orders', '--api', 'https://plain.example.com/']
+  await serve([...apis, '--auto-login', 'alice'], async ({ IDP_DOMAIN = '' }) => {
+    const browser = createBrowser(new URL(IDP_DOMAIN).origin, undefined, () => '')
+    for (const [audience, error] of [
+      ['https://api.example.com/', null],
+      ['https://plain.example.com/', null],
+      ['https://api.example.test/', null],
+      ['https://api.example.com', 'invalid_target'],
+    ] as const) {
+      const query = new URLSearchParams({
+        client_id: 'dev-app',
+        response_type: 'code',
+        scope: 'openid read:orders',
+        redirect_uri: 'http://localhost:3000/auth/callback',
+        audience,
+      })
+      const result = await browser.visit(`${IDP_DOMAIN}/authorize?${query}`, { jar: createCookieJar() })
+      const { searchParams } = new URL(result.kind === 'redirect' ? result.location : 'about:blank')
+      expect([audience, searchParams.get('error'), searchParams.has('code')]).toEqual([
+        audience,
+        error,
+        !error,
+      ])
+    }
+  })
+})
+
 test('has the options of startDevProvider', () =>
   serve(['--set', 'offlineAccess=refused', '--set', 'codeTtl=5'], async ({ IDP_DOMAIN }) => {
     const metadata = await fetch(`${IDP_DOMAIN}/.well-known/openid-configuration`)
@@ -216,6 +244,7 @@ test('prints its usage, and rejects invalid arguments', async () => {
     [['--write', ''], /--write must name a file/],
     [['--write', 'a', '--write', 'b'], /--write can name one file only/],
     [['--write'], /--write/],
+    [['--api', 'https://api.example.com/=read orders'], /^--api .*separate scopes/],
   ] as const
   for (const [args, message] of wrong) {
     const refused = run(...args)

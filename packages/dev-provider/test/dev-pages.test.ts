@@ -39,6 +39,18 @@ test('the overview links to the other pages', async () => {
   expect(overview).toContain('href="/dev/issued"')
 })
 
+test('[N9] the overview shows clients and APIs before requests', async () => {
+  const overview = await html('/dev')
+  const positions = [
+    'dev-app-key',
+    'https://bank.example.test/',
+    'GET /.well-known/openid-configuration',
+  ].map((text) => overview.indexOf(text))
+  expect(positions).not.toContain(-1)
+  expect(positions.toSorted((a, b) => a - b)).toEqual(positions)
+  expect(overview).toContain('read:things write:things')
+})
+
 test('the inbox shows messages, codes and recovery codes', async () => {
   const { secret } = provider.mfa.enrollOtp('alice')
   provider.mfa.enrollOob('alice', 'sms', '+15550123456')

@@ -73,10 +73,16 @@ describe('[J9] the request log contains why a request was rejected', () => {
     expect(latest('token')?.reason).toMatch(/refresh token not found|grant not found/)
   })
 
-  test('an API that is not registered, a denied login, a login without a session', async () => {
+  test('[N9] an API that is not registered, a denied login, a login without a session', async () => {
     const tokens = await app.logIn()
     await oauthError(app.refresh(tokens, { audience: 'https://unknown.example/' }))
-    await expectShown('token', 'invalid_target', /the audience is not a registered API/)
+    const known =
+      /Registered: .*, https:\/\/api\.example\.test\/, .*Add it with --api on the command line, addApi\(\)/
+    await expectShown('token', 'invalid_target', known)
+    const unknown = await app.authorize({ audience: 'https://unknown.example/' })
+    const { location } = await provider.login(unknown.url.href)
+    expect(new URL(location ?? '').searchParams.get('error_description')).toMatch(known)
+    await expectShown('authorize', 'invalid_target', known)
     const { url } = await app.authorize()
     await provider.login(url.href, { deny: true })
     await expectShown('authorize', 'access_denied', /The user denied the request/)

@@ -1,5 +1,5 @@
 import type { KoaContextWithOIDC } from 'oidc-provider'
-import { OIDC_SCOPES } from '../apis.ts'
+import { describeUnknownAudience, OIDC_SCOPES } from '../apis.ts'
 import { markVerified, STEP_UP_CLAIMS } from '../extensions/mfa/state.ts'
 import { demandKnownScope } from '../extensions/offline-access.ts'
 import { membershipOf } from '../extensions/organizations.ts'
@@ -133,7 +133,7 @@ export function chooseResource(
   if (granted || ctx.oidc.route === 'token') return targetOf(state, ctx)
   const audience = parameter(ctx, 'audience')
   if (audience !== undefined && !state.apis.find(audience)) {
-    throw new state.oidc.errors.InvalidTarget('the audience is not a registered API')
+    throw new state.oidc.errors.InvalidTarget(describeUnknownAudience(state.apis))
   }
   return state.apis.all().map((api) => api.audience)
 }

@@ -1,4 +1,5 @@
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider'
+import { describeUnknownAudience } from '../apis.ts'
 import { cibaConfiguration } from '../extensions/ciba.ts'
 import { noticePage } from '../pages/notices.ts'
 import { DEV_PATH } from '../wire/endpoints.ts'
@@ -53,7 +54,7 @@ export function featuresOf(state: ProviderState): NonNullable<Configuration['fea
       useGrantedResource: (ctx) => targetOf(state, ctx) !== undefined,
       getResourceServerInfo: (_ctx, identifier) => {
         const api = state.apis.find(identifier)
-        if (!api) throw new errors.InvalidTarget('the audience is not a registered API')
+        if (!api) throw new errors.InvalidTarget(describeUnknownAudience(state.apis))
         return resourceServerOf(state, api)
       },
     },

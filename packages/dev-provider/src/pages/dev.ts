@@ -83,6 +83,14 @@ function clientTable(state: ProviderState): string {
   return `<p>${rule}</p>${table(['Client id', 'Authentication', 'Redirect URIs', 'Logout URLs'], rows)}`
 }
 
+function apiTable(state: ProviderState): string {
+  const rows = state.apis.all().map(({ audience, scopes, requiresMfa }) => {
+    const factors = requiresMfa === true ? ['any'] : requiresMfa || []
+    return [audience, scopes.join(' '), factors.join(', ')].map(escapeHtml)
+  })
+  return table(['Audience', 'Scopes', 'Further factor'], rows)
+}
+
 function overview(state: ProviderState, log: RequestLog): string {
   const users = state.users
     .all()
@@ -97,8 +105,9 @@ function overview(state: ProviderState, log: RequestLog): string {
 <a href="${escapeHtml(state.mountPath + PATHS.discovery)}">metadata</a> ·
 <a href="${escapeHtml(state.mountPath + INBOX_PATH)}">inbox with codes and messages</a> ·
 <a href="${escapeHtml(state.mountPath + ISSUED_PATH)}">issued tokens</a></p>
-<h2>Latest requests</h2>${requestTable(log)}
 <h2>Clients</h2>${clientTable(state)}
+<h2>APIs</h2>${apiTable(state)}
+<h2>Latest requests</h2>${requestTable(log)}
 <h2>Users</h2>${table(['Name', 'Subject', 'Organizations'], users)}
 <h2>Connected accounts</h2>${accountTable(state)}
 <h2>Waiting for approval (CIBA)</h2>${pendingTable(state)}

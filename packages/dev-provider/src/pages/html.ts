@@ -14,8 +14,8 @@ export function escapeHtml(text: string): string {
 }
 
 const STYLE = `
-:root{color-scheme:light dark;--bg:#f4f5f7;--card:#fff;--text:#1c1f23;--soft:#5b6470;--line:#d9dde3;--accent:#1d4ed8;--on:#fff}
-@media (prefers-color-scheme:dark){:root{--bg:#15171a;--card:#1f2226;--text:#eceef1;--soft:#a3abb5;--line:#363b42;--accent:#7aa2ff;--on:#10131a}}
+:root{color-scheme:light dark;--bg:#f4f5f7;--card:#fff;--text:#1c1f23;--soft:#5b6470;--line:#d9dde3;--edge:#7b838e;--accent:#1d4ed8;--on:#fff}
+@media (prefers-color-scheme:dark){:root{--bg:#15171a;--card:#1f2226;--text:#eceef1;--soft:#a3abb5;--line:#363b42;--edge:#7a838f;--accent:#7aa2ff;--on:#10131a}}
 *{box-sizing:border-box}
 body{margin:0;min-height:100vh;background:var(--bg);color:var(--text);font:16px/1.5 system-ui,sans-serif;display:grid;place-items:center;padding:1rem}
 main{background:var(--card);border:1px solid var(--line);border-radius:14px;padding:1.75rem;width:100%;max-width:26rem}
@@ -24,8 +24,8 @@ h1{font-size:1.35rem;margin:0 0 .25rem;overflow-wrap:anywhere}
 h2{font-size:1.05rem;margin:1.5rem 0 .5rem}
 p{margin:.25rem 0 1rem;color:var(--soft);overflow-wrap:anywhere}
 label{display:block;font-weight:600;margin:1rem 0 .35rem}
-input{width:100%;padding:.65rem .75rem;font:inherit;color:inherit;background:transparent;border:1px solid var(--line);border-radius:8px}
-button{width:100%;padding:.65rem .75rem;font:inherit;font-weight:600;border-radius:8px;border:1px solid var(--line);background:transparent;color:inherit;cursor:pointer}
+input{width:100%;padding:.65rem .75rem;font:inherit;color:inherit;background:transparent;border:1px solid var(--edge);border-radius:8px}
+button{width:100%;padding:.65rem .75rem;font:inherit;font-weight:600;border-radius:8px;border:1px solid var(--edge);background:transparent;color:inherit;cursor:pointer}
 button:hover{border-color:var(--accent)}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 .primary{background:var(--accent);border-color:var(--accent);color:var(--on);margin-top:.75rem}
