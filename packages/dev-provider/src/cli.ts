@@ -21,6 +21,8 @@ only, as a hosted provider does.
   --api <audience[=scope,...]>
                        API that access tokens can be requested for, in addition to the
                        default ones; repeatable: --api https://api.example.com/=read:orders
+  --base-path </p>     path of the applications below their base URL, for example /shop; precedes
+                       every callback path, and a logout may return to it
   --callback <path>    callback path of the applications, repeatable (/auth/callback)
   --logout-url <url>   URL, or path of the applications, that a logout may return to, repeatable
   --allow-loopback-redirects
@@ -65,6 +67,7 @@ function readArguments(args: readonly string[]) {
       app: { type: 'string', multiple: true, default: ['http://localhost:3000'] },
       write: { type: 'string', multiple: true, default: [] },
       api: { type: 'string', multiple: true, default: [] },
+      'base-path': { type: 'string', default: '' },
       callback: { type: 'string', multiple: true, default: ['/auth/callback'] },
       'logout-url': { type: 'string', multiple: true, default: [] },
       'allow-loopback-redirects': { type: 'boolean', default: false },
@@ -81,6 +84,20 @@ function readArguments(args: readonly string[]) {
     },
   })
   return values
+}
+
+function toAppOptions(
+  values: ReturnType<typeof readArguments>,
+): NonNullable<DevProviderOptions['appOptions']> {
+  const base = values['base-path']
+  if (!/^(\/[^/?#\s]+)*$/.test(base)) {
+    throw new DevProviderError('--base-path must look like /shop: a slash first, none at the end.')
+  }
+  return {
+    callbackPath: values.callback.map((path) => `${base}${path.startsWith('/') ? '' : '/'}${path}`),
+    logoutUrls: [...(base === '' ? [] : [base, `${base}/`]), ...values['logout-url']],
+    backChannelLogout: values['back-channel-logout'] && `${base}/auth/backchannel-logout`,
+  }
 }
 
 function read(args: readonly string[]): Command | 'help' {
@@ -103,11 +120,7 @@ function read(args: readonly string[]): Command | 'help' {
       https,
       apps: values.app,
       apis: [...DEFAULT_APIS, ...parseApis(values.api)],
-      appOptions: {
-        callbackPath: values.callback,
-        logoutUrls: values['logout-url'],
-        backChannelLogout: values['back-channel-logout'],
-      },
+      appOptions: toAppOptions(values),
       allowLoopbackRedirects: values['allow-loopback-redirects'],
       ...(host === undefined ? {} : { host }),
       ...(path === undefined ? {} : { path }),

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -161,6 +162,19 @@ test('[J6] registers other callback and logout URLs, or accepts any on this mach
   })
 })
 
+test('registers the callback and logout URLs of an application below --base-path', async () => {
+  await serve(['--base-path', '/shop', '--app', 'http://localhost:3210'], async (variables) => {
+    const { APP_BASE_URL, IDP_DOMAIN } = variables
+    expect(APP_BASE_URL).toBe('http://localhost:3210')
+    expect(await authorize(IDP_DOMAIN, 'http://localhost:3210/shop/auth/callback')).toBe(303)
+    expect(await authorize(IDP_DOMAIN, 'http://localhost:3210/auth/callback')).toBe(400)
+    const overview = await (await fetch(`${IDP_DOMAIN}/dev`)).text()
+    expect(overview).toContain(
+      'http://localhost:3210/<br>http://localhost:3210/shop<br>http://localhost:3210/shop/<',
+    )
+  })
+})
+
 test('[N9] registers the APIs of --api beside the default ones', async () => {
   const apis = ['--api', 'https://api.example.com/=read:orders', '--api', 'https://plain.example.com/']
   await serve([...apis, '--auto-login', 'alice'], async ({ IDP_DOMAIN = '' }) => {
@@ -198,6 +212,7 @@ test('has the options of startDevProvider', () =>
 test.each([
   [[], []],
   [['--back-channel-logout'], ['/auth/backchannel-logout']],
+  [['--back-channel-logout', '--base-path', '/shop'], ['/shop/auth/backchannel-logout']],
 ])('[A5] with %j a logout posts to %j', async (flags, expected) => {
   const posts: string[] = []
   const application = createServer((request, response) => {
@@ -215,7 +230,7 @@ test.each([
         client_id: 'dev-app',
         response_type: 'code',
         scope: 'openid',
-        redirect_uri: `${app}/auth/callback`,
+        redirect_uri: `${app}${flags.includes('/shop') ? '/shop' : ''}/auth/callback`,
       })
       expect(await browser.visit(`${IDP_DOMAIN}/authorize?${query}`, { jar })).toMatchObject({
         kind: 'redirect',
@@ -228,28 +243,30 @@ test.each([
   expect(posts).toEqual(expected)
 })
 
-test('prints its usage, and rejects invalid arguments', async () => {
+test('prints its usage', async () => {
   const help = run('--help')
   expect(await exitCode(help)).toBe(0)
   expect(help.output()).toContain('--app <url>')
-  const wrong = [
-    [['--port', 'many'], /--port must be a number/],
-    [['--host', '192.0.2.1', '--port', '0'], /loopback/],
-    [['--unknown'], /--unknown/],
-    [['--set', 'offline=refused'], /there is no setting offline\. There are .*offlineAccess/],
-    [['--set', 'offlineAccess=none'], /offlineAccess: use listed or unlisted or refused/],
-    [['--set', 'accessTokenTtl=soon'], /accessTokenTtl: use an integer/],
-    [['--set', 'dpopNonces'], /dpopNonces: use true or false/],
-    [['--write', folder, '--port', '0'], /^--write: .* is a folder/],
-    [['--write', ''], /--write must name a file/],
-    [['--write', 'a', '--write', 'b'], /--write can name one file only/],
-    [['--write'], /--write/],
-    [['--api', 'https://api.example.com/=read orders'], /^--api .*separate scopes/],
-  ] as const
-  for (const [args, message] of wrong) {
-    const refused = run(...args)
-    expect(await exitCode(refused)).toBe(1)
-    expect(refused.errors()).toMatch(message)
-    expect(refused.errors()).not.toContain('    at ')
-  }
+})
+
+test.each<readonly [readonly string[], RegExp]>([
+  [['--port', 'many'], /--port must be a number/],
+  [['--host', '192.0.2.1', '--port', '0'], /loopback/],
+  [['--unknown'], /--unknown/],
+  [['--set', 'offline=refused'], /there is no setting offline\. There are .*offlineAccess/],
+  [['--set', 'offlineAccess=none'], /offlineAccess: use listed or unlisted or refused/],
+  [['--set', 'accessTokenTtl=soon'], /accessTokenTtl: use an integer/],
+  [['--set', 'dpopNonces'], /dpopNonces: use true or false/],
+  [['--write', tmpdir(), '--port', '0'], /^--write: .* is a folder/],
+  [['--write', ''], /--write must name a file/],
+  [['--write', 'a', '--write', 'b'], /--write can name one file only/],
+  [['--write'], /--write/],
+  [['--base-path', 'shop'], /--base-path must look like/],
+  [['--base-path', '/shop/'], /--base-path must look like/],
+  [['--api', 'https://api.example.com/=read orders'], /^--api .*separate scopes/],
+])('rejects %j', async (args, message) => {
+  const refused = run(...args)
+  expect(await exitCode(refused)).toBe(1)
+  expect(refused.errors()).toMatch(message)
+  expect(refused.errors()).not.toContain('    at ')
 })
