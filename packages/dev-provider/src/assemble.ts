@@ -4,7 +4,7 @@ import { logIn } from './browser/login.ts'
 import type { Authority } from './certificates.ts'
 import type { Client, RegisteredClient } from './clients.ts'
 import type { DevProvider } from './dev-provider.ts'
-import { environmentOf } from './environment.ts'
+import { toEnvironment } from './environment.ts'
 import { DevProviderError } from './error.ts'
 import { createAccounts } from './extensions/accounts/accounts.ts'
 import { createCiba } from './extensions/ciba.ts'
@@ -36,8 +36,8 @@ export function assemble(parts: Parts): DevProvider {
     port: listening.port,
     clientId: client.clientId,
     clientSecret: client.clientSecret,
-    keyClient: { ...credentialsOf(keyClient), privateKey: keyClient.privateKey },
-    env: environmentOf({
+    keyClient: { ...toCredentials(keyClient), privateKey: keyClient.privateKey },
+    env: toEnvironment({
       issuer: state.issuer,
       client,
       appBaseUrl: parts.appBaseUrl,
@@ -63,7 +63,7 @@ export function assemble(parts: Parts): DevProvider {
   }
 }
 
-function credentialsOf(client: Client): RegisteredClient {
+function toCredentials(client: Client): RegisteredClient {
   const { clientId, clientSecret, privateKey, privateKeyAlg } = client
   return {
     clientId,
@@ -76,7 +76,7 @@ function credentialsOf(client: Client): RegisteredClient {
 function browsing({ front, authority }: Parts): Pick<DevProvider, 'login' | 'visit' | 'createJar'> {
   const { issuer, clock, mfa, users } = front.state
   const browser = createBrowser(new URL(issuer).origin, authority?.ca, (account, shown) => {
-    const factors = mfa.factors.of(users.find(account)?.sub ?? '')
+    const factors = mfa.factors.list(users.find(account)?.sub ?? '')
     const secret = shown ?? factors.find((factor) => factor.active && factor.kind === 'otp')?.secret
     if (secret === undefined) throw new DevProviderError('The user has no authenticator app.')
     return totp(secret, clock.now())
@@ -137,7 +137,7 @@ type Registration = Pick<DevProvider, 'addClient' | 'addUser' | 'addApi' | 'regi
 
 function registration(state: ProviderState, client: Client): Registration {
   return {
-    addClient: async (options = {}) => credentialsOf(await state.clients.add(options)),
+    addClient: async (options = {}) => toCredentials(await state.clients.add(options)),
     addUser: async (options) => {
       const known = state.users.customClaims().length
       const user = state.users.add(options)

@@ -48,7 +48,7 @@ interface Command {
   readonly quiet: boolean
 }
 
-function portOf(text: string | undefined): number {
+function parsePort(text: string | undefined): number {
   const port = Number(text ?? '4400')
   if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
   throw new DevProviderError('--port must be a number from 0 to 65535.')
@@ -116,7 +116,7 @@ function read(args: readonly string[]): Command | 'help' {
     file: parseFile(values.write),
     options: {
       ...readSettings(values.set),
-      port: portOf(values.port),
+      port: parsePort(values.port),
       https,
       apps: values.app,
       apis: [...DEFAULT_APIS, ...parseApis(values.api)],

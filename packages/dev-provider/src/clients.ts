@@ -121,7 +121,7 @@ async function createClient(options: ClientOptions): Promise<Client> {
   }
 }
 
-function metadataOf(client: Client): ClientMetadata {
+function toMetadata(client: Client): ClientMetadata {
   const { options } = client
   return {
     client_id: client.clientId,
@@ -191,7 +191,7 @@ export function createClientRegistry(): ClientRegistry {
     },
     metadata: (clientId) => {
       const client = clients.get(clientId)
-      return client && metadataOf(client)
+      return client && toMetadata(client)
     },
   }
 }

@@ -33,7 +33,7 @@ const current = new AsyncLocalStorage<Milliseconds>()
 const moved = new Set<Milliseconds>()
 let installed: { readonly real: DateConstructor; readonly shim: DateConstructor } | undefined
 
-function shimOf(real: DateConstructor): DateConstructor {
+function createShim(real: DateConstructor): DateConstructor {
   const now = (): number => current.getStore()?.() ?? real.now()
   return new Proxy(real, {
     get: (target, key, receiver) => (key === 'now' ? now : Reflect.get(target, key, receiver)),
@@ -46,7 +46,7 @@ function shimOf(real: DateConstructor): DateConstructor {
 function install(): void {
   if (installed && globalThis.Date === installed.shim) return
   const real = globalThis.Date
-  installed = { real, shim: shimOf(real) }
+  installed = { real, shim: createShim(real) }
   globalThis.Date = installed.shim
 }
 

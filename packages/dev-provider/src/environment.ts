@@ -9,7 +9,7 @@ export interface EnvironmentSource {
 }
 
 /** Variables that an application needs to use this provider; `IDP_SECRET` is new each time. */
-export function environmentOf(source: EnvironmentSource): Record<string, string> {
+export function toEnvironment(source: EnvironmentSource): Record<string, string> {
   const { client } = source
   return {
     IDP_DOMAIN: source.issuer,

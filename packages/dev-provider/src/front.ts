@@ -3,7 +3,11 @@ import { describeUnknownAudience } from './apis.ts'
 import { accountApi } from './extensions/accounts/api.ts'
 import { connectPage } from './extensions/accounts/page.ts'
 import { apiUserinfo } from './extensions/api-userinfo.ts'
-import { authenticationOf, refusedMethod, withWrongSecretError } from './extensions/client-authentication.ts'
+import {
+  normalizeAuthentication,
+  refusedMethod,
+  withWrongSecretError,
+} from './extensions/client-authentication.ts'
 import { mfaApi } from './extensions/mfa/api.ts'
 import { refusedOfflineAccess, withoutOfflineAccess } from './extensions/offline-access.ts'
 import { moveAuthTime } from './extensions/session-auth-time.ts'
@@ -15,11 +19,19 @@ import type { ProviderState } from './oidc/state.ts'
 import { devPage } from './pages/dev.ts'
 import { send, sendFaulty } from './wire/deliver.ts'
 import type { Endpoint } from './wire/endpoints.ts'
-import { DEV_PATH, endpointOf, originEndpointOf, PATHS } from './wire/endpoints.ts'
+import { DEV_PATH, PATHS, toEndpoint, toOriginEndpoint } from './wire/endpoints.ts'
 import { readFailure } from './wire/failure.ts'
 import type { Fault, Rules } from './wire/faults.ts'
 import type { Answer, Call } from './wire/message.ts'
-import { formOf, jsonAnswer, jsonOf, pathOf, readCall, redirectAnswer, withBody } from './wire/message.ts'
+import {
+  getPath,
+  jsonAnswer,
+  parseForm,
+  parseJson,
+  readCall,
+  redirectAnswer,
+  withBody,
+} from './wire/message.ts'
 import type { RequestLog } from './wire/request-log.ts'
 import type { Rewrites } from './wire/rewrites.ts'
 
@@ -57,7 +69,7 @@ export async function handle(
       const failure = readFailure(answer)
       Object.assign(entry, { status: answer.status, ...(failure ? { failure } : {}) })
       const error = failure ? ` ${failure.error}: ${failure.reason}` : ''
-      state.log(`${call.method} ${pathOf(call)} ${answer.status}${error}`)
+      state.log(`${call.method} ${getPath(call)} ${answer.status}${error}`)
       setDate()
       return front.rewrites.apply(answer, entry)
     }
@@ -82,10 +94,10 @@ function isForUs(call: Call): boolean {
 }
 
 function locate(state: ProviderState, call: Call): Endpoint {
-  const path = pathOf(call)
-  const fixed = originEndpointOf(path)
+  const path = getPath(call)
+  const fixed = toOriginEndpoint(path)
   if (fixed) return fixed
-  return isBelow(state, path) ? endpointOf(path.slice(state.mountPath.length)) : 'other'
+  return isBelow(state, path) ? toEndpoint(path.slice(state.mountPath.length)) : 'other'
 }
 
 function isBelow(state: ProviderState, path: string): boolean {
@@ -96,7 +108,7 @@ async function answerTo(front: Front, endpoint: Endpoint, received: Call): Promi
   const { state } = front
   const refused = refusedMethod(state, endpoint, received)
   if (refused) return refused
-  const call = authenticationOf(state, endpoint, received)
+  const call = normalizeAuthentication(state, endpoint, received)
   switch (endpoint) {
     case 'v2Logout':
       return v2Logout(state, call)
@@ -133,7 +145,7 @@ async function answerTo(front: Front, endpoint: Endpoint, received: Call): Promi
     case 'endSession':
       return confirmLogout(state, call, await engineAnswer(state, call))
     case 'other': {
-      const path = pathOf(call)
+      const path = getPath(call)
       if (path === '/' || path === state.mountPath) return redirectAnswer(`${state.mountPath}${DEV_PATH}`)
       if (path === '/favicon.ico') return { status: 204, headers: {}, body: Buffer.alloc(0) }
       return jsonAnswer(404, { error: 'not_found' })
@@ -145,7 +157,7 @@ async function answerTo(front: Front, endpoint: Endpoint, received: Call): Promi
 
 /** oidc-provider consumes the refresh token before it looks at the target; a wrong one must not cost it. */
 function refusedAudience(state: ProviderState, call: Call): Answer | undefined {
-  const form = formOf(call)
+  const form = parseForm(call)
   const audience = form.get('audience') ?? form.get('resource')
   if (!audience || state.apis.find(audience)) return undefined
   return jsonAnswer(400, {
@@ -156,14 +168,14 @@ function refusedAudience(state: ProviderState, call: Call): Answer | undefined {
 
 /** Refuses a used refresh token like a provider that rotates without looking for reuse: its successors stay good. */
 function refusedReuse({ settings, store }: ProviderState, call: Call): Answer | undefined {
-  const form = formOf(call)
+  const form = parseForm(call)
   if (settings.revokeOnReuse || form.get('grant_type') !== 'refresh_token') return undefined
   if (store.find('RefreshToken', form.get('refresh_token') ?? '')?.consumed === undefined) return undefined
   return jsonAnswer(400, { error: 'invalid_grant', error_description: 'refresh token already used' })
 }
 
 function withInterval(state: ProviderState, answer: Answer): Answer {
-  const body = jsonOf(answer)
+  const body = parseJson(answer)
   if (answer.status !== 200 || !body) return answer
   return withBody(answer, JSON.stringify({ ...body, interval: state.settings.cibaInterval }))
 }

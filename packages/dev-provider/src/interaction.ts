@@ -14,7 +14,7 @@ import type { User } from './users.ts'
 import { send } from './wire/deliver.ts'
 import { DEV_PATH, INBOX_PATH } from './wire/endpoints.ts'
 import type { Answer, Call } from './wire/message.ts'
-import { formOf, htmlAnswer, pathOf, redirectAnswer } from './wire/message.ts'
+import { getPath, htmlAnswer, parseForm, redirectAnswer } from './wire/message.ts'
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>
 
@@ -47,7 +47,7 @@ const DENIED: InteractionResults = {
   error_description: 'The user denied the request',
 }
 
-function modeOf(interaction: Interaction, current: User | undefined): LoginPage['mode'] {
+function resolveMode(interaction: Interaction, current: User | undefined): LoginPage['mode'] {
   if (interaction.prompt.name === 'consent' && current) return 'consent'
   const signup = param(interaction, 'screen_hint') === 'signup' || interaction.prompt.name === 'create'
   return signup ? 'signup' : 'login'
@@ -62,7 +62,7 @@ function view(state: ProviderState, interaction: Interaction, action: string): L
     app: client?.options.name ?? param(interaction, 'client_id'),
     scopes: param(interaction, REQUESTED_SCOPE).split(' ').filter(Boolean),
     users: state.users.all(),
-    mode: modeOf(interaction, current),
+    mode: resolveMode(interaction, current),
     current,
     hint: param(interaction, 'login_hint'),
     overview: state.mountPath + DEV_PATH,
@@ -89,12 +89,12 @@ function firstStep(
   interaction: Interaction,
   call: Call,
 ): { user: User } | { answer: Answer } {
-  const page = view(state, interaction, pathOf(call))
+  const page = view(state, interaction, getPath(call))
   if (call.method !== 'POST') {
     const user = automatic(state, interaction)
     return user ? { user } : { answer: htmlAnswer(200, loginPage(page)) }
   }
-  const person = personIn(state, formOf(call))
+  const person = personIn(state, parseForm(call))
   if (typeof person !== 'string') return { user: person }
   return { answer: rejectedForm(loginPage({ ...page, problem: person }), person) }
 }
@@ -106,14 +106,14 @@ function secondStep(
   login: PendingLogin,
   call: Call,
 ): { login: Login } | { answer: Answer } {
-  const code = call.method === 'POST' ? formOf(call).get('otp') : null
+  const code = call.method === 'POST' ? parseForm(call).get('otp') : null
   const taken = code === null ? undefined : takeSecondStep(state, interaction, login, code)
   if (typeof taken === 'object') return { login: taken }
   const { app } = view(state, interaction, '')
   const account = state.users.bySub(login.sub)?.name ?? login.sub
   const { secret } = login
   const html = secondStepPage({
-    action: pathOf(call),
+    action: getPath(call),
     app,
     inbox: state.mountPath + INBOX_PATH,
     account,
@@ -128,7 +128,7 @@ function proceed(
   interaction: Interaction,
   call: Call,
 ): { result: InteractionResults } | { answer: Answer } {
-  if (call.method === 'POST' && formOf(call).has('deny')) return { result: DENIED }
+  if (call.method === 'POST' && parseForm(call).has('deny')) return { result: DENIED }
   let pending = pendingLogin(state, interaction)
   if (!pending) {
     const first = firstStep(state, interaction, call)

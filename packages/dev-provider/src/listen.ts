@@ -48,17 +48,17 @@ function bind(server: Server, port: number, address: string): Promise<number> {
 }
 
 /** `localhost` means both address families to a client, so both are served where the machine has both. */
-function addressesOf(host: string): readonly string[] {
+function toAddresses(host: string): readonly string[] {
   if (host === '[::1]' || host === '::1') return ['::1']
   return host === 'localhost' || host.endsWith('.localhost') ? ['127.0.0.1', '::1'] : [host]
 }
 
-function codeOf(error: unknown): unknown {
+function toErrorCode(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined
 }
 
 async function bindAll(options: ListenOptions): Promise<{ servers: Server[]; port: number }> {
-  const [first, second] = addressesOf(options.host)
+  const [first, second] = toAddresses(options.host)
   const primary = createServer(options)
   const port = await bind(primary, options.port, first ?? '127.0.0.1')
   if (second === undefined) return { servers: [primary], port }
@@ -68,7 +68,7 @@ async function bindAll(options: ListenOptions): Promise<{ servers: Server[]; por
     return { servers: [primary, other], port }
   } catch (error) {
     // Taken by another program on the second family: with a free choice of port, choose again.
-    if (codeOf(error) !== 'EADDRINUSE') return { servers: [primary], port }
+    if (toErrorCode(error) !== 'EADDRINUSE') return { servers: [primary], port }
     primary.close()
     if (options.port === 0) return bindAll(options)
     throw error
@@ -81,7 +81,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     throw new DevProviderError('host must be a loopback name such as localhost or 127.0.0.1.')
   }
   const { servers, port } = await bindAll(options).catch((error: unknown) => {
-    if (codeOf(error) !== 'EADDRINUSE') throw error
+    if (toErrorCode(error) !== 'EADDRINUSE') throw error
     throw new DevProviderError(`Port ${options.port} is in use: choose another one, or 0 for a free one.`)
   })
   const sockets = new Set<Socket>()

@@ -18,7 +18,7 @@ const SWEEP_ABOVE = 10_000
 export function createStore(now: () => number): Store {
   const models = new Map<string, Map<string, AdapterPayload>>()
 
-  const recordsOf = (model: string): Map<string, AdapterPayload> => {
+  const getRecords = (model: string): Map<string, AdapterPayload> => {
     const existing = models.get(model)
     if (existing) return existing
     const created = new Map<string, AdapterPayload>()
@@ -27,7 +27,7 @@ export function createStore(now: () => number): Store {
   }
   const live = (payload: AdapterPayload): boolean => payload.exp === undefined || payload.exp > now()
   const find = (model: string, id: string): AdapterPayload | undefined => {
-    const payload = recordsOf(model).get(id)
+    const payload = getRecords(model).get(id)
     return payload && structuredClone(payload)
   }
   const sweep = (records: Map<string, AdapterPayload>): void => {
@@ -35,7 +35,7 @@ export function createStore(now: () => number): Store {
     for (const [id, payload] of records) if (!live(payload)) records.delete(id)
   }
   const findBy = (model: string, match: (payload: AdapterPayload) => boolean): AdapterPayload | undefined => {
-    for (const payload of recordsOf(model).values()) {
+    for (const payload of getRecords(model).values()) {
       if (live(payload) && match(payload)) return structuredClone(payload)
     }
     return undefined
@@ -43,7 +43,7 @@ export function createStore(now: () => number): Store {
 
   const adapter = (model: string): Adapter => ({
     upsert: async (id, payload) => {
-      const records = recordsOf(model)
+      const records = getRecords(model)
       records.set(id, structuredClone(payload))
       sweep(records)
     },
@@ -51,14 +51,14 @@ export function createStore(now: () => number): Store {
     findByUid: async (uid) => findBy(model, (payload) => payload.uid === uid),
     findByUserCode: async (code) => findBy(model, (payload) => payload.userCode === code),
     consume: async (id) => {
-      const payload = recordsOf(model).get(id)
+      const payload = getRecords(model).get(id)
       if (payload) payload.consumed = now()
     },
     destroy: async (id) => {
-      recordsOf(model).delete(id)
+      getRecords(model).delete(id)
     },
     revokeByGrantId: async (grantId) => {
-      const records = recordsOf(model)
+      const records = getRecords(model)
       for (const [id, payload] of records) if (payload.grantId === grantId) records.delete(id)
     },
   })
@@ -67,8 +67,8 @@ export function createStore(now: () => number): Store {
     adapter,
     find,
     destroy: (model, id) => {
-      recordsOf(model).delete(id)
+      getRecords(model).delete(id)
     },
-    list: (model) => [...recordsOf(model).values()].filter(live),
+    list: (model) => [...getRecords(model).values()].filter(live),
   }
 }

@@ -60,7 +60,7 @@ async function call(
 }
 
 /** Tokens of a login, turned into one for the account API. */
-async function accessFor(user = 'alice', scope = `${CREATE} ${READ} ${DELETE}`): Promise<string> {
+async function fetchAccessToken(user = 'alice', scope = `${CREATE} ${READ} ${DELETE}`): Promise<string> {
   const tokens = await app.logIn({}, { user })
   return (await app.refresh(tokens, { audience: `${provider.issuer}/me/`, scope })).access_token
 }
@@ -122,7 +122,7 @@ const NOT_CONNECTED = 'federated_connection_refresh_token_not_found'
 
 describe('connecting an account', () => {
   test('redirects from the application to the page, back with a code, and ends with the account', async () => {
-    const token = await accessFor()
+    const token = await fetchAccessToken()
     const started = await start(token, { scopes: ['repo', 'offline_access'] })
     const { location } = await provider.login(started.url, { account: 'alice-at-github' })
     const back = new URL(location ?? '')
@@ -150,7 +150,7 @@ describe('connecting an account', () => {
   })
 
   test('shows a page that names what will be connected, and suggests a name', async () => {
-    const { url } = await start(await accessFor(), {
+    const { url } = await start(await fetchAccessToken(), {
       scopes: ['repo'],
       authorization_params: { login_hint: '"><script>' },
     })
@@ -166,7 +166,10 @@ describe('connecting an account', () => {
   })
 
   test('can be cancelled', async () => {
-    const { url } = await start(await accessFor(), { state: 'a&b', redirect_uri: `${CALLBACK}?tenant=%20` })
+    const { url } = await start(await fetchAccessToken(), {
+      state: 'a&b',
+      redirect_uri: `${CALLBACK}?tenant=%20`,
+    })
     const { location } = await provider.login(url, { connect: 'cancel' })
     expect(location?.startsWith(`${CALLBACK}?tenant=%20&`)).toBe(true)
     expect(Object.fromEntries(new URL(location ?? '').searchParams)).toMatchObject({
@@ -176,7 +179,7 @@ describe('connecting an account', () => {
   })
 
   test('works once per ticket, and not after the ticket has expired', async () => {
-    const token = await accessFor()
+    const token = await fetchAccessToken()
     for (const connect of ['accept', 'cancel'] as const) {
       const { url } = await start(token)
       await provider.login(url, { connect })
@@ -194,7 +197,7 @@ describe('connecting an account', () => {
   test('is rejected in the browser of another user, but not of the same one', async () => {
     const jars = { alice: provider.createJar(), bob: provider.createJar() }
     for (const [user, jar] of Object.entries(jars)) await app.logIn({}, { user, jar })
-    const { url } = await start(await accessFor())
+    const { url } = await start(await fetchAccessToken())
     await expect(provider.login(url, { jar: jars.bob })).rejects.toThrow(/status 403.*access_denied/)
     expect((await provider.login(url, { jar: jars.alice })).location).toContain('connect_code=')
   })
@@ -231,7 +234,7 @@ describe('a request to connect is rejected', () => {
     ['authorization_params', { authorization_params: ['a'] }],
   ])('for its %s: %o', async (field, changes) => {
     const body = { ...GITHUB, code_challenge: challenge, ...changes }
-    const { status, headers, json } = await call(await accessFor(), 'connect', { body })
+    const { status, headers, json } = await call(await fetchAccessToken(), 'connect', { body })
     expect(status).toBe(400)
     expect(headers.get('content-type')).toBe('application/problem+json')
     expect(json).toMatchObject({ type: expect.any(String), title: 'Invalid Request', status: 400 })
@@ -239,7 +242,7 @@ describe('a request to connect is rejected', () => {
   })
 
   test('if it is not a JSON object, or not a POST', async () => {
-    const token = await accessFor()
+    const token = await fetchAccessToken()
     expect((await call(token, 'connect', { body: '[]' })).status).toBe(400)
     expect((await call(token, 'connect', { body: '{' })).status).toBe(400)
     const form = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -251,7 +254,7 @@ describe('a request to connect is rejected', () => {
 
 describe('the completion is rejected', () => {
   test('with a wrong part, for another user, twice, and too late', async () => {
-    const [alice, bob] = [await accessFor(), await accessFor('bob')]
+    const [alice, bob] = [await fetchAccessToken(), await fetchAccessToken('bob')]
     const started = await start(alice)
     const code = await accept(started)
     const wrong: Json[] = [
@@ -280,14 +283,14 @@ describe('the completion is rejected', () => {
   })
 
   test('before the user has agreed', async () => {
-    const token = await accessFor()
+    const token = await fetchAccessToken()
     expect((await finish(token, await start(token), 'guessed')).status).toBe(400)
   })
 })
 
 describe('the list of accounts', () => {
   test('is paged, also if entries are removed meanwhile', async () => {
-    const token = await accessFor()
+    const token = await fetchAccessToken()
     const made = Array.from({ length: 12 }, (_, index) =>
       provider.accounts.add('alice', {
         connection: index % 2 ? 'github' : 'google-oauth2',
@@ -318,7 +321,7 @@ describe('the list of accounts', () => {
   })
 
   test('has pages of the configured size, and contains when an account expires', async () => {
-    const token = await accessFor()
+    const token = await fetchAccessToken()
     provider.accounts.add('alice', { connection: 'github', expiresAt: 1_900_000_000 })
     provider.accounts.add('alice', { connection: 'google-oauth2' })
     provider.settings.accountPageSize = 1
@@ -331,7 +334,7 @@ describe('the list of accounts', () => {
   })
 
   test('loses an account that its user removes, and no other', async () => {
-    const [alice, bob] = [await accessFor(), await accessFor('bob')]
+    const [alice, bob] = [await fetchAccessToken(), await fetchAccessToken('bob')]
     const { id } = provider.accounts.add('alice', { connection: 'github' })
     expect(await call(bob, `accounts/${id}`, { method: 'DELETE' })).toMatchObject({
       status: 404,
@@ -356,7 +359,7 @@ describe('access to the account API', () => {
       expect(headers.get('www-authenticate')).toMatch(/^Bearer/)
       expect(json).toMatchObject({ title: 'Unauthorized', status: 401, detail: expect.any(String) })
     }
-    const live = await accessFor()
+    const live = await fetchAccessToken()
     provider.clock.advance(3600)
     try {
       expect((await call(live, 'accounts')).status).toBe(401)
@@ -366,8 +369,8 @@ describe('access to the account API', () => {
   })
 
   test('requires the scope of the operation; a token has no scope of another API', async () => {
-    const read = await accessFor('alice', `${READ} read:things`)
-    const remove = await accessFor('alice', DELETE)
+    const read = await fetchAccessToken('alice', `${READ} read:things`)
+    const remove = await fetchAccessToken('alice', DELETE)
     expect((await call(read, 'accounts')).status).toBe(200)
     const refused = [
       await call(read, 'connect', { body: {} }),

@@ -5,7 +5,7 @@ import { CONNECT_PATH, INTERACTION_PATH } from '../wire/endpoints.ts'
 import type { CookieJar } from './cookie-jar.ts'
 import { createCookieJar } from './cookie-jar.ts'
 import type { Form } from './forms.ts'
-import { firstForm, textOf } from './forms.ts'
+import { findText, firstForm } from './forms.ts'
 
 /** Where a visit to the provider ends. */
 export type VisitResult =
@@ -91,8 +91,8 @@ function load(visitor: Visitor, url: string, form?: Readonly<Record<string, stri
   })
 }
 
-function codeFor({ showCode }: Visitor, html: string, otp: true | string): string {
-  return otp === true ? showCode(textOf(html, 'account') ?? '', textOf(html, 'secret')) : otp
+function resolveCode({ showCode }: Visitor, html: string, otp: true | string): string {
+  return otp === true ? showCode(findText(html, 'account') ?? '', findText(html, 'secret')) : otp
 }
 
 /** Returns the fields that the options submit on a page; `undefined`: none. */
@@ -105,7 +105,7 @@ function submission(
   const path = new URL(page.url).pathname
   if (path.includes(`${INTERACTION_PATH}/`)) {
     if (!('otp' in form.fields) || submit?.['deny'] !== undefined) return submit
-    return otp === undefined ? undefined : { otp: codeFor(visitor, page.html, otp) }
+    return otp === undefined ? undefined : { otp: resolveCode(visitor, page.html, otp) }
   }
   if (path !== CONNECT_PATH || connect === undefined) return undefined
   if (connect === 'cancel') return { cancel: 'yes' }

@@ -18,7 +18,7 @@ function attribute(tag: string, name: string): string | undefined {
 }
 
 /** Text of the element with that id. */
-export function textOf(html: string, id: string): string | undefined {
+export function findText(html: string, id: string): string | undefined {
   const text = new RegExp(`\\sid="${id}"[^>]*>([^<]*)<`).exec(html)?.[1]
   return text === undefined ? undefined : decodeEntities(text)
 }

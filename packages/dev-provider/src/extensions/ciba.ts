@@ -1,6 +1,6 @@
 import type { Account, CIBAConfiguration, KoaContextWithOIDC } from 'oidc-provider'
 import { DevProviderError } from '../error.ts'
-import { factsOf, saveGrant } from '../oidc/authorization.ts'
+import { saveGrant, toFacts } from '../oidc/authorization.ts'
 import type { AuthorizationFacts, ProviderState } from '../oidc/state.ts'
 import { isRecord } from '../wire/message.ts'
 import { demandMembership } from './organizations.ts'
@@ -32,7 +32,7 @@ export interface CibaRequests {
 // Letters and digits of any script, blanks, and the punctuation that hosted providers allow.
 const BINDING_MESSAGE = /^[\p{L}\p{N} +\-_.,:#]{1,64}$/u
 
-function subjectOf(state: ProviderState, hint: string): string | undefined {
+function findSubject(state: ProviderState, hint: string): string | undefined {
   try {
     const value: unknown = JSON.parse(hint)
     if (isRecord(value) && value['format'] === 'iss_sub' && value['iss'] === state.issuer) {
@@ -48,7 +48,7 @@ export function cibaConfiguration(state: ProviderState): CIBAConfiguration {
   return {
     enabled: true,
     deliveryModes: ['poll'],
-    processLoginHint: (_ctx, hint) => subjectOf(state, hint ?? ''),
+    processLoginHint: (_ctx, hint) => findSubject(state, hint ?? ''),
     // The issuer of such tokens is agreed elsewhere; here the token is the name or `sub` of a user.
     processLoginHintToken: (_ctx, token) => state.users.find(token ?? '')?.sub,
     validateBindingMessage: (_ctx, message) => {
@@ -69,7 +69,7 @@ async function remember(
   account: Account,
 ): Promise<void> {
   demandMembership(state, ctx)
-  const facts = factsOf(state, ctx, account.accountId)
+  const facts = toFacts(state, ctx, account.accountId)
   const message = ctx.oidc.params?.['binding_message']
   const pending: PendingAuthentication = {
     authReqId,

@@ -2,7 +2,7 @@ import type { ProviderState } from '../oidc/state.ts'
 import type { Endpoint } from '../wire/endpoints.ts'
 import { PATHS } from '../wire/endpoints.ts'
 import type { Answer, Call } from '../wire/message.ts'
-import { formOf, jsonAnswer, jsonOf, withBody } from '../wire/message.ts'
+import { jsonAnswer, parseForm, parseJson, withBody } from '../wire/message.ts'
 
 /** The audiences that a client assertion may have: the issuer, the token endpoint and the endpoint in use, or one. */
 export type AssertionAudience = (typeof ASSERTION_AUDIENCES)[number]
@@ -27,7 +27,7 @@ interface Basic {
 }
 
 /** The two halves of an `Authorization: Basic` header, as they were sent. */
-function basicOf(call: Call): Basic | undefined {
+function parseBasic(call: Call): Basic | undefined {
   const encoded = /^Basic (\S+)$/i.exec(call.headers.authorization ?? '')?.[1]
   if (encoded === undefined) return undefined
   const [id = '', ...secret] = Buffer.from(encoded, 'base64').toString('utf8').split(':')
@@ -44,7 +44,7 @@ function decoded(text: string): string {
 
 /** The request as a provider understands it that takes HTTP Basic literally, like RFC 7617 and unlike RFC 6749, 2.3.1. */
 function takenLiterally(call: Call): Call {
-  const basic = basicOf(call)
+  const basic = parseBasic(call)
   if (!basic) return call
   const pair = [basic.id, basic.secret].map(encodeURIComponent).join(':')
   const authorization = `Basic ${Buffer.from(pair).toString('base64')}`
@@ -52,15 +52,15 @@ function takenLiterally(call: Call): Call {
 }
 
 /** A request at an endpoint where clients authenticate, as oidc-provider reads it. */
-export function authenticationOf({ settings }: ProviderState, endpoint: Endpoint, call: Call): Call {
+export function normalizeAuthentication({ settings }: ProviderState, endpoint: Endpoint, call: Call): Call {
   return settings.decodeBasic || !ENDPOINTS.has(endpoint) ? call : takenLiterally(call)
 }
 
 /** Refuses a client that authenticates in another way than the registered one. */
 export function refusedMethod(state: ProviderState, endpoint: Endpoint, call: Call): Answer | undefined {
   if (!state.settings.enforceAuthMethod || !ENDPOINTS.has(endpoint)) return undefined
-  const form = formOf(call)
-  const basic = basicOf(call)
+  const form = parseForm(call)
+  const basic = parseBasic(call)
   const client = state.clients.find(basic ? decoded(basic.id) : (form.get('client_id') ?? ''))
   const inBody = form.has('client_secret') ? 'client_secret_post' : undefined
   const sent = basic ? 'client_secret_basic' : inBody
@@ -83,9 +83,9 @@ export function withWrongSecretError(
   if (settings.wrongSecretError === 'invalid_client' || answer.status !== 401 || !ENDPOINTS.has(endpoint)) {
     return answer
   }
-  const form = formOf(call)
-  const basic = basicOf(call)
-  const body = jsonOf(answer)
+  const form = parseForm(call)
+  const basic = parseBasic(call)
+  const body = parseJson(answer)
   if (body?.['error'] !== 'invalid_client' || (!basic && !form.has('client_secret'))) return answer
   const known = clients.find(basic ? decoded(basic.id) : (form.get('client_id') ?? ''))
   if (!known) return answer
@@ -98,7 +98,7 @@ export function withWrongSecretError(
 }
 
 /** @throws InvalidClientAuth when an assertion names another audience than the token endpoint, where only that is good */
-export function demandAudience(state: ProviderState, audience: unknown): void {
+export function assertAudience(state: ProviderState, audience: unknown): void {
   if (state.settings.assertionAudience === 'any' || audience === state.issuer + PATHS.token) return
   throw new state.oidc.errors.InvalidClientAuth('audience (aud) must equal the token endpoint url')
 }

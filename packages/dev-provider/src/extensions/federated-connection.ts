@@ -21,7 +21,7 @@ interface Parameters {
 const NAMES = ['connection', 'login_hint', 'requested_token_type', 'subject_token', 'subject_token_type']
 
 /** Returns the user of the subject token, if it is a valid one of this client. */
-async function subjectOf(
+async function resolveSubject(
   state: ProviderState,
   token: string,
   type: string,
@@ -39,7 +39,7 @@ async function subjectOf(
  * The account that the token is for: the one that `login_hint` names, else the one connected last. A user who never
  * connected an account of the connection has one of the same name, unless the settings say otherwise.
  */
-function accountFor(
+function findAccount(
   state: ProviderState,
   sub: string,
   connection: string,
@@ -73,11 +73,11 @@ async function exchange(state: ProviderState, ctx: TokenEndpointGrantContext<Par
     throw new InvalidRequest('subject_token_type must name a refresh token or an access token')
   }
   if (!state.connections.has(connection)) throw new InvalidRequest('the connection does not exist')
-  const sub = await subjectOf(state, token, type, ctx.oidc.client.clientId)
+  const sub = await resolveSubject(state, token, type, ctx.oidc.client.clientId)
   if (sub === undefined)
     throw new InvalidGrant('the subject token is unknown, used, expired or another one’s')
 
-  const { name, scopes } = accountFor(state, sub, connection, hint)
+  const { name, scopes } = findAccount(state, sub, connection, hint)
   ctx.body = {
     access_token: `${connection}.${Buffer.from(name).toString('base64url')}.${randomBytes(12).toString('base64url')}`,
     issued_token_type: CONNECTION_TOKEN,

@@ -1,6 +1,6 @@
 import type { ProviderState } from '../oidc/state.ts'
 import type { Answer, Call } from '../wire/message.ts'
-import { formOf, jsonAnswer, jsonOf, withBody } from '../wire/message.ts'
+import { jsonAnswer, parseForm, parseJson, withBody } from '../wire/message.ts'
 
 /**
  * How the provider treats the scope `offline_access`. `listed`: a refresh token needs it, and the metadata has it.
@@ -19,21 +19,21 @@ export function bringsRefreshToken({ settings }: ProviderState, scope: ReadonlyS
 }
 
 /** @throws InvalidScope when an authorization request asks for what is refused */
-export function demandKnownScope({ oidc, settings }: ProviderState, scope: ReadonlySet<string>): void {
+export function assertKnownScope({ oidc, settings }: ProviderState, scope: ReadonlySet<string>): void {
   if (settings.offlineAccess !== 'refused' || !scope.has(SCOPE)) return
   throw new oidc.errors.InvalidScope(DESCRIPTION, SCOPE)
 }
 
 /** The refusal of a token request that asks for it, before oidc-provider consumes a refresh token. */
 export function refusedOfflineAccess({ settings }: ProviderState, call: Call): Answer | undefined {
-  const scope = formOf(call).get('scope')?.split(' ') ?? []
+  const scope = parseForm(call).get('scope')?.split(' ') ?? []
   if (settings.offlineAccess !== 'refused' || !scope.includes(SCOPE)) return undefined
   return jsonAnswer(400, { error: 'invalid_scope', error_description: DESCRIPTION })
 }
 
 /** The metadata without the scope, unless it is listed. */
 export function withoutOfflineAccess({ settings }: ProviderState, metadata: Answer): Answer {
-  const body = jsonOf(metadata)
+  const body = parseJson(metadata)
   const scopes = body?.['scopes_supported']
   if (settings.offlineAccess === 'listed' || !Array.isArray(scopes)) return metadata
   const rest = scopes.filter((scope) => scope !== SCOPE)

@@ -3,7 +3,7 @@ import type { ProviderState } from '../oidc/state.ts'
 import type { Organization, User } from '../users.ts'
 
 /** The organization that a request names by its id, or by its name in any case, if the user belongs to it. */
-export function membershipOf(user: User | undefined, asked: string | undefined): Organization | undefined {
+export function findMembership(user: User | undefined, asked: string | undefined): Organization | undefined {
   if (asked === undefined) return undefined
   const name = asked.toLowerCase()
   return user?.organizations.find((one) => one.id === asked || one.name.toLowerCase() === name)
@@ -14,6 +14,6 @@ export function demandMembership({ oidc: { errors }, users }: ProviderState, ctx
   const asked: unknown = ctx.oidc.params?.['organization']
   const sub = ctx.oidc.account?.accountId
   if (typeof asked !== 'string' || asked === '' || sub === undefined) return
-  if (membershipOf(users.bySub(sub), asked)) return
+  if (findMembership(users.bySub(sub), asked)) return
   throw new errors.AccessDenied('the user is not a member of the organization')
 }

@@ -1,12 +1,12 @@
 import type { Provider, TokenEndpointGrantContext } from 'oidc-provider'
 import { GRANT_TYPES } from '../clients.ts'
 import { saveGrant } from '../oidc/authorization.ts'
-import { issueTokens, proofOf } from '../oidc/issue.ts'
+import { issueTokens, verifyProof } from '../oidc/issue.ts'
 import type { AuthorizationFacts, ProviderState } from '../oidc/state.ts'
 import { verifyOwnToken } from '../oidc/tokens.ts'
 import type { User } from '../users.ts'
-import { demandMfa } from './mfa/demand.ts'
-import { membershipOf } from './organizations.ts'
+import { assertMfa } from './mfa/demand.ts'
+import { findMembership } from './organizations.ts'
 
 const ISSUED_TYPE = 'urn:ietf:params:oauth:token-type:access_token'
 
@@ -50,7 +50,7 @@ async function factsFrom(state: ProviderState, ctx: Context, user: User): Promis
     : undefined
   if (params.actor_token && !params.actor_token_type) throw new InvalidRequest('actor_token_type is missing')
   if (params.actor_token && !actor) throw new InvalidGrant('the actor token is not accepted')
-  const organization = membershipOf(user, params.organization)
+  const organization = findMembership(user, params.organization)
   if (params.organization && !organization) {
     throw new InvalidGrant('the user is not a member of the organization')
   }
@@ -69,14 +69,14 @@ async function issue(
   facts: AuthorizationFacts,
 ): Promise<void> {
   const { provider, client, params } = ctx.oidc
-  const proof = await proofOf(ctx)
+  const proof = await verifyProof(ctx)
   const grant = new provider.Grant({ accountId: user.sub, clientId: client.clientId })
   const grantId = await saveGrant(state, grant, facts)
   const { audience, scope } = facts
   if (audience !== undefined) {
     const { clientId } = client
     const request = { clientId, sub: user.sub, grantId, audience, scope: params.scope }
-    demandMfa(state, { ...request, refreshToken: undefined })
+    assertMfa(state, { ...request, refreshToken: undefined })
   }
   await issueTokens(state, ctx, {
     user,

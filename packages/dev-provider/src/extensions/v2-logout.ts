@@ -4,7 +4,7 @@ import { cookieNames } from '../oidc/state.ts'
 import { noticePage, refusalAnswer } from '../pages/notices.ts'
 import { DEV_PATH } from '../wire/endpoints.ts'
 import type { Answer, Call } from '../wire/message.ts'
-import { cookieOf, htmlAnswer, queryOf, redirectAnswer } from '../wire/message.ts'
+import { getCookie, htmlAnswer, parseQuery, redirectAnswer } from '../wire/message.ts'
 import { endProviderSession } from './logout-notices.ts'
 
 function matches(pattern: string, url: string): boolean {
@@ -29,7 +29,7 @@ function isAllowed(state: ProviderState, returnTo: string, clientId: string | nu
  * provider's session without asking and sends the browser to `returnTo` if that is allowed.
  */
 export async function v2Logout(state: ProviderState, call: Call): Promise<Answer> {
-  const query = queryOf(call)
+  const query = parseQuery(call)
   const returnTo = query.get('returnTo')
   const clientId = query.get('client_id')
   const overview = state.mountPath + DEV_PATH
@@ -43,7 +43,7 @@ export async function v2Logout(state: ProviderState, call: Call): Promise<Answer
   }
 
   const name = cookieNames(state.issuer).session
-  const sessionId = cookieOf(call, name)
+  const sessionId = getCookie(call, name)
   if (sessionId) await endProviderSession(state, sessionId)
 
   const federated = query.has('federated')

@@ -1,8 +1,8 @@
 import type { KoaContextWithOIDC } from 'oidc-provider'
 import { describeUnknownAudience, OIDC_SCOPES } from '../apis.ts'
 import { markVerified, STEP_UP_CLAIMS } from '../extensions/mfa/state.ts'
-import { demandKnownScope } from '../extensions/offline-access.ts'
-import { membershipOf } from '../extensions/organizations.ts'
+import { assertKnownScope } from '../extensions/offline-access.ts'
+import { findMembership } from '../extensions/organizations.ts'
 import type { AuthorizationFacts, ProviderState } from './state.ts'
 
 type Grant = NonNullable<KoaContextWithOIDC['oidc']['grant']>
@@ -42,7 +42,7 @@ export function widenScope(state: ProviderState, ctx: KoaContextWithOIDC): void 
   if (!params) return
   const requested = parameter(ctx, REQUESTED_SCOPE) ?? originalScope(ctx)
   if (requested === undefined) return
-  demandKnownScope(state, words(requested))
+  assertKnownScope(state, words(requested))
   params[REQUESTED_SCOPE] = requested
   const all = new Set([...words(requested), ...state.apis.all().flatMap((api) => api.scopes)])
   params['scope'] = [...all].join(' ')
@@ -68,12 +68,12 @@ export function requestedAudience(ctx: KoaContextWithOIDC): string | undefined {
 }
 
 /** Returns the requested properties of the authorization, to be stored under the id of its grant. */
-export function factsOf(state: ProviderState, ctx: KoaContextWithOIDC, sub: string): AuthorizationFacts {
+export function toFacts(state: ProviderState, ctx: KoaContextWithOIDC, sub: string): AuthorizationFacts {
   const resource = ctx.oidc.params?.['resource']
   return {
     scope: words(parameter(ctx, REQUESTED_SCOPE) ?? parameter(ctx, 'scope')),
     audience: parameter(ctx, 'audience') ?? (typeof resource === 'string' ? resource : undefined),
-    organization: membershipOf(state.users.bySub(sub), parameter(ctx, 'organization')),
+    organization: findMembership(state.users.bySub(sub), parameter(ctx, 'organization')),
   }
 }
 
@@ -106,12 +106,15 @@ export async function createGrant(state: ProviderState, ctx: KoaContextWithOIDC)
   if (steppedUp) Object.assign(claims, { id_token: { ...claims.id_token, ...STEP_UP_CLAIMS } })
   const { id_token: inIdToken = {}, userinfo = {} } = claims
   grant.addOIDCClaims([...Object.keys(inIdToken), ...Object.keys(userinfo)])
-  const id = await saveGrant(state, grant, factsOf(state, ctx, account.accountId))
+  const id = await saveGrant(state, grant, toFacts(state, ctx, account.accountId))
   if (steppedUp) markVerified(state.mfa, id, 'otp', session?.loginTs ?? 0)
   return grant
 }
 
-export function factsOfGrant(state: ProviderState, ctx: KoaContextWithOIDC): AuthorizationFacts | undefined {
+export function findGrantFacts(
+  state: ProviderState,
+  ctx: KoaContextWithOIDC,
+): AuthorizationFacts | undefined {
   const id = ctx.oidc.entities.Grant?.jti
   return id === undefined ? undefined : state.facts.get(id)
 }
@@ -120,8 +123,8 @@ export function factsOfGrant(state: ProviderState, ctx: KoaContextWithOIDC): Aut
  * The API that the token request is for: the one it names, else the one named at login. No API: the token is
  * opaque and good for the userinfo endpoint.
  */
-export function targetOf(state: ProviderState, ctx: KoaContextWithOIDC): string | undefined {
-  return requestedAudience(ctx) ?? factsOfGrant(state, ctx)?.audience
+export function resolveTarget(state: ProviderState, ctx: KoaContextWithOIDC): string | undefined {
+  return requestedAudience(ctx) ?? findGrantFacts(state, ctx)?.audience
 }
 
 /** Resources of a request that names none by itself, or the one that a token request is for. */
@@ -130,7 +133,7 @@ export function chooseResource(
   ctx: KoaContextWithOIDC,
   granted: readonly string[] | undefined,
 ): string | readonly string[] | undefined {
-  if (granted || ctx.oidc.route === 'token') return targetOf(state, ctx)
+  if (granted || ctx.oidc.route === 'token') return resolveTarget(state, ctx)
   const audience = parameter(ctx, 'audience')
   if (audience !== undefined && !state.apis.find(audience)) {
     throw new state.oidc.errors.InvalidTarget(describeUnknownAudience(state.apis))
@@ -140,7 +143,7 @@ export function chooseResource(
 
 /** Scopes of a token response: those of OpenID Connect that were granted, then those of the API. */
 export function responseScope(state: ProviderState, ctx: KoaContextWithOIDC, granted: unknown): string {
-  const facts = factsOfGrant(state, ctx)
+  const facts = findGrantFacts(state, ctx)
   const narrowed = ctx.oidc.params?.['scope']
   const asked = ctx.oidc.route === 'token' && typeof narrowed === 'string' ? words(narrowed) : facts?.scope
   const oidc = OIDC_SCOPES.filter((scope) => facts?.scope.has(scope) && asked?.has(scope))

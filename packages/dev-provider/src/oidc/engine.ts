@@ -1,10 +1,10 @@
 import type { Account, Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider'
 import { OIDC_SCOPES } from '../apis.ts'
 import { fanOutClient } from '../clients.ts'
-import { demandAudience } from '../extensions/client-authentication.ts'
+import { assertAudience } from '../extensions/client-authentication.ts'
 import { registerFederatedConnection } from '../extensions/federated-connection.ts'
 import { forwardedLogoutToken, postLogoutToken } from '../extensions/logout-notices.ts'
-import { addDemandMembers, demandMfaOf } from '../extensions/mfa/demand.ts'
+import { addDemandMembers, assertTokenRequestMfa } from '../extensions/mfa/demand.ts'
 import { registerMfaGrants } from '../extensions/mfa/grants.ts'
 import { MULTI_FACTOR_ACRS } from '../extensions/mfa/login.ts'
 import { bringsRefreshToken } from '../extensions/offline-access.ts'
@@ -16,24 +16,24 @@ import { DEV_PATH, INTERACTION_PATH, PATHS } from '../wire/endpoints.ts'
 import {
   createGrant,
   EXTRA_PARAMETERS,
-  factsOfGrant,
+  findGrantFacts,
   REQUESTED_SCOPE,
   responseScope,
   widenScope,
 } from './authorization.ts'
 import { recordFailures, toFailure } from './failures.ts'
-import { featuresOf } from './features.ts'
+import { createFeatures } from './features.ts'
 import { createPolicy } from './interaction-policy.ts'
 import { recordIssued } from './issued.ts'
 import { lifetimes } from './lifetimes.ts'
 import { withoutNotices } from './load.ts'
 import type { ProviderState } from './state.ts'
 import { cookieNames } from './state.ts'
-import { claimsOfFacts } from './tokens.ts'
+import { toFactClaims } from './tokens.ts'
 
 /** Builds the protocol engine for the state's current keys; everything issued lives in the state's store. */
 export async function createEngine(state: ProviderState): Promise<Provider> {
-  const engine = await withoutNotices(() => new state.oidc.Provider(state.issuer, configurationOf(state)))
+  const engine = await withoutNotices(() => new state.oidc.Provider(state.issuer, createConfiguration(state)))
   registerTokenExchange(state, engine)
   registerFederatedConnection(state, engine)
   registerMfaGrants(state, engine)
@@ -66,7 +66,7 @@ function allowLoopbackRedirects(state: ProviderState, engine: Provider): void {
   }
 }
 
-function configurationOf(state: ProviderState): Configuration {
+function createConfiguration(state: ProviderState): Configuration {
   return {
     adapter: (model) =>
       model === 'Client'
@@ -90,7 +90,7 @@ function configurationOf(state: ProviderState): Configuration {
     // Profile and e-mail claims belong into the ID token, as hosted providers have it.
     conformIdTokenClaims: false,
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
-    assertJwtClientAuthClaimsAndHeader: async (_ctx, { aud }) => demandAudience(state, aud),
+    assertJwtClientAuthClaimsAndHeader: async (_ctx, { aud }) => assertAudience(state, aud),
     responseTypes: ['code'],
     pkce: { required: (_ctx, client) => client.tokenEndpointAuthMethod === 'none' },
     extraParams: {
@@ -104,8 +104,8 @@ function configurationOf(state: ProviderState): Configuration {
     expiresWithSession: () => false,
     clientBasedCORS: () => true,
     findAccount: (ctx, sub, source) => {
-      demandMfaOf(state, ctx, source)
-      return accountOf(state, ctx, sub)
+      assertTokenRequestMfa(state, ctx, source)
+      return toAccount(state, ctx, sub)
     },
     loadExistingGrant: (ctx) => createGrant(state, ctx),
     renderError: (ctx, _out, error) => {
@@ -116,11 +116,11 @@ function configurationOf(state: ProviderState): Configuration {
         ...toFailure(state, ctx, error),
       })
     },
-    fetch: (input, init) => fetchFor(state, input, init),
+    fetch: (input, init) => forward(state, input, init),
     ...cookiesAndInteractions(state),
     ...lifetimes(state),
     ...tokenFormats(state),
-    features: featuresOf(state),
+    features: createFeatures(state),
   }
 }
 
@@ -157,7 +157,7 @@ function cookiesAndInteractions(state: ProviderState): Pick<Configuration, 'cook
 
 function tokenFormats(state: ProviderState): Pick<Configuration, 'formats' | 'extraTokenClaims'> {
   return {
-    extraTokenClaims: (ctx) => (ctx ? claimsOfFacts(factsOfGrant(state, ctx)) : {}),
+    extraTokenClaims: (ctx) => (ctx ? toFactClaims(findGrantFacts(state, ctx)) : {}),
     formats: {
       customizers: {
         jwt: (ctx, _token, jwt) => {
@@ -169,12 +169,12 @@ function tokenFormats(state: ProviderState): Pick<Configuration, 'formats' | 'ex
   }
 }
 
-function accountOf(state: ProviderState, ctx: KoaContextWithOIDC, sub: string): Account | undefined {
+function toAccount(state: ProviderState, ctx: KoaContextWithOIDC, sub: string): Account | undefined {
   const user = state.users.bySub(sub)
   return (
     user && {
       accountId: user.sub,
-      claims: () => ({ ...user.claims, ...claimsOfFacts(factsOfGrant(state, ctx)), sub: user.sub }),
+      claims: () => ({ ...user.claims, ...toFactClaims(findGrantFacts(state, ctx)), sub: user.sub }),
     }
   )
 }
@@ -183,7 +183,7 @@ function accountOf(state: ProviderState, ctx: KoaContextWithOIDC, sub: string): 
  * Outgoing calls of oidc-provider. Its own guard refuses loopback addresses, which is where every application
  * of this provider lives, so the guarding dispatcher is dropped.
  */
-async function fetchFor(
+async function forward(
   state: ProviderState,
   input: string | URL | Request,
   init: RequestInit = {},

@@ -3,9 +3,9 @@ import { describeUnknownAudience } from '../apis.ts'
 import { cibaConfiguration } from '../extensions/ciba.ts'
 import { noticePage } from '../pages/notices.ts'
 import { DEV_PATH } from '../wire/endpoints.ts'
-import { chooseResource, targetOf } from './authorization.ts'
+import { chooseResource, resolveTarget } from './authorization.ts'
 import type { ProviderState } from './state.ts'
-import { resourceServerOf } from './tokens.ts'
+import { toResourceServer } from './tokens.ts'
 
 function ownTokensOnly(
   _ctx: KoaContextWithOIDC,
@@ -16,7 +16,7 @@ function ownTokensOnly(
 }
 
 /** The extensions of OpenID Connect that are switched on, and what they ask us. */
-export function featuresOf(state: ProviderState): NonNullable<Configuration['features']> {
+export function createFeatures(state: ProviderState): NonNullable<Configuration['features']> {
   const { errors } = state.oidc
   return {
     devInteractions: { enabled: false },
@@ -51,11 +51,11 @@ export function featuresOf(state: ProviderState): NonNullable<Configuration['fea
     resourceIndicators: {
       enabled: true,
       defaultResource: (ctx, _client, granted) => chooseResource(state, ctx, granted),
-      useGrantedResource: (ctx) => targetOf(state, ctx) !== undefined,
+      useGrantedResource: (ctx) => resolveTarget(state, ctx) !== undefined,
       getResourceServerInfo: (_ctx, identifier) => {
         const api = state.apis.find(identifier)
         if (!api) throw new errors.InvalidTarget(describeUnknownAudience(state.apis))
-        return resourceServerOf(state, api)
+        return toResourceServer(state, api)
       },
     },
   }

@@ -8,9 +8,9 @@ import {
 } from 'oidc-provider/lib/helpers/grants.js'
 import { OIDC_SCOPES } from '../apis.ts'
 import type { User } from '../users.ts'
-import { factsOfGrant } from './authorization.ts'
+import { findGrantFacts } from './authorization.ts'
 import type { ProviderState } from './state.ts'
-import { claimsOfFacts, resourceServerOf } from './tokens.ts'
+import { toFactClaims, toResourceServer } from './tokens.ts'
 
 type AccessToken = InstanceType<Provider['AccessToken']>
 type RefreshToken = InstanceType<Provider['RefreshToken']>
@@ -47,7 +47,7 @@ export interface Order {
 }
 
 /** The DPoP proof of a request, checked but not yet used up; what is wrong with it is thrown. */
-export async function proofOf(ctx: TokenEndpointGrantContext): Promise<Proof> {
+export async function verifyProof(ctx: TokenEndpointGrantContext): Promise<Proof> {
   const { provider } = ctx.oidc
   const proof = await validateDpop(provider, ctx)
   checkDpopRequired(provider, ctx, proof)
@@ -62,10 +62,10 @@ export async function issueTokens(
 ): Promise<void> {
   const { provider } = ctx.oidc
   ctx.oidc.entity('Grant', order.grant)
-  const token = await accessTokenOf(state, ctx, order)
-  const refreshToken = await refreshTokenOf(state, ctx, order, token)
+  const token = await createAccessToken(state, ctx, order)
+  const refreshToken = await issueRefreshToken(state, ctx, order, token)
   const accessToken = await token.save()
-  const idToken = order.scope.has('openid') ? await idTokenOf(state, ctx, order) : undefined
+  const idToken = order.scope.has('openid') ? await issueIdToken(state, ctx, order) : undefined
   ctx.body = buildTokenResponse(provider, {
     accessToken,
     expiresIn: token.expiration,
@@ -78,7 +78,7 @@ export async function issueTokens(
   })
 }
 
-async function accessTokenOf(
+async function createAccessToken(
   state: ProviderState,
   ctx: TokenEndpointGrantContext,
   order: Order,
@@ -96,7 +96,7 @@ async function accessTokenOf(
     ...(previous?.sessionUid === undefined ? {} : { sessionUid: previous.sessionUid }),
   })
   if (api) {
-    token.resourceServer = new provider.ResourceServer(api.audience, resourceServerOf(state, api))
+    token.resourceServer = new provider.ResourceServer(api.audience, toResourceServer(state, api))
     const known = api.scopes.filter((scope) => order.scope.has(scope))
     token.scope = grant.getResourceScopeFiltered(api.audience, known)
   } else {
@@ -110,7 +110,7 @@ async function accessTokenOf(
 }
 
 /** The next one of the family, as at a refresh; the first one of a new family when there is none before it. */
-async function refreshTokenOf(
+async function issueRefreshToken(
   state: ProviderState,
   ctx: TokenEndpointGrantContext,
   order: Order,
@@ -120,7 +120,7 @@ async function refreshTokenOf(
   const { authentication, grantId, gty, previous, user } = order
   if (previous && !state.settings.rotateRefreshTokens) return Object.assign(previous, authentication).save()
   if (previous && !previous.consumed) await previous.consume()
-  if (!previous && !factsOfGrant(state, ctx)?.scope.has('offline_access')) return undefined
+  if (!previous && !findGrantFacts(state, ctx)?.scope.has('offline_access')) return undefined
   const apis = state.apis.all()
   const token = new provider.RefreshToken({
     accountId: user.sub,
@@ -142,12 +142,12 @@ async function refreshTokenOf(
   return token.save()
 }
 
-function idTokenOf(state: ProviderState, ctx: TokenEndpointGrantContext, order: Order): Promise<string> {
+function issueIdToken(state: ProviderState, ctx: TokenEndpointGrantContext, order: Order): Promise<string> {
   const { authentication, previous, user } = order
   const token = new ctx.oidc.provider.IdToken(
     {
       ...user.claims,
-      ...claimsOfFacts(factsOfGrant(state, ctx)),
+      ...toFactClaims(findGrantFacts(state, ctx)),
       sub: user.sub,
       ...(authentication ? { amr: authentication.amr, auth_time: authentication.authTime } : {}),
       ...(previous?.acr === undefined ? {} : { acr: previous.acr }),

@@ -28,7 +28,7 @@ const KINDS = {
 
 const LIMIT = 200
 
-function textOf(value: unknown): string | undefined {
+function toText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
@@ -41,7 +41,7 @@ function claimsIn(token: string): Record<string, unknown> {
   }
 }
 
-function expiryOf({ clock, settings }: ProviderState, name: string, body: Record<string, unknown>): number {
+function toExpiry({ clock, settings }: ProviderState, name: string, body: Record<string, unknown>): number {
   if (name === 'refresh_token') return clock.now() + settings.refreshTokenTtl
   return clock.now() + Number(body['expires_in'] ?? 0)
 }
@@ -52,7 +52,7 @@ export function recordIssued(state: ProviderState, ctx: KoaContextWithOIDC): voi
   if (!isRecord(body)) return
   const { client, entities } = ctx.oidc
   for (const [name, kind] of Object.entries(KINDS)) {
-    const token = textOf(body[name])
+    const token = toText(body[name])
     if (token === undefined) continue
     const { aud, exp } = claimsIn(token)
     state.issued.unshift({
@@ -62,9 +62,9 @@ export function recordIssued(state: ProviderState, ctx: KoaContextWithOIDC): voi
       clientId: client?.clientId ?? '',
       sub: entities.Grant?.accountId,
       grantId: entities.Grant?.jti,
-      audience: textOf([aud].flat().join(', ')),
-      scope: textOf(body['scope']) ?? '',
-      expiresAt: typeof exp === 'number' ? exp : expiryOf(state, name, body),
+      audience: toText([aud].flat().join(', ')),
+      scope: toText(body['scope']) ?? '',
+      expiresAt: typeof exp === 'number' ? exp : toExpiry(state, name, body),
     })
   }
   state.issued.splice(LIMIT)

@@ -19,7 +19,7 @@ export async function verifyOwnToken(state: ProviderState, token: string): Promi
 }
 
 /** The API as oidc-provider wants to see it: JWT access tokens, signed RS256 (RFC 9068). */
-export function resourceServerOf(state: ProviderState, api: Api): ResourceServer {
+export function toResourceServer(state: ProviderState, api: Api): ResourceServer {
   return {
     scope: api.scopes.join(' '),
     audience: api.audience,
@@ -30,7 +30,7 @@ export function resourceServerOf(state: ProviderState, api: Api): ResourceServer
 }
 
 /** Claims that come from the request rather than from the user. */
-export function claimsOfFacts(facts: AuthorizationFacts | undefined): Record<string, unknown> {
+export function toFactClaims(facts: AuthorizationFacts | undefined): Record<string, unknown> {
   return {
     ...(facts?.organization === undefined
       ? {}

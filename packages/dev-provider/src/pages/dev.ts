@@ -3,7 +3,7 @@ import type { ProviderState } from '../oidc/state.ts'
 import { portrait } from '../users.ts'
 import { AVATAR_PATH, DEV_PATH, INBOX_PATH, ISSUED_PATH, PATHS } from '../wire/endpoints.ts'
 import type { Answer, Call } from '../wire/message.ts'
-import { formOf, htmlAnswer, jsonAnswer, pathOf, redirectAnswer } from '../wire/message.ts'
+import { getPath, htmlAnswer, jsonAnswer, parseForm, redirectAnswer } from '../wire/message.ts'
 import type { RequestLog } from '../wire/request-log.ts'
 import { escapeHtml, page } from './html.ts'
 import { inboxPage } from './inbox.ts'
@@ -126,7 +126,7 @@ function avatar(file: string): Answer {
 
 /** `/dev` and the pages below it: state of this provider, its latest requests, and the users' devices. */
 export async function devPage(state: ProviderState, log: RequestLog, call: Call): Promise<Answer> {
-  const path = pathOf(call).slice(state.mountPath.length)
+  const path = getPath(call).slice(state.mountPath.length)
   // Any page that a developer visits could post here; only our own may.
   if (call.method === 'POST' && call.headers.origin !== new URL(state.issuer).origin) {
     return jsonAnswer(403, { error: 'foreign_origin' })
@@ -136,7 +136,7 @@ export async function devPage(state: ProviderState, log: RequestLog, call: Call)
   if (path === ISSUED_PATH) return issuedPage(state)
   if (path.startsWith(`${AVATAR_PATH}/`)) return avatar(path.slice(AVATAR_PATH.length + 1))
   if (path !== `${DEV_PATH}/ciba` || call.method !== 'POST') return jsonAnswer(404, { error: 'not_found' })
-  const form = formOf(call)
+  const form = parseForm(call)
   const decide = form.get('decision') === 'approve' ? 'approve' : 'deny'
   await createCiba(state)[decide](form.get('id') ?? '')
   return redirectAnswer(`${state.mountPath}${DEV_PATH}`)

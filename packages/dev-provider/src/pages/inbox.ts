@@ -6,7 +6,7 @@ import type { ProviderState } from '../oidc/state.ts'
 import type { User } from '../users.ts'
 import { DEV_PATH, INBOX_PATH } from '../wire/endpoints.ts'
 import type { Answer, Call } from '../wire/message.ts'
-import { formOf, htmlAnswer, redirectAnswer } from '../wire/message.ts'
+import { htmlAnswer, parseForm, redirectAnswer } from '../wire/message.ts'
 import { escapeHtml, page } from './html.ts'
 import { table } from './table.ts'
 
@@ -41,14 +41,14 @@ function messageRow(state: ProviderState, user: User, message: InboxMessage): re
   return [escapeHtml(user.name), CHANNELS[channel], text, buttons(state, { id, user: user.name }, actions)]
 }
 
-function codeOf({ clock }: ProviderState, secret: string): string {
+function toCode({ clock }: ProviderState, secret: string): string {
   const left = TOTP_STEP - (clock.now() % TOTP_STEP)
   return `<b class="big">${totp(secret, clock.now())}</b> valid for ${left} s`
 }
 
 function factorRow(state: ProviderState, user: User, factor: Factor): readonly string[] {
   const { active, address = '–', kind, secret } = factor
-  const shown = secret === undefined ? escapeHtml(address) : codeOf(state, secret)
+  const shown = secret === undefined ? escapeHtml(address) : toCode(state, secret)
   const name = kind === 'otp' ? APP : CHANNELS[kind]
   return [escapeHtml(user.name), name, shown, active ? 'active' : 'not confirmed yet']
 }
@@ -58,14 +58,14 @@ function appsInSetup(state: ProviderState): readonly (readonly string[])[] {
   return [...state.mfa.logins.values()].flatMap(({ secret, sub }) =>
     secret === undefined
       ? []
-      : [[escapeHtml(state.users.bySub(sub)?.name ?? sub), APP, codeOf(state, secret), 'being set up']],
+      : [[escapeHtml(state.users.bySub(sub)?.name ?? sub), APP, toCode(state, secret), 'being set up']],
   )
 }
 
 function userRow(state: ProviderState, user: User): readonly string[] {
   const code = state.mfa.factors.recovery(user.sub)?.code
   const enroll = { enroll: 'Add an authenticator app' }
-  const actions = state.mfa.factors.of(user.sub).length > 0 ? { ...enroll, reset: 'Remove all' } : enroll
+  const actions = state.mfa.factors.list(user.sub).length > 0 ? { ...enroll, reset: 'Remove all' } : enroll
   return [
     escapeHtml(user.name),
     code === undefined ? '–' : `<code>${code}</code>`,
@@ -103,7 +103,7 @@ function show(state: ProviderState): Answer {
 /** `/dev/inbox`: messages and codes of all users, with buttons to approve or deny. */
 export function inboxPage(state: ProviderState, call: Call): Answer {
   if (call.method !== 'POST') return show(state)
-  const form = formOf(call)
+  const form = parseForm(call)
   const user = state.users.byName(form.get('user') ?? '')
   if (user) {
     const mfa = createMfa(state)

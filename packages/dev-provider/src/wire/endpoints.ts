@@ -80,12 +80,12 @@ const BY_ORIGIN_PATH = new Map<string, Endpoint>([
 ])
 
 /** The endpoint of a path that hosted providers resolve from the origin, whatever the issuer's path. */
-export function originEndpointOf(path: string): Endpoint | undefined {
+export function toOriginEndpoint(path: string): Endpoint | undefined {
   return path.startsWith(`${ACCOUNT_PATHS.list}/`) ? 'account-delete' : BY_ORIGIN_PATH.get(path)
 }
 
 /** The endpoint of a path that starts below the issuer's path. */
-export function endpointOf(path: string): Endpoint {
+export function toEndpoint(path: string): Endpoint {
   const exact = BY_PATH.get(path)
   if (exact) return exact
   if (path.startsWith(`${PATHS.authorize}/`)) return 'authorize'

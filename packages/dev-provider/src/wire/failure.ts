@@ -1,5 +1,5 @@
 import type { Answer } from './message.ts'
-import { isRecord, jsonOf } from './message.ts'
+import { isRecord, parseJson } from './message.ts'
 
 /** An error that the provider responded with. */
 export interface Failure {
@@ -16,7 +16,7 @@ function text(value: unknown): string {
 /** Returns the failure that is attached to a response, or reads it from the JSON body. */
 export function readFailure(answer: Answer): Failure | undefined {
   if (answer.failure || answer.status < 400) return answer.failure
-  const body = jsonOf(answer) ?? {}
+  const body = parseJson(answer) ?? {}
   const { error, error_description: description, title, detail, validation_errors: problems } = body
   const code = text(error) || text(title)
   if (code === '') return undefined

@@ -40,27 +40,27 @@ export async function readCall(request: IncomingMessage): Promise<Call | null> {
 }
 
 /** Form fields of a call; of a repeated one the last counts. */
-export function formOf(call: Call): URLSearchParams {
+export function parseForm(call: Call): URLSearchParams {
   const isForm = call.headers['content-type']?.startsWith('application/x-www-form-urlencoded') ?? false
   return new URLSearchParams(isForm ? call.body.toString('utf8') : '')
 }
 
 /** The JSON object in the body of a call, or `undefined` when there is none. */
-export function jsonBodyOf(call: Call): Record<string, unknown> | undefined {
+export function parseJsonBody(call: Call): Record<string, unknown> | undefined {
   return jsonObject(call.headers['content-type'], call.body)
 }
 
-export function queryOf(call: Call): URLSearchParams {
+export function parseQuery(call: Call): URLSearchParams {
   const start = call.url.indexOf('?')
   return new URLSearchParams(start < 0 ? '' : call.url.slice(start + 1))
 }
 
-export function pathOf(call: Call): string {
+export function getPath(call: Call): string {
   return call.url.split('?', 1)[0] ?? '/'
 }
 
 /** A cookie of the call, undecoded. */
-export function cookieOf(call: Call, name: string): string | undefined {
+export function getCookie(call: Call, name: string): string | undefined {
   for (const part of (call.headers.cookie ?? '').split(';')) {
     const [key, ...value] = part.split('=')
     if (key?.trim() === name) return value.join('=').trim()
@@ -95,7 +95,7 @@ export function redirectAnswer(location: string, status = 303): Answer {
 }
 
 /** Returns the JSON object in a response, or `undefined`. */
-export function jsonOf(answer: Answer): Record<string, unknown> | undefined {
+export function parseJson(answer: Answer): Record<string, unknown> | undefined {
   return jsonObject(String(answer.headers['content-type'] ?? ''), answer.body)
 }
 

@@ -1,7 +1,7 @@
 import type { Endpoint } from './endpoints.ts'
 import type { Failure } from './failure.ts'
 import type { Call } from './message.ts'
-import { formOf, jsonBodyOf, queryOf } from './message.ts'
+import { parseForm, parseJsonBody, parseQuery } from './message.ts'
 
 /** One request as the provider received it. */
 export interface LoggedRequest {
@@ -41,16 +41,16 @@ export function createRequestLog(): RequestLog {
   let entries: LoggedRequest[] = []
   return {
     add: (call, endpoint, time) => {
-      const json = jsonBodyOf(call)
+      const json = parseJsonBody(call)
       const entry = {
         endpoint,
         method: call.method,
         url: call.url,
-        query: Object.fromEntries(queryOf(call)),
+        query: Object.fromEntries(parseQuery(call)),
         headers: Object.fromEntries(
           Object.entries(call.headers).map(([name, value]) => [name, [value].flat().join(', ')]),
         ),
-        body: Object.fromEntries(formOf(call)),
+        body: Object.fromEntries(parseForm(call)),
         ...(json ? { json } : {}),
         time,
       }

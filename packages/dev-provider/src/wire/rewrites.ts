@@ -5,7 +5,7 @@ import type { Endpoint } from './endpoints.ts'
 import type { FaultOptions, Rules } from './faults.ts'
 import { createRules } from './faults.ts'
 import type { Answer } from './message.ts'
-import { jsonOf, withBody } from './message.ts'
+import { parseJson, withBody } from './message.ts'
 import type { LoggedRequest } from './request-log.ts'
 
 /** JSON objects as they go over the wire; a member set to `undefined` is left out. */
@@ -73,7 +73,7 @@ export function createRewrites(keys: KeyRing): Rewrites {
   const json =
     (change: JsonRewrite): Rewrite =>
     (answer, request) => {
-      const body = jsonOf(answer)
+      const body = parseJson(answer)
       if (!body) return undefined
       const changed = change(body, request)
       return withBody(answer, JSON.stringify(changed === undefined ? body : changed))
@@ -91,7 +91,7 @@ export function createRewrites(keys: KeyRing): Rewrites {
       rules.set(
         'token',
         async (answer) => {
-          const body = jsonOf(answer)
+          const body = parseJson(answer)
           const token = body?.['id_token']
           if (typeof token !== 'string') return undefined
           return withBody(answer, JSON.stringify({ ...body, id_token: await forge(token, change, keys) }))

@@ -5,7 +5,7 @@ import type { ProviderState } from '../../oidc/state.ts'
 import { verifyOwnToken } from '../../oidc/tokens.ts'
 import type { User } from '../../users.ts'
 import type { Call } from '../../wire/message.ts'
-import { isRecord, pathOf } from '../../wire/message.ts'
+import { getPath, isRecord } from '../../wire/message.ts'
 import { Problem } from './problem.ts'
 
 /** On whose behalf the account API is called, and by which application. */
@@ -30,14 +30,14 @@ function refuse(detail: string, challenge: string, nonce?: string): never {
 }
 
 // Not those of oidc-provider: an API has nonces of its own (RFC 9449, section 9).
-function nonceOf({ nonceSecret, clock }: ProviderState, stepsAgo: number): string {
+function createNonce({ nonceSecret, clock }: ProviderState, stepsAgo: number): string {
   const step = Math.floor(clock.now() / NONCE_STEP) - stepsAgo
   return createHmac('sha256', nonceSecret).update(`account API ${step}`).digest('base64url')
 }
 
 function isFreshNonce(state: ProviderState, nonce: unknown): boolean {
   const steps = PROOF_WINDOW / NONCE_STEP
-  return Array.from({ length: steps }, (_, ago) => nonceOf(state, ago)).some((known) => known === nonce)
+  return Array.from({ length: steps }, (_, ago) => createNonce(state, ago)).some((known) => known === nonce)
 }
 
 async function readProof(proof: string): Promise<{ claims: JWTPayload; thumbprint: string } | undefined> {
@@ -56,7 +56,7 @@ async function readProof(proof: string): Promise<{ claims: JWTPayload; thumbprin
 function isForRequest(state: ProviderState, call: Call, { htm, htu }: JWTPayload): boolean {
   if (htm !== call.method || typeof htu !== 'string' || !URL.canParse(htu)) return false
   const { origin, pathname } = new URL(htu)
-  return origin + pathname === new URL(state.issuer).origin + pathOf(call)
+  return origin + pathname === new URL(state.issuer).origin + getPath(call)
 }
 
 /** Proof of possession of the key that the token is bound to (RFC 9449, section 4.3). */
@@ -74,7 +74,7 @@ async function checkProof(state: ProviderState, call: Call, token: string, jkt: 
   const recent = typeof iat === 'number' && Math.abs(state.clock.now() - iat) <= PROOF_WINDOW
   if (!recent || typeof jti !== 'string') return invalid('The DPoP proof is not recent, or has no id.')
   if (state.settings.dpopNonces && !isFreshNonce(state, claims['nonce'])) {
-    refuse('The DPoP proof needs a nonce.', 'DPoP error="use_dpop_nonce"', nonceOf(state, 0))
+    refuse('The DPoP proof needs a nonce.', 'DPoP error="use_dpop_nonce"', createNonce(state, 0))
   }
   const unseen = await state.engine.ReplayDetection.unique(thumbprint, jti, state.clock.now() + PROOF_WINDOW)
   if (!unseen) invalid('The DPoP proof was used before.')

@@ -27,15 +27,15 @@ export interface Accounts {
 }
 
 export function createAccounts(state: ProviderState): Accounts {
-  const userOf = (hint: string): { readonly sub: string; readonly name: string } => {
+  const getUser = (hint: string): { readonly sub: string; readonly name: string } => {
     const user = state.users.find(hint)
     if (!user) throw new DevProviderError('accounts: there is no user with that name.')
     return user
   }
   return {
-    list: (user) => state.accounts.list(userOf(user).sub),
+    list: (user) => state.accounts.list(getUser(user).sub),
     add: (user, { connection, name, scopes = DEFAULT_UPSTREAM_SCOPES, expiresAt }) => {
-      const owner = userOf(user)
+      const owner = getUser(user)
       if (!state.connections.has(connection)) {
         throw new DevProviderError('accounts: there is no such connection; see the option connections.')
       }
@@ -47,7 +47,7 @@ export function createAccounts(state: ProviderState): Accounts {
       })
     },
     remove: (user, id) => {
-      const { sub } = userOf(user)
+      const { sub } = getUser(user)
       const ids = id === undefined ? state.accounts.list(sub).map((account) => account.id) : [id]
       return ids.map((one) => state.accounts.disconnect(sub, one)).includes(true)
     },

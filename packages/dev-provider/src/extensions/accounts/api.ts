@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ProviderState } from '../../oidc/state.ts'
 import { ACCOUNT_PATHS, CONNECT_PATH } from '../../wire/endpoints.ts'
 import type { Answer, Call } from '../../wire/message.ts'
-import { isRecord, jsonAnswer, jsonBodyOf, pathOf, queryOf } from '../../wire/message.ts'
+import { getPath, isRecord, jsonAnswer, parseJsonBody, parseQuery } from '../../wire/message.ts'
 import type { Caller } from './access.ts'
 import { authorizeCall } from './access.ts'
 import type { ValidationError } from './problem.ts'
@@ -36,7 +36,7 @@ interface Reader {
   finish(): void
 }
 
-function readerOf(body: Readonly<Record<string, unknown>>): Reader {
+function createReader(body: Readonly<Record<string, unknown>>): Reader {
   const errors: ValidationError[] = []
   return {
     text: (field, longest, shortest = 1) => {
@@ -57,11 +57,11 @@ function readerOf(body: Readonly<Record<string, unknown>>): Reader {
   }
 }
 
-function bodyOf(call: Call): Record<string, unknown> {
+function parseBody(call: Call): Record<string, unknown> {
   if (!/^application\/json\b/i.test(call.headers['content-type'] ?? '')) {
     throw new Problem(415, 'The body must be application/json.')
   }
-  const body = jsonBodyOf(call)
+  const body = parseJsonBody(call)
   if (!body) throw new Problem(400, 'The body is no JSON object.')
   return body
 }
@@ -77,8 +77,8 @@ function isScopeList(value: unknown): value is readonly string[] {
 
 async function connect(state: ProviderState, call: Call): Promise<Answer> {
   const { user, clientId } = await authorizeCall(state, call, SCOPES.create)
-  const body = bodyOf(call)
-  const read = readerOf(body)
+  const body = parseBody(call)
+  const read = createReader(body)
   const connection = read.text('connection', 128)
   const redirectUri = read.text('redirect_uri', 2048)
   const wish = {
@@ -157,7 +157,7 @@ function acceptedBy(state: ProviderState, caller: Caller, evidence: Evidence): A
 
 async function complete(state: ProviderState, call: Call): Promise<Answer> {
   const caller = await authorizeCall(state, call, SCOPES.create)
-  const read = readerOf(bodyOf(call))
+  const read = createReader(parseBody(call))
   const evidence = {
     authSession: read.text('auth_session', 64),
     code: read.text('connect_code', 46),
@@ -178,14 +178,14 @@ function wholeNumber(text: string, largest: number): number | undefined {
 
 async function list(state: ProviderState, call: Call): Promise<Answer> {
   const { user } = await authorizeCall(state, call, SCOPES.read)
-  const query = queryOf(call)
+  const query = parseQuery(call)
   const connection = query.get('connection')
   const cursor = query.get('from') ?? query.get('next')
   const from = cursor === null ? 1 : wholeNumber(fromCursor(cursor), Number.MAX_SAFE_INTEGER)
   const take = query.has('take')
     ? wholeNumber(query.get('take') ?? '', LARGEST_PAGE)
     : state.settings.accountPageSize
-  const read = readerOf({})
+  const read = createReader({})
   read.demand(from !== undefined, 'from', 'from is not a cursor of this list')
   read.demand(take !== undefined, 'take', `take must be a number from 1 to ${LARGEST_PAGE}`)
   read.finish()
@@ -210,7 +210,7 @@ function fromCursor(cursor: string): string {
 
 async function disconnect(state: ProviderState, call: Call): Promise<Answer> {
   const { user } = await authorizeCall(state, call, SCOPES.delete)
-  const id = pathOf(call).slice(ACCOUNT_PATHS.list.length + 1)
+  const id = getPath(call).slice(ACCOUNT_PATHS.list.length + 1)
   if (!state.accounts.disconnect(user.sub, id)) throw new Problem(404, 'There is no such account.')
   return { status: 204, headers: { 'cache-control': 'no-store' }, body: Buffer.alloc(0) }
 }

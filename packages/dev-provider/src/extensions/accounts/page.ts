@@ -5,12 +5,12 @@ import { connectAccountPage } from '../../pages/connect.ts'
 import { refusalAnswer } from '../../pages/notices.ts'
 import { CONNECT_PATH, DEV_PATH } from '../../wire/endpoints.ts'
 import type { Answer, Call } from '../../wire/message.ts'
-import { cookieOf, formOf, htmlAnswer, queryOf, redirectAnswer } from '../../wire/message.ts'
+import { getCookie, htmlAnswer, parseForm, parseQuery, redirectAnswer } from '../../wire/message.ts'
 import type { ConnectRequest } from './requests.ts'
 
 /** Returns the subject who is signed in at this provider in the calling browser, if any. */
 function signedIn(state: ProviderState, call: Call): string | undefined {
-  const id = cookieOf(call, cookieNames(state.issuer).session)
+  const id = getCookie(call, cookieNames(state.issuer).session)
   const session = id === undefined ? undefined : state.store.find('Session', id)
   return (session?.exp ?? 0) > state.clock.now() ? session?.accountId : undefined
 }
@@ -54,7 +54,7 @@ function decide(state: ProviderState, request: ConnectRequest, form: URLSearchPa
 /** The page on which the user of a request to connect an account decides about it, once. */
 export function connectPage(state: ProviderState, call: Call): Answer {
   const overview = state.mountPath + DEV_PATH
-  const request = state.connectRequests.waiting(queryOf(call).get('ticket') ?? '')
+  const request = state.connectRequests.waiting(parseQuery(call).get('ticket') ?? '')
   if (!request) {
     const reason = 'Go back to the application and connect the account again.'
     return refusalAnswer(400, { title: 'This link has expired', error: 'invalid_ticket', reason, overview })
@@ -70,6 +70,6 @@ export function connectPage(state: ProviderState, call: Call): Answer {
     })
   }
   return call.method === 'POST'
-    ? decide(state, request, formOf(call))
+    ? decide(state, request, parseForm(call))
     : htmlAnswer(200, connectAccountPage(view(state, request)))
 }

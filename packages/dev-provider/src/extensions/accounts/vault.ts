@@ -54,12 +54,12 @@ export function createAccountVault(now: () => number): AccountVault {
   const used = new Set<string>()
   let places = 0
 
-  const entriesOf = (sub: string): readonly Entry[] => entries.get(sub) ?? []
+  const getEntries = (sub: string): readonly Entry[] => entries.get(sub) ?? []
   const usedKey = (sub: string, connection: string): string => JSON.stringify([sub, connection])
   return {
-    list: (sub) => entriesOf(sub).map(({ account }) => account),
+    list: (sub) => getEntries(sub).map(({ account }) => account),
     page: (sub, { take, from, connection }) => {
-      const rest = entriesOf(sub)
+      const rest = getEntries(sub)
         .filter(({ place }) => place >= from)
         .filter(({ account }) => connection === undefined || account.connection === connection)
       const next = rest[take]?.place
@@ -71,7 +71,7 @@ export function createAccountVault(now: () => number): AccountVault {
     connect: (sub, account) => {
       const isSame = ({ account: known }: Entry): boolean =>
         known.connection === account.connection && known.name === account.name
-      const before = entriesOf(sub)
+      const before = getEntries(sub)
       const id = before.find(isSame)?.account.id ?? `cac_${randomUUID().replaceAll('-', '')}`
       const connected: ConnectedAccount = { id, ...account, createdAt: now() }
       places += 1
@@ -80,7 +80,7 @@ export function createAccountVault(now: () => number): AccountVault {
       return connected
     },
     disconnect: (sub, id) => {
-      const before = entriesOf(sub)
+      const before = getEntries(sub)
       const after = before.filter(({ account }) => account.id !== id)
       entries.set(sub, after)
       return after.length < before.length

@@ -2,11 +2,11 @@ import { engineAnswer } from '../../oidc/inject.ts'
 import type { ProviderState } from '../../oidc/state.ts'
 import { PATHS } from '../../wire/endpoints.ts'
 import type { Answer, Call } from '../../wire/message.ts'
-import { formOf, jsonAnswer, jsonBodyOf, jsonOf } from '../../wire/message.ts'
+import { jsonAnswer, parseForm, parseJson, parseJsonBody } from '../../wire/message.ts'
 import { associate } from './associate.ts'
 import { FACTOR_TYPES } from './demand.ts'
 import type { Factor } from './factors.ts'
-import { channelOf, sendMessage, WIRE_CHANNELS } from './messages.ts'
+import { sendMessage, toChannel, WIRE_CHANNELS } from './messages.ts'
 import { Refused } from './refused.ts'
 import type { MfaContext } from './state.ts'
 
@@ -14,24 +14,24 @@ export type MfaEndpoint = 'mfa-authenticators' | 'mfa-challenge' | 'mfa-associat
 
 type Fields = Readonly<Record<string, unknown>>
 
-function textOf(fields: Fields, name: string): string | undefined {
+function getText(fields: Fields, name: string): string | undefined {
   const value = fields[name]
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-function fieldsOf(call: Call): Fields {
-  const fields = jsonBodyOf(call)
+function parseFields(call: Call): Fields {
+  const fields = parseJsonBody(call)
   if (fields) return fields
-  const form = Object.fromEntries(formOf(call))
+  const form = Object.fromEntries(parseForm(call))
   if (Object.keys(form).length === 0) throw new Refused(400, 'invalid_request', 'the body is no JSON object')
   return form
 }
 
-function bearerOf(call: Call): string | undefined {
+function parseBearer(call: Call): string | undefined {
   return /^bearer (\S+)$/i.exec(call.headers.authorization ?? '')?.[1]
 }
 
-function contextOf({ clock, mfa }: ProviderState, token: string | undefined): MfaContext {
+function getContext({ clock, mfa }: ProviderState, token: string | undefined): MfaContext {
   const context = token === undefined ? undefined : mfa.contexts.get(token)
   if (!context) throw new Refused(401, 'invalid_token', 'the mfa_token is missing, unknown or used')
   if (context.expiresAt <= clock.now()) throw new Refused(401, 'expired_token', 'the mfa_token has expired')
@@ -47,7 +47,7 @@ const CREDENTIALS = ['client_id', 'client_secret', 'client_assertion', 'client_a
 async function authenticate(state: ProviderState, call: Call, fields: Fields): Promise<void> {
   const form = new URLSearchParams({ token: 'none' })
   for (const name of CREDENTIALS) {
-    const value = textOf(fields, name)
+    const value = getText(fields, name)
     if (value !== undefined) form.set(name, value)
   }
   const { authorization, host } = call.headers
@@ -63,13 +63,13 @@ async function authenticate(state: ProviderState, call: Call, fields: Fields): P
     body: Buffer.from(form.toString()),
   })
   if (answer.status === 200) return
-  const { error, error_description: description } = jsonOf(answer) ?? {}
+  const { error, error_description: description } = parseJson(answer) ?? {}
   throw new Refused(answer.status, String(error), String(description))
 }
 
-function clientIdOf(call: Call, fields: Fields): string | undefined {
+function parseClientId(call: Call, fields: Fields): string | undefined {
   const basic = /^basic (\S+)$/i.exec(call.headers.authorization ?? '')?.[1]
-  if (basic === undefined) return textOf(fields, 'client_id')
+  if (basic === undefined) return getText(fields, 'client_id')
   return decodeURIComponent(Buffer.from(basic, 'base64').toString('utf8').split(':', 1)[0] ?? '')
 }
 
@@ -78,7 +78,7 @@ function isoTime(seconds: number): string {
 }
 
 function onTheWire(factor: Factor): object {
-  const channel = channelOf(factor.kind)
+  const channel = toChannel(factor.kind)
   const name = factor.address === undefined ? undefined : masked(factor.address)
   return {
     id: factor.id,
@@ -105,7 +105,7 @@ function authenticators({ mfa }: ProviderState, { sub }: MfaContext): Answer {
   const type = 'recovery-code'
   return jsonAnswer(200, [
     ...(recovery ? [{ id: recovery.id, authenticator_type: type, type, active: true }] : []),
-    ...mfa.factors.of(sub).map(onTheWire),
+    ...mfa.factors.list(sub).map(onTheWire),
   ])
 }
 
@@ -113,29 +113,29 @@ function authenticators({ mfa }: ProviderState, { sub }: MfaContext): Answer {
 function challenged(state: ProviderState, context: MfaContext, fields: Fields): Factor {
   const { missing, sub } = context
   const usable = state.mfa.factors
-    .of(sub)
+    .list(sub)
     .filter(({ active, kind }) => active && (missing.length === 0 || missing.includes(kind)))
   if (usable.length === 0) {
     throw new Refused(403, 'association_required', 'the user has no factor yet; associate one')
   }
-  const id = textOf(fields, 'authenticator_id')
+  const id = getText(fields, 'authenticator_id')
   const named = usable.filter((factor) => id === undefined || factor.id === id)
   if (named.length === 0) throw new Refused(400, 'invalid_request', 'the user has no such authenticator')
-  const types = (textOf(fields, 'challenge_type') ?? 'otp oob').split(' ')
+  const types = (getText(fields, 'challenge_type') ?? 'otp oob').split(' ')
   const factor = named.findLast(({ kind }) => types.includes(kind === 'otp' ? 'otp' : 'oob'))
   if (factor) return factor
   throw new Refused(400, 'unsupported_challenge_type', 'the user has no factor of a requested challenge type')
 }
 
 async function challenge(state: ProviderState, call: Call): Promise<Answer> {
-  const fields = fieldsOf(call)
+  const fields = parseFields(call)
   await authenticate(state, call, fields)
-  const context = contextOf(state, textOf(fields, 'mfa_token'))
-  if (context.clientId !== clientIdOf(call, fields)) {
+  const context = getContext(state, getText(fields, 'mfa_token'))
+  if (context.clientId !== parseClientId(call, fields)) {
     throw new Refused(400, 'invalid_request', 'the mfa_token was issued to another client')
   }
   const factor = challenged(state, context, fields)
-  const channel = channelOf(factor.kind)
+  const channel = toChannel(factor.kind)
   if (channel === undefined) return jsonAnswer(200, { challenge_type: 'otp' })
   const { id, bindingCode } = sendMessage(state, context, factor, channel)
   return jsonAnswer(200, {
@@ -151,14 +151,14 @@ const HANDLERS: Record<
 > = {
   'mfa-authenticators': {
     method: 'GET',
-    handle: async (state, call) => authenticators(state, contextOf(state, bearerOf(call))),
+    handle: async (state, call) => authenticators(state, getContext(state, parseBearer(call))),
   },
   'mfa-challenge': { method: 'POST', handle: challenge },
   'mfa-associate': {
     method: 'POST',
     handle: async (state, call) => {
-      const context = contextOf(state, bearerOf(call))
-      const fields = fieldsOf(call)
+      const context = getContext(state, parseBearer(call))
+      const fields = parseFields(call)
       // Hosted providers are content with the mfa_token; credentials that are sent have to be right.
       if (CREDENTIALS.some((name) => name !== 'client_id' && name in fields)) {
         await authenticate(state, call, fields)

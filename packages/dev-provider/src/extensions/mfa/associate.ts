@@ -16,7 +16,7 @@ function invalid(description: string): Refused {
 }
 
 /** The first text of a list. */
-function firstOf(fields: Fields, name: string): string {
+function getFirst(fields: Fields, name: string): string {
   const value = fields[name]
   const first: unknown = Array.isArray(value) ? value[0] : undefined
   if (typeof first === 'string') return first
@@ -24,14 +24,14 @@ function firstOf(fields: Fields, name: string): string {
 }
 
 function channelIn(fields: Fields): OobChannel {
-  const name = firstOf(fields, 'oob_channels')
+  const name = getFirst(fields, 'oob_channels')
   const channel = OOB_CHANNELS.find((known) => WIRE_CHANNELS[known] === name)
   if (channel) return channel
   throw new Refused(400, 'unsupported_challenge_type', 'the oob_channel is not supported')
 }
 
 function kindIn(fields: Fields): FactorKind {
-  const type = firstOf(fields, 'authenticator_types')
+  const type = getFirst(fields, 'authenticator_types')
   if (type === 'otp') return 'otp'
   if (type === 'oob') return channelIn(fields)
   throw new Refused(400, 'unsupported_challenge_type', 'the authenticator type is not supported')
@@ -52,7 +52,7 @@ function addressIn(state: ProviderState, sub: string, kind: FactorKind, fields: 
 function enroll(state: ProviderState, context: MfaContext, factor: NewFactor): Factor {
   const { factors } = state.mfa
   // Another try with the same token replaces what was not verified.
-  for (const { active, id, kind } of factors.of(context.sub)) {
+  for (const { active, id, kind } of factors.list(context.sub)) {
     if (!active && kind === factor.kind && context.enrolled.has(id)) factors.remove(context.sub, id)
   }
   const enrolled = factors.add(context.sub, factor)

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { FindAccount, KoaContextWithOIDC } from 'oidc-provider'
-import { targetOf } from '../../oidc/authorization.ts'
+import { resolveTarget } from '../../oidc/authorization.ts'
 import type { ProviderState } from '../../oidc/state.ts'
 import { isRecord } from '../../wire/message.ts'
 import type { FactorKind } from './factors.ts'
@@ -61,14 +61,14 @@ function typed(types: readonly string[]): readonly { readonly type: string }[] {
   return [...new Set(types)].map((type) => ({ type }))
 }
 
-function requirementsFor(
+function toRequirements(
   { mfa }: ProviderState,
   sub: string,
   missing: readonly FactorKind[],
 ): MfaRequirements {
   const wanted = missing.length > 0 ? missing : ALL_KINDS
   const usable = mfa.factors
-    .of(sub)
+    .list(sub)
     .filter(({ active, kind }) => active && wanted.includes(kind))
     .map(({ kind }) => FACTOR_TYPES[kind])
   if (usable.length === 0) return { enroll: typed(wanted.map((kind) => FACTOR_TYPES[kind])) }
@@ -90,7 +90,7 @@ function dropExpired({ clock, mfa }: ProviderState): void {
  * Throws `mfa_required` (403) when the API demands a factor that was not verified lately. The error carries a new
  * `mfa_token`, bound to the request.
  */
-export function demandMfa(
+export function assertMfa(
   state: ProviderState,
   request: MfaRequest,
   passed: readonly FactorKind[] = [],
@@ -103,7 +103,7 @@ export function demandMfa(
     token: randomBytes(32).toString('base64url'),
     missing,
     passed,
-    requirements: requirementsFor(state, request.sub, missing),
+    requirements: toRequirements(state, request.sub, missing),
     expiresAt: state.clock.now() + TOKEN_TTL,
     enrolled: new Set(),
     wrongCodes: 0,
@@ -118,16 +118,16 @@ export function demandMfa(
  * called when oidc-provider looks up the account: after all checks of the request, and before a refresh token is used
  * up, so that the one that was presented stays good.
  */
-export function demandMfaOf(state: ProviderState, ctx: KoaContextWithOIDC, source: Source): void {
+export function assertTokenRequestMfa(state: ProviderState, ctx: KoaContextWithOIDC, source: Source): void {
   const { client, route } = ctx.oidc
   if (route !== 'token' || !client) return
   if (source?.kind !== 'RefreshToken' && source?.kind !== 'BackchannelAuthenticationRequest') return
   const { accountId: sub, consumed, grantId } = source
-  const audience = targetOf(state, ctx)
+  const audience = resolveTarget(state, ctx)
   // The reuse of a refresh token is an error of its own.
   if (!sub || !audience || !grantId || (source.kind === 'RefreshToken' && consumed)) return
   const scope = ctx.oidc.params?.['scope']
-  demandMfa(state, {
+  assertMfa(state, {
     clientId: client.clientId,
     sub,
     grantId,

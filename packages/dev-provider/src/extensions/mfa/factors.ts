@@ -49,7 +49,7 @@ export interface Recovery {
 export type NewFactor = Pick<Factor, 'kind' | 'address' | 'secret'>
 
 export interface FactorDirectory {
-  of(sub: string): readonly Factor[]
+  list(sub: string): readonly Factor[]
   /** Adds a factor that is not active yet. An authenticator app without `secret` gets a new one. */
   add(sub: string, factor: NewFactor): Factor
   /** Adds the factors of the options, active at once. */
@@ -113,7 +113,7 @@ function givenFactors({ otp, sms, voice, email, push }: MfaOptions): readonly Ne
 export function createFactorDirectory(now: () => number): FactorDirectory {
   const people = new Map<string, Holdings>()
 
-  const holdingsOf = (sub: string): Holdings => {
+  const getHoldings = (sub: string): Holdings => {
     const existing = people.get(sub)
     if (existing) return existing
     const created: Holdings = { factors: new Map(), recovery: undefined }
@@ -122,7 +122,7 @@ export function createFactorDirectory(now: () => number): FactorDirectory {
   }
   const renewRecovery = (sub: string): Recovery => {
     const recovery = { id: factorId('recovery-code'), code: randomText(24, CODE_CHARACTERS) }
-    holdingsOf(sub).recovery = recovery
+    getHoldings(sub).recovery = recovery
     return recovery
   }
   const add: FactorDirectory['add'] = (sub, given) => {
@@ -133,25 +133,25 @@ export function createFactorDirectory(now: () => number): FactorDirectory {
       createdAt: now(),
       active: false,
     }
-    holdingsOf(sub).factors.set(factor.id, factor)
+    getHoldings(sub).factors.set(factor.id, factor)
     return factor
   }
   const activate = (sub: string, factor: Factor): Factor => {
     const active: Factor = { ...factor, active: true }
-    holdingsOf(sub).factors.set(factor.id, active)
+    getHoldings(sub).factors.set(factor.id, active)
     return active
   }
   return {
-    of: (sub) => [...(people.get(sub)?.factors.values() ?? [])],
+    list: (sub) => [...(people.get(sub)?.factors.values() ?? [])],
     add,
     addAll: (sub, options) => {
       const factors = givenFactors(options).map((factor) => activate(sub, add(sub, factor)))
-      if (factors.length > 0 && !holdingsOf(sub).recovery) renewRecovery(sub)
+      if (factors.length > 0 && !getHoldings(sub).recovery) renewRecovery(sub)
       return factors
     },
     use: (sub, id) => {
-      const factor = holdingsOf(sub).factors.get(id)
-      if (factor) holdingsOf(sub).factors.set(id, { ...factor, active: true, lastUsedAt: now() })
+      const factor = getHoldings(sub).factors.get(id)
+      if (factor) getHoldings(sub).factors.set(id, { ...factor, active: true, lastUsedAt: now() })
     },
     remove: (sub, id) => {
       people.get(sub)?.factors.delete(id)

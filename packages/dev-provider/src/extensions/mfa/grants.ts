@@ -2,9 +2,9 @@ import type { Provider, TokenEndpointGrantContext } from 'oidc-provider'
 import { validateGrant } from 'oidc-provider/lib/helpers/grants.js'
 import { GRANT_TYPES } from '../../clients.ts'
 import type { Authentication, Proof } from '../../oidc/issue.ts'
-import { issueTokens, proofOf } from '../../oidc/issue.ts'
+import { issueTokens, verifyProof } from '../../oidc/issue.ts'
 import type { ProviderState } from '../../oidc/state.ts'
-import { demandMfa, refusal } from './demand.ts'
+import { assertMfa, refusal } from './demand.ts'
 import type { FactorKind } from './factors.ts'
 import type { Message, MfaContext } from './state.ts'
 import { MAX_WRONG_CODES, markVerified, STEP_UP_CLAIMS } from './state.ts'
@@ -46,7 +46,7 @@ const METHODS: Record<FactorKind, string> = {
   push: 'swk',
 }
 
-function contextOf(state: ProviderState, ctx: Context): MfaContext {
+function getContext(state: ProviderState, ctx: Context): MfaContext {
   const { InvalidRequest, InvalidTarget } = state.oidc.errors
   const { mfa_token: token, audience } = ctx.oidc.params
   if (!token) throw new InvalidRequest('mfa_token is missing')
@@ -76,14 +76,14 @@ const checkOtp: Check = (state, ctx, mfa) => {
   const { otp } = ctx.oidc.params
   if (!otp) throw new state.oidc.errors.InvalidRequest('otp is missing')
   const factor = state.mfa.factors
-    .of(mfa.sub)
+    .list(mfa.sub)
     .filter(({ active, id }) => active || mfa.enrolled.has(id))
     .find(({ secret }) => secret !== undefined && matchesTotp(secret, otp, state.clock.now()))
   if (!factor) throw wrongCode(state, mfa, 'the otp is wrong')
   return { kind: factor.kind, factorId: factor.id }
 }
 
-function messageOf(state: ProviderState, ctx: Context, mfa: MfaContext): Message {
+function getMessage(state: ProviderState, ctx: Context, mfa: MfaContext): Message {
   const { InvalidRequest } = state.oidc.errors
   const { oob_code: code } = ctx.oidc.params
   if (!code) throw new InvalidRequest('oob_code is missing')
@@ -99,7 +99,7 @@ function messageOf(state: ProviderState, ctx: Context, mfa: MfaContext): Message
 
 const checkOob: Check = (state, ctx, mfa) => {
   const { AuthorizationPending, InvalidRequest, SlowDown } = state.oidc.errors
-  const message = messageOf(state, ctx, mfa)
+  const message = getMessage(state, ctx, mfa)
   if (message.bindingCode !== undefined) {
     const { binding_code: code } = ctx.oidc.params
     if (!code) throw new InvalidRequest('binding_code is missing')
@@ -118,7 +118,7 @@ const checkRecoveryCode: Check = (state, ctx, mfa) => {
   const { recovery_code: code } = ctx.oidc.params
   if (!code) throw new state.oidc.errors.InvalidRequest('recovery_code is missing')
   const { factors } = state.mfa
-  const lost = factors.of(mfa.sub).find(({ active }) => active)
+  const lost = factors.list(mfa.sub).find(({ active }) => active)
   if (!lost || code.replace(/[\s-]/g, '') !== factors.recovery(mfa.sub)?.code) {
     throw wrongCode(state, mfa, 'the recovery_code is wrong')
   }
@@ -127,7 +127,7 @@ const checkRecoveryCode: Check = (state, ctx, mfa) => {
 }
 
 /** The refresh token that the family continues from, if the refused request had one. */
-async function previousOf(
+async function findPrevious(
   state: ProviderState,
   mfa: MfaContext,
   proof: Proof,
@@ -147,7 +147,7 @@ function words(text: string): readonly string[] {
 }
 
 /** The scopes of the tokens: those of the refused request, or some of them. */
-function scopeOf(
+function resolveScope(
   state: ProviderState,
   ctx: Context,
   mfa: MfaContext,
@@ -163,7 +163,7 @@ function scopeOf(
   return asked === undefined ? allowed : new Set(words(asked))
 }
 
-function authenticationOf(
+function toAuthentication(
   state: ProviderState,
   passed: readonly FactorKind[],
   previous: RefreshToken | undefined,
@@ -178,11 +178,11 @@ function authenticationOf(
 
 async function verify(state: ProviderState, ctx: Context, check: Check): Promise<void> {
   // Before the code is looked at: a proof without a nonce must not use it up.
-  const proof = await proofOf(ctx)
-  const mfa = contextOf(state, ctx)
+  const proof = await verifyProof(ctx)
+  const mfa = getContext(state, ctx)
   const grant = await validateGrant(ctx.oidc.provider, ctx, mfa.grantId)
-  const previous = await previousOf(state, mfa, proof)
-  const scope = scopeOf(state, ctx, mfa, previous?.scope)
+  const previous = await findPrevious(state, mfa, proof)
+  const scope = resolveScope(state, ctx, mfa, previous?.scope)
   const user = state.users.bySub(mfa.sub)
   if (!user) throw new state.oidc.errors.InvalidGrant('the user is gone')
 
@@ -195,7 +195,7 @@ async function verify(state: ProviderState, ctx: Context, check: Check): Promise
   contexts.delete(mfa.token)
   markVerified(state.mfa, mfa.grantId, kind, state.clock.now())
   const passed = [...mfa.passed, kind]
-  demandMfa(state, mfa, passed)
+  assertMfa(state, mfa, passed)
 
   // The response names the scopes of this request.
   if (mfa.scope !== undefined) ctx.oidc.params.scope ??= mfa.scope
@@ -207,7 +207,7 @@ async function verify(state: ProviderState, ctx: Context, check: Check): Promise
     audience: mfa.audience,
     scope,
     proof,
-    authentication: authenticationOf(state, passed, previous),
+    authentication: toAuthentication(state, passed, previous),
     ...(previous ? { previous } : {}),
     ...(parameters ? { parameters } : {}),
   })

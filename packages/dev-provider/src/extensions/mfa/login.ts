@@ -38,7 +38,7 @@ export function tookSecondStep(
 }
 
 function activeApps({ mfa }: ProviderState, sub: string): readonly Factor[] {
-  return mfa.factors.of(sub).filter(({ active, kind }) => active && kind === 'otp')
+  return mfa.factors.list(sub).filter(({ active, kind }) => active && kind === 'otp')
 }
 
 /** Notes who is signing in, for the second step. Who has no authenticator app will enroll one. */

@@ -15,7 +15,7 @@ export const WIRE_CHANNELS: Record<OobChannel, string> = {
 }
 
 /** The channel of a factor that has one. */
-export function channelOf(kind: FactorKind): OobChannel | undefined {
+export function toChannel(kind: FactorKind): OobChannel | undefined {
   return kind === 'otp' ? undefined : kind
 }
 

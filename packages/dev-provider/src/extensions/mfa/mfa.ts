@@ -63,13 +63,13 @@ export function createMfa(state: ProviderState): Mfa {
   const { clock, users } = state
   const { factors } = state.mfa
 
-  const subOf = (name: string): string => {
+  const getSub = (name: string): string => {
     const user = users.find(name)
     if (user) return user.sub
     throw new DevProviderError('mfa: there is no user with that name.')
   }
   const enroll = (name: string, options: MfaOptions): Factor => {
-    const [factor] = factors.addAll(subOf(name), options)
+    const [factor] = factors.addAll(getSub(name), options)
     if (factor) return factor
     throw new DevProviderError('mfa: there is no factor to enroll.')
   }
@@ -84,14 +84,14 @@ export function createMfa(state: ProviderState): Mfa {
       return { id }
     },
     recoveryCode: (name) => {
-      const sub = subOf(name)
+      const sub = getSub(name)
       return (factors.recovery(sub) ?? factors.renewRecovery(sub)).code
     },
-    authenticators: (name) => factors.of(subOf(name)),
+    authenticators: (name) => factors.list(getSub(name)),
     totp: (secret) => totp(secret, clock.now()),
-    inbox: (name) => pendingMessages(state, subOf(name)).map(inboxMessage),
+    inbox: (name) => pendingMessages(state, getSub(name)).map(inboxMessage),
     reset: (name) => {
-      const sub = subOf(name)
+      const sub = getSub(name)
       factors.reset(sub)
       for (const { id } of pendingMessages(state, sub)) state.mfa.messages.delete(id)
     },
