@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { filesBelow, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
+import { FILE_LINE, guides, isVariant } from './lib/guides.mjs'
 import { parseFences } from './lib/markdown.mjs'
 import { bin, fromRoot, isMain, runNode } from './lib/run.mjs'
 
@@ -73,8 +74,6 @@ export function findSnippets(page, text) {
   }
 }
 
-const FILE_LINE = /^(?:\/\/|<!--|#) file: (\S+)/
-
 /**
  * Returns the name of the example whose files a page prints, `undefined` for other pages. Files of other examples have their path
  * in the repository.
@@ -82,17 +81,23 @@ const FILE_LINE = /^(?:\/\/|<!--|#) file: (\S+)/
 export const findExample = (page) => /^docs\/guides\/hosts\/([\w-]+)\.md$/.exec(page)?.[1]
 
 /**
- * Compares the snippets of a page that name a file with the files of its example.
+ * Compares the snippets of a page that name a file with the files of its example: the files of a guide are those of the example,
+ * or files that only the guide has (`npm run test:guides` runs them); other snippets are consecutive parts of their file.
  *
  * @param {(path: string) => string | null} readFile returns the text of a file of the example, `null` if there is none
- * @returns {string[]} a problem for each snippet that is not a consecutive part of its file
+ * @returns {string[]} a problem for each snippet that differs
  */
 export function misquoted(page, text, readFile) {
-  return parseFences(text).flatMap(({ code, line }) => {
+  const isGuide = findExample(page) in guides
+  return parseFences(text).flatMap(({ code, info, line }) => {
     const path = FILE_LINE.exec(code)?.[1]
     if (path === undefined) return []
-    const quoted = code.split('\n').slice(1).join('\n').trim()
-    return readFile(path)?.includes(quoted) ? [] : [`${page}:${line} differs from ${path} of the example`]
+    const [printed, file] = [code.replace(FILE_LINE, ''), readFile(path)]
+    const isSame =
+      isGuide && !isVariant(info)
+        ? file === null || file === `${printed}\n`
+        : file?.includes(printed.trim()) === true
+    return isSame ? [] : [`${page}:${line} differs from ${path} of the example`]
   })
 }
 

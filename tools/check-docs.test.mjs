@@ -96,3 +96,15 @@ test('a snippet that names a file of an example is a part of that file', () => {
   expect(findExample('docs/guides/hosts/react-router.md')).toBe('react-router')
   expect(findExample('docs/guides/quick-start.md')).toBeUndefined()
 })
+
+test('[O1] a file of a guide is the whole file of the example, or one that the example does not have', () => {
+  const text = [
+    fence('js', '// file: a.mjs', 'one()'),
+    fence('js variant', '// file: a.mjs', 'two()'),
+    fence('js', '// file: b.mjs', 'three()'),
+  ].join('\n')
+  const guide = 'docs/guides/hosts/express.md'
+  const toProblems = (files) => misquoted(guide, text, (path) => files[path] ?? null)
+  expect(toProblems({ 'a.mjs': 'one()\ntwo()\n' })).toEqual([`${guide}:2 differs from a.mjs of the example`])
+  expect(toProblems({ 'a.mjs': 'one()\n' })).toEqual([`${guide}:6 differs from a.mjs of the example`])
+})

@@ -6,6 +6,9 @@ const app = express()
 
 app.use(idp.middleware)
 
+/** @param {string} text */
+const escapeHtml = (text) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
+
 /** @param {string} body */
 const page = (body) => `<!doctype html><html lang="en"><title>Example</title><body>${body}</body></html>`
 
@@ -22,18 +25,12 @@ app.get('/', async (_req, res) => {
 
 app.get('/account', idp.withPageAuthRequired(), async (_req, res) => {
   const session = await idp.getSession()
-  res.send(page(`<p id="user">${encodeURI(session?.user.sub ?? '')}</p><a href="/">Home</a>`))
+  res.send(page(`<p id="user">${escapeHtml(session?.user.sub ?? '')}</p><a href="/">Home</a>`))
 })
 
 app.get('/api/me', idp.withApiAuthRequired(), async (_req, res) => {
   const session = await idp.getSession()
   res.json({ sub: session?.user.sub })
-})
-
-app.get('/orders', idp.withApiAuthRequired(), async (_req, res) => {
-  const { fetchWithAuth } = await idp.createFetcher({ baseUrl: 'https://api.example.com' })
-  const orders = await fetchWithAuth('/orders', { audience: 'https://api.example.com/' })
-  res.status(orders.status).json(await orders.json())
 })
 
 app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1')

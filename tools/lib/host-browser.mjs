@@ -23,17 +23,19 @@ async function hashKey({ ca, origin }) {
     .digest('base64')
 }
 
-/** Starts Chromium for the pages of examples. */
+/**
+ * Starts Chromium for the pages of examples.
+ *
+ * @param {{ ca: string, origin: string }} [provider] whose certificate is to be trusted
+ */
 export async function startBrowser(provider) {
   const executablePath = programs.find((program) => program !== undefined && existsSync(program))
   if (executablePath === undefined)
     throw new Error('No Chromium found: install the package chromium, or name the program in CHROMIUM_PATH.')
   const { chromium } = await import('playwright-core')
   const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run']
-  return chromium.launch({
-    executablePath,
-    args: [...args, `--ignore-certificate-errors-spki-list=${await hashKey(provider)}`],
-  })
+  if (provider) args.push(`--ignore-certificate-errors-spki-list=${await hashKey(provider)}`)
+  return chromium.launch({ executablePath, args })
 }
 
 /**
@@ -53,10 +55,12 @@ export async function visitExample(browser, base) {
     await page.getByRole('link', { name: 'Account' }).click()
     await page.getByRole('button', { name: /alice/i }).click()
     await page.waitForURL(`${base}/account`)
-    match(await page.locator('#user').innerText(), /alice/)
     const me = await context.request.get(`${base}/api/me`)
     equal(me.status(), 200, '/api/me with a session')
-    match((await me.json()).sub, /alice/)
+    const { sub } = await me.json()
+    match(sub, /alice/)
+    const shown = await page.locator('#user').innerText()
+    ok(shown.includes(sub), `/account shows ${sub}, not ${shown}`)
 
     await page.getByRole('link', { name: 'Home' }).click()
     await page.waitForURL(`${base}/`)
@@ -74,6 +78,35 @@ export async function visitExample(browser, base) {
     const cookies = await context.cookies(base)
     ok(!cookies.some(({ name }) => /^__session(?:__\d+)?$/.test(name)), 'the session cookie is gone')
     equal(problems.join('\n'), '', 'exceptions in the browser')
+  } finally {
+    await context.close()
+  }
+}
+
+/**
+ * Uses the form of `/account`: its action stores a text in the session, and does not run once the session is gone. The
+ * browser is then at the login, or an alert says why.
+ */
+export async function visitAction(browser, base) {
+  const context = await browser.newContext()
+  const save = async (page, theme) => {
+    await page.waitForLoadState('networkidle')
+    await page.getByLabel('Theme').fill(theme)
+    await page.getByRole('button', { name: 'Save' }).click()
+  }
+  try {
+    const page = await context.newPage()
+    await page.goto(`${base}/account`)
+    const login = page.getByRole('button', { name: /alice/i })
+    await login.click()
+    await page.waitForURL(`${base}/account`)
+    await save(page, 'dark')
+    await page.locator('#theme', { hasText: 'dark' }).waitFor()
+    await page.reload()
+    await page.locator('#theme', { hasText: 'dark' }).waitFor()
+    await context.clearCookies({ name: /^__session/ })
+    await save(page, 'light')
+    await login.or(page.getByRole('alert')).first().waitFor()
   } finally {
     await context.close()
   }

@@ -47,9 +47,11 @@ export const readManifest = (name) =>
 
 const programs = new Map()
 
-/** Returns the path of Node for a host, which is installed if it needs a later major version than the running one. */
-export function nodeProgram(name) {
-  const { node: version } = hosts[name]
+/** Returns the path of Node for a host. */
+export const nodeProgram = (name) => getNode(hosts[name].node)
+
+/** Returns the path of Node, of a version that is installed if its major version is later than that of the running one. */
+export function getNode(version) {
   if (!version || Number.parseInt(process.versions.node, 10) >= Number.parseInt(version, 10))
     return process.execPath
   if (!programs.has(version)) programs.set(version, installNode(version))

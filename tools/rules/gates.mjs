@@ -9,6 +9,7 @@ export const gates = [
   ...Object.keys(projects).map((name) => ({ name: `types:${name}`, args: script('check-types', name) })),
   { name: 'biome', args: [bin.biome, 'check', '--error-on-warnings', '--colors=off', '.'] },
   { name: 'docs', args: script('check-docs') },
+  { name: 'guides', args: script('check-guides') },
   { name: 'entries', args: script('check-entries') },
   { name: 'layers', args: script('check-layers') },
   { name: 'lock', args: script('check-lock') },

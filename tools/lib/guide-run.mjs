@@ -1,0 +1,179 @@
+// Makes the application of a guide as a reader would, and visits it.
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { parseEnv } from 'node:util'
+import { startBrowser, visitAction, visitExample } from './host-browser.mjs'
+import { freePort } from './ports.mjs'
+import { must, npmSettings } from './run.mjs'
+import { startServer, untilAnswers } from './server-process.mjs'
+
+/** Bound by the run whose servers have the printed ports, so that runs on one machine take turns. */
+const TURN_PORT = 39_117
+
+/** None of ours is inherited from the shell, and nothing that changes what a framework or a starter does. */
+const variables = {
+  APP_BASE_URL: undefined,
+  HOST: undefined,
+  IDP_CLIENT_ID: undefined,
+  IDP_CLIENT_SECRET: undefined,
+  IDP_DOMAIN: undefined,
+  IDP_SECRET: undefined,
+  NODE_ENV: undefined,
+  PORT: undefined,
+  ASTRO_TELEMETRY_DISABLED: '1',
+  NEXT_TELEMETRY_DISABLED: '1',
+  NUXT_TELEMETRY_DISABLED: '1',
+}
+
+/**
+ * Returns a printed command with the tarballs in place of our packages, which are not published yet. This is the only difference
+ * between what is printed and what runs.
+ *
+ * @param {Record<string, string>} tarballs by name of the package
+ */
+export const withTarballs = (line, tarballs) =>
+  /^(?:npm (?:install|i)|bun add) /.test(line)
+    ? line.replaceAll(/(?<= )idp-(?:client|dev-provider)(?= |$)/g, (name) => tarballs[name])
+    : line
+
+/** The application of a guide in an empty folder. */
+export class GuideRun {
+  #blocks
+  #env
+  #tarballs
+  #home = mkdtempSync(join(tmpdir(), 'idp-guide-'))
+  /** Where the commands run. */
+  folder = this.#home
+  #servers = []
+
+  /**
+   * @param {ReturnType<typeof import('./guides.mjs').parseGuide>} blocks
+   * @param {{ program: string, tarballs: Record<string, string> }} options `program`: path of Node.js
+   */
+  constructor(blocks, { program, tarballs }) {
+    this.#blocks = blocks
+    this.#tarballs = tarballs
+    const global = join(this.#home, '.global')
+    const path = [dirname(program), join(global, 'bin'), process.env.PATH].join(delimiter)
+    this.#env = { ...npmSettings, ...variables, npm_config_prefix: global, PATH: path }
+  }
+
+  #findBlocks(role) {
+    return this.#blocks.filter((block) => block.role === role)
+  }
+
+  has(role) {
+    return this.#findBlocks(role).length > 0
+  }
+
+  /** Runs the commands of a role, each to its end. */
+  async run(role) {
+    for (const { lines } of this.#findBlocks(role)) for (const line of lines) await this.#runLine(line)
+  }
+
+  async #runLine(line) {
+    const target = /^cd (\S+)$/.exec(line)?.[1]
+    if (target !== undefined) this.folder = join(this.folder, target)
+    else await must('sh', ['-c', withTarballs(line, this.#tarballs)], { cwd: this.folder, env: this.#env })
+  }
+
+  writeFiles() {
+    for (const { path, text } of this.#blocks) {
+      if (path === undefined) continue
+      mkdirSync(dirname(join(this.folder, path)), { recursive: true })
+      writeFileSync(join(this.folder, path), text)
+    }
+  }
+
+  /** Runs a block whose last command does not end. */
+  async #start({ lines }) {
+    for (const line of lines.slice(0, -1)) await this.#runLine(line)
+    const server = startServer(['-c', lines.at(-1)], { program: 'sh', cwd: this.folder, env: this.#env })
+    this.#servers.push(server)
+    return server
+  }
+
+  /**
+   * Starts the provider and the application, and visits it. A second block of the role `provider` is that of production.
+   *
+   * @param {'development' | 'production'} role
+   * @param {{ action?: boolean }} guide
+   */
+  async visit(role, { action = false }) {
+    const providers = this.#findBlocks('provider')
+    const block = role === 'production' ? providers.at(-1) : providers[0]
+    const [, app] = /--app (\S+)/.exec(block.lines.at(-1))
+    const giveUp = await takeTurn()
+    let browser
+    try {
+      await assertFree(new URL(app).port)
+      const provider = await this.#startProvider(block)
+      const server = await this.#start(this.#findBlocks(role)[0])
+      await untilAnswers(app, server)
+      browser = await startBrowser(provider)
+      await visitExample(browser, app)
+      if (action) await visitAction(browser, app)
+    } catch (error) {
+      const output = this.#servers.map((each) => each.output().slice(-4000)).join('\n')
+      throw new Error(`${error.message}\nOutput of the servers:\n${output}`)
+    } finally {
+      await browser?.close()
+      await this.#stop()
+      giveUp()
+    }
+  }
+
+  async #startProvider(block) {
+    const line = block.lines.at(-1)
+    await assertFree(/--port (\d+)/.exec(line)?.[1] ?? '4400')
+    const file = join(this.folder, /--write (\S+)/.exec(line)[1])
+    const before = writtenAt(file)
+    const server = await this.#start(block)
+    while (writtenAt(file) === before) {
+      if (server.hasEnded()) throw new Error('the provider ended')
+      await delay(100)
+    }
+    const { IDP_DOMAIN: issuer, NODE_EXTRA_CA_CERTS: caPath } = parseEnv(readFileSync(file, 'utf8'))
+    if (!issuer.startsWith('https:')) return undefined
+    return { origin: new URL(issuer).origin, ca: readFileSync(caPath, 'utf8') }
+  }
+
+  async #stop() {
+    await Promise.all(this.#servers.splice(0).map((server) => server.stop()))
+  }
+
+  /** Returns the installed version of a package. */
+  readVersion(name) {
+    const manifest = join(this.folder, 'node_modules', name, 'package.json')
+    return JSON.parse(readFileSync(manifest, 'utf8')).version
+  }
+
+  remove() {
+    rmSync(this.#home, { recursive: true, force: true })
+  }
+}
+
+const writtenAt = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs
+
+async function assertFree(port) {
+  if ((await freePort(Number(port))) !== Number(port))
+    throw new Error(
+      `port ${port} is in use: the guides run on the printed ports, end the program that has it`,
+    )
+}
+
+/** Waits until no other run on this machine has the printed ports. */
+async function takeTurn() {
+  for (;;) {
+    const server = createServer()
+    const isMine = await new Promise((resolve) => {
+      server.once('error', () => resolve(false))
+      server.listen(TURN_PORT, '127.0.0.1', () => resolve(true))
+    })
+    if (isMine) return () => server.close()
+    await delay(1000)
+  }
+}

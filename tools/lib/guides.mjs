@@ -1,0 +1,101 @@
+// The guides of hosts as applications: what their pages print, and what ran last.
+import { existsSync, readFileSync } from 'node:fs'
+import { readJson, readText } from './files.mjs'
+import { hash } from './host-install.mjs'
+import { findSection, parseFences } from './markdown.mjs'
+import { fromRoot } from './run.mjs'
+
+/**
+ * The guides that print an application.
+ *
+ * @typedef {object} Guide
+ * @property {string} [page] default: `docs/guides/hosts/<name>.md`
+ * @property {string} [section] heading of the part of the page that is the guide; default: the whole page
+ * @property {string} [starter] package of the official starter, as npm knows it; default: an empty folder
+ * @property {string[]} frameworks packages whose installed versions the table of results names
+ * @property {boolean} [action] whether `/account` has a form with a protected action
+ * @property {string} [node] version of Node.js that it needs, installed unless the running one has this major version or a later one
+ */
+
+/** @type {Record<string, Guide>} */
+export const guides = {
+  express: { frameworks: ['express'] },
+}
+
+/** In the order in which they run; the files are written after `install`. */
+export const roles = ['create', 'install', 'check', 'provider', 'development', 'build', 'production']
+
+/** The line that makes a block a file of the application. */
+export const FILE_LINE = /^(?:\/\/|<!--|#) file: (\S+?)(?: -->)?\n/
+
+const toWords = (info) => info.split(/\s+/).filter((word) => word !== '')
+
+/** Whether a block is an alternative, by the words behind its language. */
+export const isVariant = (info) => toWords(info).includes('variant')
+
+/**
+ * Returns the blocks of a guide that make an application, in the order of the page: commands with their role, and whole files
+ * without the line that names them.
+ *
+ * @param {string} text of the page, or of the part that is the guide
+ * @returns {({ role: string, lines: string[] } | { path: string, text: string })[]}
+ * @throws when a block of commands has an unknown word, or a file is printed twice
+ */
+export function parseGuide(text) {
+  const blocks = parseFences(text).flatMap(({ language, info, code, line }) => {
+    if (isVariant(info)) return []
+    const path = FILE_LINE.exec(code)?.[1]
+    if (path !== undefined) return [{ path, text: `${code.replace(FILE_LINE, '')}\n` }]
+    const [role] = toWords(info)
+    if (language !== 'sh' || role === undefined) return []
+    if (!roles.includes(role))
+      throw new Error(`line ${line}: sh ${role}; known: ${roles.join(', ')}, variant`)
+    return [{ role, lines: code.split('\n').filter((each) => each.trim() !== '') }]
+  })
+  const paths = blocks.flatMap(({ path }) => path ?? [])
+  const twice = paths.find((path, index) => paths.indexOf(path) !== index)
+  if (twice !== undefined)
+    throw new Error(`${twice} is printed twice: print it once as a whole, or as variant`)
+  return blocks
+}
+
+/** Returns the blocks that the page of a guide prints. */
+export function readGuide(name) {
+  const { page = `docs/guides/hosts/${name}.md`, section } = guides[name]
+  const text = readText(page)
+  try {
+    return parseGuide(section === undefined ? text : findSection(text, section))
+  } catch (error) {
+    throw new Error(`${page}: ${error.message}`)
+  }
+}
+
+/** Returns the hash of everything that a page prints for an application. */
+export const hashBlocks = (blocks) => hash(JSON.stringify(blocks))
+
+/** File with the latest run of a guide that passed. */
+export const toResultFile = (name) => `e2e/guides/results/${name}.json`
+
+/** Returns the latest run of a guide that passed, if there is one. */
+export const readResult = (name) =>
+  existsSync(fromRoot(toResultFile(name))) ? readJson(toResultFile(name)) : undefined
+
+/** Returns a hash of what a run depends on, besides the registry: the page, the packages, the tool. */
+export function toFingerprint(name, tarballs) {
+  const tools = ['test-guides', 'lib/guides', 'lib/guide-run', 'lib/host-browser']
+  const files = [...Object.values(tarballs), ...tools.map((tool) => fromRoot(`tools/${tool}.mjs`))]
+  return hash(JSON.stringify([guides[name], readGuide(name)]), ...files.map((path) => readFileSync(path)))
+}
+
+/**
+ * Returns why the latest run of a guide does not stand for its page, or `null`.
+ *
+ * @param {{ blocks: string, version: string } | undefined} result
+ * @param {string} blocks hash of what the page prints
+ * @param {string} version of the packages
+ */
+export function findStale(result, blocks, version) {
+  if (result === undefined) return 'no run has passed'
+  if (result.blocks !== blocks) return 'the page prints other blocks than those that ran'
+  return result.version === version ? null : `ran for version ${result.version}, not ${version}`
+}
