@@ -12,7 +12,8 @@
 // - Alternatives: the word `variant` after the language; they are not run.
 //
 // Nothing is replaced but `idp-client` and `idp-dev-provider` in commands `npm install …` and `bun add …`: the packed tarballs,
-// until the packages are published. Commands have the npm settings of all tests (lib/run.mjs) and none of our variables.
+// until the packages are published; and a starter that needs more than the registry: the first command `npm create …` or `npx …`
+// of `create` copies its recorded output (e2e/guides/starters) to the folder of the next `cd`. Commands have the npm settings of all tests (lib/run.mjs) and none of our variables.
 //
 // The pages of the application, which `visitExample` in lib/host-browser.mjs visits: `/` says "Signed out" with links "Log in" and
 // "Account", or "Signed in" with links "Account" and "Log out"; `/account` is protected, has the `sub` in the element `#user` and
@@ -27,7 +28,15 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { GuideRun } from './lib/guide-run.mjs'
-import { guides, hashBlocks, readGuide, readResult, toFingerprint, toResultFile } from './lib/guides.mjs'
+import {
+  guides,
+  hashBlocks,
+  readGuide,
+  readResult,
+  toFingerprint,
+  toResultFile,
+  toStarterFolder,
+} from './lib/guides.mjs'
 import { getNode } from './lib/host-install.mjs'
 import { withProgress } from './lib/progress.mjs'
 import { fromRoot, isMain, must } from './lib/run.mjs'
@@ -42,7 +51,8 @@ function writeResult(name, result) {
 }
 
 async function readStarter(name) {
-  const { starter } = guides[name]
+  const { recorded, starter } = guides[name]
+  if (recorded) return `${starter}@${recorded}, recorded`
   return starter ? `${starter}@${(await must('npm', ['view', starter, 'version'])).trim()}` : 'empty folder'
 }
 
@@ -68,7 +78,7 @@ async function testGuide(name, { counts, keep, tarballs }) {
   const blocks = readGuide(name)
   const program = await getNode(guides[name].node)
   const result = { development: 'failed', production: 'failed' }
-  const run = new GuideRun(blocks, { program, tarballs })
+  const run = new GuideRun(blocks, { program, starter: toStarterFolder(name), tarballs })
   try {
     await runSteps(name, toSteps(run, guides[name], result), counts)
     if (result.production === 'passed') {

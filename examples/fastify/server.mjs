@@ -5,6 +5,8 @@ const idp = new IdpClient({ allowInsecureRequests: process.env.NODE_ENV !== 'pro
 const app = Fastify()
 await app.register(idp.plugin)
 
+const escapeHtml = (text) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
+
 function sendPage(reply, body) {
   reply.type('text/html; charset=utf-8')
   return reply.send(`<!doctype html><html lang="en"><title>Example</title><body>${body}</body></html>`)
@@ -21,7 +23,7 @@ app.get('/', async (_request, reply) => {
 })
 
 app.get('/account', { preHandler: idp.requireLogin() }, async (request, reply) =>
-  sendPage(reply, `<p id="user">${encodeURI(request.idpSession?.user.sub ?? '')}</p><a href="/">Home</a>`),
+  sendPage(reply, `<p id="user">${escapeHtml(request.idpSession?.user.sub ?? '')}</p><a href="/">Home</a>`),
 )
 
 app.get('/api/me', { preHandler: idp.requireAuth() }, async (request) => ({

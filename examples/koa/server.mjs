@@ -8,6 +8,8 @@ const router = new Router()
 
 app.use(idp.middleware)
 
+const escapeHtml = (text) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
+
 const page = (body) => `<!doctype html><html lang="en"><title>Example</title><body>${body}</body></html>`
 
 router.get('/', async (ctx) => {
@@ -21,7 +23,7 @@ router.get('/', async (ctx) => {
 
 router.get('/account', idp.requireLogin(), (ctx) => {
   const { user } = ctx.state.idpSession
-  ctx.body = page(`<p id="user">${encodeURI(user.sub)}</p><a href="/">Home</a>`)
+  ctx.body = page(`<p id="user">${escapeHtml(user.sub)}</p><a href="/">Home</a>`)
 })
 
 router.get('/api/me', idp.requireAuth(), (ctx) => {

@@ -3,6 +3,8 @@ import { IdpClient, sendResponse } from 'idp-client/node'
 
 const idp = new IdpClient({ allowInsecureRequests: process.env.NODE_ENV !== 'production' })
 
+const escapeHtml = (text) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
+
 function page(res, body) {
   res.setHeader('content-type', 'text/html; charset=utf-8')
   res.end(`<!doctype html><html lang="en"><title>Example</title><body>${body}</body></html>`)
@@ -21,7 +23,7 @@ const pages = {
   '/account': async (req, res) => {
     const { session, response } = await idp.requireLogin(req)
     if (response) return sendResponse(res, response)
-    page(res, `<p id="user">${encodeURI(session.user.sub)}</p><a href="/">Home</a>`)
+    page(res, `<p id="user">${escapeHtml(session.user.sub)}</p><a href="/">Home</a>`)
   },
   '/api/me': async (req, res) => {
     const { session, response } = await idp.requireAuth(req)
@@ -33,8 +35,7 @@ const pages = {
 
 async function respond(req, res) {
   const { pathname } = new URL(req.url, 'http://localhost')
-  const handler = pages[pathname]
-  if (handler) await handler(req, res)
+  if (Object.hasOwn(pages, pathname)) await pages[pathname](req, res)
   else res.writeHead(404).end('Not found')
 }
 

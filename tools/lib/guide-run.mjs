@@ -1,5 +1,5 @@
 // Makes the application of a guide as a reader would, and visits it.
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
@@ -39,10 +39,13 @@ export const withTarballs = (line, tarballs) =>
     ? line.replaceAll(/(?<= )idp-(?:client|dev-provider)(?= |$)/g, (name) => tarballs[name])
     : line
 
+const isStarter = (line) => /^(?:npm create|npx) /.test(line)
+
 /** The application of a guide in an empty folder. */
 export class GuideRun {
   #blocks
   #env
+  #starter
   #tarballs
   #home = mkdtempSync(join(tmpdir(), 'idp-guide-'))
   /** Where the commands run. */
@@ -51,10 +54,12 @@ export class GuideRun {
 
   /**
    * @param {ReturnType<typeof import('./guides.mjs').parseGuide>} blocks
-   * @param {{ program: string, tarballs: Record<string, string> }} options `program`: path of Node.js
+   * @param {{ program: string, starter?: string, tarballs: Record<string, string> }} options `program`: path of Node.js;
+   *   `starter`: folder with the recorded output of the starter
    */
-  constructor(blocks, { program, tarballs }) {
+  constructor(blocks, { program, starter, tarballs }) {
     this.#blocks = blocks
+    this.#starter = starter
     this.#tarballs = tarballs
     const global = join(this.#home, '.global')
     const path = [dirname(program), join(global, 'bin'), process.env.PATH].join(delimiter)
@@ -71,7 +76,16 @@ export class GuideRun {
 
   /** Runs the commands of a role, each to its end. */
   async run(role) {
-    for (const { lines } of this.#findBlocks(role)) for (const line of lines) await this.#runLine(line)
+    for (const { lines } of this.#findBlocks(role))
+      for (const line of lines)
+        if (role === 'create' && this.#starter && isStarter(line)) this.#copyStarter(lines)
+        else await this.#runLine(line)
+  }
+
+  /** Copies what a starter created into the folder that the commands behind it go to. */
+  #copyStarter(lines) {
+    const target = lines.flatMap((line) => /^cd (\S+)$/.exec(line)?.[1] ?? [])[0]
+    cpSync(this.#starter, join(this.folder, target), { recursive: true })
   }
 
   async #runLine(line) {

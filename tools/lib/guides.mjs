@@ -12,6 +12,8 @@ import { fromRoot } from './run.mjs'
  * @property {string} [page] default: `docs/guides/hosts/<name>.md`
  * @property {string} [section] heading of the part of the page that is the guide; default: the whole page
  * @property {string} [starter] package of the official starter, as npm knows it; default: an empty folder
+ * @property {string} [recorded] version of the starter whose output is in `e2e/guides/starters/<name>`, if it needs more than the
+ *   npm registry
  * @property {string[]} frameworks packages whose installed versions the table of results names
  * @property {boolean} [action] whether `/account` has a form with a protected action
  * @property {string} [node] version of Node.js that it needs, installed unless the running one has this major version or a later one
@@ -19,7 +21,13 @@ import { fromRoot } from './run.mjs'
 
 /** @type {Record<string, Guide>} */
 export const guides = {
+  elysia: { frameworks: ['elysia'] },
   express: { frameworks: ['express'] },
+  fastify: { frameworks: ['fastify'] },
+  h3: { frameworks: ['h3', 'srvx'] },
+  hono: { starter: 'create-hono', recorded: '0.19.5', frameworks: ['hono', '@hono/node-server'] },
+  koa: { frameworks: ['koa', '@koa/router'] },
+  node: { frameworks: [] },
 }
 
 /** In the order in which they run; the files are written after `install`. */
@@ -79,6 +87,9 @@ export const toResultFile = (name) => `e2e/guides/results/${name}.json`
 /** Returns the latest run of a guide that passed, if there is one. */
 export const readResult = (name) =>
   existsSync(fromRoot(toResultFile(name))) ? readJson(toResultFile(name)) : undefined
+
+/** Returns the folder with the recorded output of the starter of a guide, if there is one. */
+export const toStarterFolder = (name) => guides[name].recorded && fromRoot(`e2e/guides/starters/${name}`)
 
 /** Returns a hash of what a run depends on, besides the registry: the page, the packages, the tool. */
 export function toFingerprint(name, tarballs) {

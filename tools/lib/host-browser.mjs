@@ -38,12 +38,19 @@ export async function startBrowser(provider) {
   return chromium.launch({ executablePath, args })
 }
 
+/** Returns a context whose pages may take as long as a development server that compiles them. */
+async function newContext(browser) {
+  const context = await browser.newContext()
+  context.setDefaultTimeout(120_000)
+  return context
+}
+
 /**
  * Visits an example as a user: the protected page starts a login and is shown after it, links and the back button work, and
  * so does logging out. The pages are those that every example has: `/`, `/account`, `/api/me`.
  */
 export async function visitExample(browser, base) {
-  const context = await browser.newContext()
+  const context = await newContext(browser)
   const problems = []
   context.on('weberror', (event) => problems.push(String(event.error())))
   try {
@@ -88,7 +95,7 @@ export async function visitExample(browser, base) {
  * browser is then at the login, or an alert says why.
  */
 export async function visitAction(browser, base) {
-  const context = await browser.newContext()
+  const context = await newContext(browser)
   const save = async (page, theme) => {
     await page.waitForLoadState('networkidle')
     await page.getByLabel('Theme').fill(theme)
