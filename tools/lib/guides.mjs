@@ -21,7 +21,7 @@ import { fromRoot } from './run.mjs'
 
 /** @type {Record<string, Guide>} */
 export const guides = {
-  elysia: { frameworks: ['elysia'] },
+  elysia: { starter: 'bun', frameworks: ['elysia'] },
   express: { frameworks: ['express'] },
   fastify: { frameworks: ['fastify'] },
   h3: { frameworks: ['h3', 'srvx'] },
