@@ -1,4 +1,4 @@
-import { reportAddress, reportMount } from './config/address-notices.ts'
+import { reportAddress, reportRouteAddress } from './config/address-notices.ts'
 import { resolveBaseUrl } from './config/base-url.ts'
 import type { Config, Settings } from './config/config.ts'
 import type { HostPrefix } from './config/env.ts'
@@ -33,8 +33,8 @@ export interface Engine {
   clientTag(): MaybePromise<string>
   /** Base URL of the application for this request, as the browser sees it, without trailing slash. */
   baseUrl(exchange: Exchange): string
-  /** Reports auth routes that are mounted at another path than the base path. */
-  checkMount(exchange: Exchange): void
+  /** Reports an address of a request for an auth route that does not match the options: base path, internal host. */
+  checkAddress(exchange: Exchange): void
 }
 
 /** Loads the code of a storage on first use: without a session store it is not needed. */
@@ -90,7 +90,7 @@ export function createEngine(config: Config): Engine {
     transactions,
     clientTag,
     baseUrl,
-    checkMount: ({ request }) => reportMount(config, request),
+    checkAddress: ({ request }) => reportRouteAddress(config, request),
   }
 }
 

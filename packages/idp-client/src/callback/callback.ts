@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { areOtherHosts, toRequestPlace } from '../config/request-host.ts'
 import { hashToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
 import { CallbackError } from '../errors/callback.ts'
@@ -133,8 +134,8 @@ export async function callback(
   const lookup = await findTransaction(engine, exchange, state)
   if (lookup.kind === 'expired') engine.transactions.clear(exchange, lookup.transaction)
   if (lookup.kind !== 'found') {
-    const { host } = new URL(engine.baseUrl(exchange))
-    const error = toMissingTransactionError(engine.config, host, note, lookup)
+    const place = toRequestPlace(engine.baseUrl(exchange), exchange.request)
+    const error = toMissingTransactionError(engine.config, note, lookup, areOtherHosts(note, place))
     return handleLostTransaction(engine, exchange, { note, error, input })
   }
   const { transaction, sealed } = lookup

@@ -118,7 +118,7 @@ export function isLoopback(host: string): boolean {
  * Returns the first entry of a forwarded header, which the proxy nearest to the browser wrote; undefined if the
  * header is empty.
  */
-function forwarded(request: RequestView, name: string): string | undefined {
+export function forwarded(request: RequestView, name: string): string | undefined {
   const value = request.headers.get(name)
   if (value === null || value.trim() === '') return undefined
   return value.split(',', 1)[0]?.trim()

@@ -212,6 +212,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   FORWARDED_HEADERS_IGNORED:
     'Set appBaseUrl (APP_BASE_URL), or trustProxy where the proxy overwrites both headers.',
   HTTPS_BASE_URL: 'Use http:// in appBaseUrl (APP_BASE_URL) on this machine, or serve https.',
+  BASE_URL_INTERNAL: 'Set appBaseUrl (APP_BASE_URL) to the address that browsers see.',
   BASE_PATH_MISSING: 'Set FRAMEWORK_PUBLIC_BASE_PATH (NEXT_PUBLIC_BASE_PATH in Next.js).',
   SESSION_COOKIE_SHARED: 'Give each application on the host a session.cookie.name of its own.',
   LOGOUT_NOT_OFFERED: "Set logoutStrategy: 'local', or enable RP-initiated logout at the provider.",

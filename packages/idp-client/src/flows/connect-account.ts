@@ -1,3 +1,4 @@
+import { toRequestPlace } from '../config/request-host.ts'
 import { hashToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
@@ -80,8 +81,8 @@ export async function connectAccount(
   const redirectUri = toRedirectUri(config, appBaseUrl, config.authorization.redirectUri)
   const returnTo = toReturnPath(config, appBaseUrl, requestedPath)
   const startedAt = config.clock()
-  const { host } = new URL(appBaseUrl)
-  const state = await createState(engine.sealer, { issuedAt: startedAt, host, returnTo })
+  const place = toRequestPlace(appBaseUrl, exchange.request)
+  const state = await createState(engine.sealer, { issuedAt: startedAt, ...place, returnTo })
   const codeVerifier = newCodeVerifier()
   const parameters = toParameters(input)
   const request = { connection, scopes, parameters, redirectUri, state, codeVerifier }

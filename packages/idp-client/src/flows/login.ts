@@ -1,4 +1,5 @@
 import type { AuthorizationConfig, Config } from '../config/config.ts'
+import { toRequestPlace } from '../config/request-host.ts'
 import { hashToken, randomToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
@@ -294,10 +295,10 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
   }
   const returnTo = toReturnPath(config, appBaseUrl, input.returnTo)
   const startedAt = config.clock()
-  const host = new URL(appBaseUrl).host
+  const place = toRequestPlace(appBaseUrl, exchange.request)
   // A restarted popup would end on a page of the application instead of closing.
   const noRestart = input.restarted || popup !== undefined ? { noRestart: true as const } : {}
-  const state = await createState(engine.sealer, { issuedAt: startedAt, host, returnTo, ...noRestart })
+  const state = await createState(engine.sealer, { issuedAt: startedAt, ...place, returnTo, ...noRestart })
   const nonce = randomToken(32)
   const codeVerifier = newCodeVerifier()
   const stageTransaction = await prepareTransaction(engine, exchange, state, {

@@ -54,7 +54,7 @@ async function respond(application: Application, key: RouteKey, request: RouteRe
   const { handle, fail } = await table[key].load(settings.features)
   try {
     const engine = application.engine()
-    engine.checkMount(request.exchange)
+    engine.checkAddress(request.exchange)
     return await handle(engine, request)
   } catch (thrown) {
     const { asIdpError, reportResponse } = await import('../log/failure.ts')

@@ -21,15 +21,18 @@ export function verifyState(
   })
 }
 
-/** Returns the error for a state whose transaction is missing. `host` is the host of the callback request. */
+/**
+ * Returns the error for a state whose transaction is missing. `otherHost`: the login started at another host than that of
+ * the callback.
+ */
 export function toMissingTransactionError(
   config: Config,
-  host: string,
   note: StateNote,
   lookup: TransactionLookup,
+  otherHost: boolean,
 ): CallbackError {
   if (lookup.kind === 'superseded') return new CallbackError('SUPERSEDED_STATE')
   const isExpired = note.issuedAt + config.transaction.cookie.maxAge <= config.clock()
   if (lookup.kind === 'expired' || isExpired) return new CallbackError('EXPIRED_STATE')
-  return new CallbackError(note.host === host ? 'UNKNOWN_STATE' : 'STATE_HOST_MISMATCH')
+  return new CallbackError(otherHost ? 'STATE_HOST_MISMATCH' : 'UNKNOWN_STATE')
 }

@@ -11,8 +11,10 @@ import { strictText, utf8, utf8Length } from '../lib/utf8.ts'
 export interface StateNote {
   /** Seconds since the epoch. */
   readonly issuedAt: number
-  /** Host that started it. */
+  /** Host of the base URL at its start. */
   readonly host: string
+  /** Host name of the request that started it; absent if it is that of the base URL. Only explains a missing transaction. */
+  readonly requestHost?: string
   /** Absent if it is long. */
   readonly returnTo?: SafeReturnPath
   /** The login must not be restarted automatically: it was restarted before, or it is in a popup. */
@@ -26,10 +28,11 @@ const FORM = /^[\w-]{43}\./
 
 /** Creates a `state`: 256 random bits, and a note that is encrypted. */
 export function createState(sealer: Sealer, note: StateNote): MaybePromise<string> {
-  const { issuedAt, host, noRestart, returnTo } = note
+  const { issuedAt, host, noRestart, requestHost, returnTo } = note
   const kept = returnTo !== undefined && utf8Length(returnTo) <= RETURN_TO_BYTES ? { r: returnTo } : {}
+  const seen = requestHost === undefined ? {} : { h: requestHost }
   const flags = noRestart ? { a: 1 } : {}
-  const json = JSON.stringify({ v: 1, i: issuedAt, o: host, ...kept, ...flags })
+  const json = JSON.stringify({ v: 1, i: issuedAt, o: host, ...seen, ...kept, ...flags })
   return chain(sealer.seal('state', utf8(json)), (sealed) => `${randomToken(32)}.${sealed}`)
 }
 
@@ -42,12 +45,13 @@ export function decryptState(sealer: Sealer, state: string): MaybePromise<StateN
 
 function decodeNote(bytes: Bytes): StateNote | null {
   try {
-    const { v, i, o, r, a } = JSON.parse(strictText(bytes)) as Record<string, unknown>
+    const { v, i, o, h, r, a } = JSON.parse(strictText(bytes)) as Record<string, unknown>
     if (v !== 1 || typeof i !== 'number' || typeof o !== 'string') return null
     const returnTo = safeReturnPath(r, `https://${o}`)
     return {
       issuedAt: i,
       host: o,
+      ...(typeof h === 'string' ? { requestHost: h } : {}),
       ...(returnTo === null ? {} : { returnTo }),
       ...(a === 1 ? { noRestart: true } : {}),
     }

@@ -1,8 +1,10 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import express from 'express'
+import { vi } from 'vitest'
 import { IdpClient as ExpressClient } from '../../src/adapters/express/index.ts'
 import type { IdpClientOptions, OnCallbackHook, SessionDataStore } from '../../src/index.ts'
+import { IdpClient } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import { APP } from '../support/app.ts'
 import { SECRET } from '../support/engine.ts'
@@ -178,6 +180,21 @@ export const application: readonly Mistake[] = [
     },
   },
   {
+    mistake: 'an internal address as inferred base URL in production',
+    remedy: 'BASE_URL_INTERNAL',
+    async make(bench) {
+      vi.stubEnv('NODE_ENV', 'production')
+      bench.defer(() => vi.unstubAllEnvs())
+      const idp = new IdpClient({
+        domain: 'idp.example.com',
+        clientId: 'app',
+        clientSecret: 'client-secret',
+        secret: SECRET,
+      })
+      await idp.middleware(new Request('http://app:3000/auth/profile', { headers: { host: 'app:3000' } }))
+    },
+  },
+  {
     mistake: 'auth routes below a path that no variable names',
     remedy: 'BASE_PATH_MISSING',
     make() {
@@ -232,6 +249,17 @@ export const application: readonly Mistake[] = [
       const headers = { host: '127.0.0.1:3000' }
       const url = `http://127.0.0.1:3000${callback.pathname}${callback.search}`
       await world.client.middleware(new Request(url, { headers }))
+    },
+  },
+  {
+    mistake: 'a browser on 127.0.0.1 with a base URL on localhost',
+    remedy: 'STATE_HOST_MISMATCH',
+    async make(bench) {
+      const world = await bench.start()
+      const login = new Request('http://127.0.0.1:3000/auth/login', { headers: { host: '127.0.0.1:3000' } })
+      const started = await world.client.middleware(login)
+      const callback = await world.authorize(started.headers.get('location') ?? '')
+      await world.newBrowser().send(callback)
     },
   },
   {

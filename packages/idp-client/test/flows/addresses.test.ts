@@ -116,6 +116,45 @@ describe('[J6] forwarded headers without trustProxy', () => {
   })
 })
 
+describe('[N5] an inferred base URL with an internal address', () => {
+  const INTERNAL = /internal network.*APP_BASE_URL/
+  const internal = () => notices().filter((message) => INTERNAL.test(message))
+  const options = () => ({ ...inferred, domain: world.provider.issuer.replace('http:', 'https:') })
+
+  test.each<[string, string, Record<string, string>]>([
+    ['a private address', 'http://10.0.0.5:3000', {}],
+    ['a name without a domain', 'http://inside:3000', {}],
+    ['a private IPv6 address', 'http://[fd00::5]:3000', {}],
+    ['this machine, behind a proxy', 'http://127.0.0.1:3000', { 'x-forwarded-for': '192.0.2.1' }],
+  ])('in production %s causes one notice', async (_name, url, headers) => {
+    vi.stubEnv('NODE_ENV', 'production')
+    for (let times = 0; times < 2; times++) await redirectUri({ options: options(), url, headers })
+    expect(internal()).toHaveLength(1)
+    expect(internal()[0]).not.toContain(new URL(url).hostname)
+  })
+
+  test.each<[string, string, string]>([
+    ['a public address in production', 'production', 'http://app.example.com'],
+    ['a public IP address in production', 'production', 'http://172.32.0.1'],
+    ['a public IPv6 address in production', 'production', 'http://[2001:db8::1]'],
+    ['a trial of the production build on this machine', 'production', 'http://localhost:3000'],
+    ['development', 'development', 'http://10.0.0.5:3000'],
+  ])('%s causes none', async (_name, environment, url) => {
+    vi.stubEnv('NODE_ENV', environment)
+    await redirectUri({ options: options(), url })
+    expect(internal()).toEqual([])
+  })
+
+  test('a fixed base URL causes none', async () => {
+    vi.stubEnv('NODE_ENV', 'production')
+    await redirectUri({
+      options: { ...options(), appBaseUrl: 'https://app.example.com' },
+      url: 'http://app:3000',
+    })
+    expect(internal()).toEqual([])
+  })
+})
+
 describe('[E2] an https base URL with a server that receives http', () => {
   const options: IdpClientOptions = { appBaseUrl: 'https://localhost:3000' }
 

@@ -165,6 +165,78 @@ describe('state', () => {
     expect(await codeOf(response)).toBe('STATE_HOST_MISMATCH')
   })
 
+  describe('[N5] a lost transaction with a fixed base URL', () => {
+    interface Hosts {
+      readonly appBaseUrl: string
+      readonly start: Record<string, string>
+      readonly end: Record<string, string>
+    }
+
+    /** The error of a callback whose login started with other headers, in a browser that has no cookie for its host. */
+    async function reason({ appBaseUrl, start, end }: Hosts): Promise<unknown> {
+      const { client } = world.another({ appBaseUrl })
+      const login = await client.middleware(new Request(`${appBaseUrl}/auth/login`, { headers: start }))
+      const state = new URL(login.headers.get('location') ?? '').searchParams.get('state')
+      const callback = `${appBaseUrl}/auth/callback?code=unused&state=${state}`
+      return codeOf(await client.middleware(new Request(callback, { headers: { ...json.headers, ...end } })))
+    }
+
+    test.each<[string, Hosts]>([
+      [
+        '127.0.0.1 instead of localhost',
+        { appBaseUrl: APP, start: { host: '127.0.0.1:3000' }, end: { host: 'localhost:3000' } },
+      ],
+      [
+        'the address of this machine in its network instead of localhost',
+        { appBaseUrl: APP, start: { host: '192.168.1.5:3000' }, end: { host: 'localhost:3000' } },
+      ],
+      [
+        'www instead of the apex',
+        {
+          appBaseUrl: 'https://example.com',
+          start: { host: 'www.example.com' },
+          end: { host: 'example.com' },
+        },
+      ],
+      [
+        'www instead of the apex, behind a proxy that names it in a header',
+        {
+          appBaseUrl: 'https://example.com',
+          start: { host: 'app:3000', 'x-forwarded-host': 'www.example.com' },
+          end: { host: 'app:3000', 'x-forwarded-host': 'example.com' },
+        },
+      ],
+    ])('%s is explained', async (_name, hosts) => {
+      expect(await reason(hosts)).toBe('STATE_HOST_MISMATCH')
+    })
+
+    test.each<[string, string, string]>([
+      ['one host', 'app.example.com', 'app.example.com'],
+      ['another port', 'app.example.com:8443', 'app.example.com'],
+      ['a proxy with the host of its upstream', '10.0.0.5:3000', '10.0.0.5:3000'],
+      ['several upstreams', '10.0.0.5:3000', '10.0.0.6:3000'],
+      ['several upstreams with names', 'web-1.cluster.example.net', 'web-2.cluster.example.net'],
+      ['a second proxy with an internal host', 'app:3000', 'app.example.com'],
+      ['a second proxy on this machine', 'app.example.com', '127.0.0.1:3000'],
+      ['a name in a private network', 'app.svc.cluster.local', 'app.example.com'],
+      ['a private IPv6 address', '[fd00::5]:3000', 'app.example.com'],
+      ['something that is no host', 'a b', 'app.example.com'],
+    ])('%s is not', async (_name, start, end) => {
+      const hosts = { appBaseUrl: 'https://app.example.com', start: { host: start }, end: { host: end } }
+      expect(await reason(hosts)).toBe('UNKNOWN_STATE')
+    })
+
+    test('the host never refuses a login whose transaction is there', async () => {
+      const browser = world.newBrowser()
+      const started = browser.request('/auth/login')
+      started.headers.set('host', 'www.example.com')
+      const login = browser.store(await world.client.middleware(started))
+      const callback = await world.authorize(login.headers.get('location') ?? '')
+      expect((await browser.send(callback)).status).toBe(302)
+      expect(await signedIn(browser)).toBe('dev|alice')
+    })
+  })
+
   test('if the transaction was lost the page restarts the login once, with its returnTo', async () => {
     const browser = world.newBrowser()
     const callback = await world.authorize(await world.begin(browser, '?returnTo=/kept%3Fa%3Db'))

@@ -179,6 +179,10 @@ export const formats: Readonly<Record<string, Format>> = {
     kind: 'state',
     content: { issuedAt: NOW, host: 'app.example.com', returnTo: returnPath('/orders') },
   },
+  'state-1-request-host': {
+    kind: 'state',
+    content: { issuedAt: NOW, host: 'example.com', requestHost: 'www.example.com' },
+  },
   'state-1-restarted': {
     kind: 'state',
     content: { issuedAt: NOW, host: 'app.example.com', noRestart: true },
