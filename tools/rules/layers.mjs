@@ -129,6 +129,7 @@ export const rootModules = {
   'all-features.ts': 'all-features',
   'binding.ts': 'root',
   'operations.ts': 'root',
+  'operation-options.ts': 'root',
   'mfa-client.ts': 'root',
   'session-administration.ts': 'root',
   'host-client.ts': 'host-client',

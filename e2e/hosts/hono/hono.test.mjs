@@ -230,11 +230,13 @@ describe('a guard', () => {
     }
   })
 
-  test('rejects the request if it fails itself', async () => {
+  test('rejects the request with the failure page if a required option is missing', async () => {
     const idp = client({ secret: '' })
     const app = failWithCode(new Hono()).use(idp.middleware)
     app.get('/', idp.requireLogin(), page)
-    equal((await (await respond(app)).json()).code, 'INVALID_CONFIGURATION')
+    const response = await respond(app)
+    equal(response.status, 500)
+    match(await response.text(), /Login is not set up correctly/)
   })
 
   test('finds the middleware although another one has replaced the request', async () => {

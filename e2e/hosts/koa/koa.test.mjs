@@ -188,10 +188,12 @@ describe('a guard', () => {
     }
   })
 
-  test('rejects the request if it fails itself', async () => {
+  test('rejects the request with the failure page if a required option is missing', async () => {
     const idp = client({ secret: '' })
     const app = failingWithCode().use(idp.middleware).use(idp.requireLogin()).use(page)
-    equal(JSON.parse((await respond(app)).text).code, 'INVALID_CONFIGURATION')
+    const { status, text } = await respond(app)
+    equal(status, 500)
+    match(text, /Login is not set up correctly/)
   })
 })
 

@@ -4,6 +4,7 @@ import { InvalidConfigurationError } from './errors/configuration.ts'
 import type { GuardResult } from './guards/guards.ts'
 import type { HostPageGuardOptions } from './guards/host-guards.ts'
 import { createApiGuard, createPageGuard } from './guards/host-guards.ts'
+import { incompletePage } from './guards/incomplete.ts'
 import type { ApiGuardOptions } from './guards/requirements.ts'
 import type { Exchange } from './http/exchange.ts'
 import type { HostKinds } from './http/host-arguments.ts'
@@ -13,6 +14,8 @@ import { IdpClientBase } from './operations.ts'
 export interface GuardHost<Context> extends HostKinds {
   /** The line that mounts the middleware; if there is one, guards require it. */
   readonly mountLine?: string | undefined
+  /** Page guards return the session, so that they throw what is no redirect: an incomplete configuration. */
+  readonly redirectsOnly?: boolean | undefined
   /** Returns whether the middleware serves the request. */
   isOpen(context: Context): boolean
   /** Returns path and query of a page, to return to after a login. */
@@ -39,7 +42,10 @@ export abstract class HostClient<
     this.#host = host
   }
 
-  /** @internal Creates the guard of a page: the session, or the redirect to a login. */
+  /**
+   * @internal Creates the guard of a page: the session, or the redirect to a login. While the configuration is incomplete the
+   * response is a failure page.
+   */
   protected pageGuard<Guarded extends Context>(
     options?: HostPageGuardOptions<Guarded>,
     name = 'requireLogin',
@@ -47,6 +53,8 @@ export abstract class HostClient<
     const guard = createPageGuard<Guarded>(this.application, { name }, options)
     return async (context) => {
       const exchange = await this.#toExchange(context, name)
+      const failed = this.#host.redirectsOnly ? null : await incompletePage(this.application, exchange)
+      if (failed) return { response: failed }
       return guard(exchange, context, () => this.#host.toPath(context, exchange))
     }
   }

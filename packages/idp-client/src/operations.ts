@@ -29,6 +29,7 @@ import { chain } from './lib/chain.ts'
 import { reporting } from './log/reporting.ts'
 import type { ServerMfaClient } from './mfa-client.ts'
 import { serverMfaClient } from './mfa-client.ts'
+import { reportUnknownOptions } from './operation-options.ts'
 import type { StartInteractiveLoginOptions } from './routes/start-login.ts'
 import { startLogin } from './routes/start-login.ts'
 import type { SessionData, User } from './session/model/session-data.ts'
@@ -59,7 +60,7 @@ export abstract class IdpClientBase<
   /** @internal */
   protected constructor(application: Application, host?: HostKinds) {
     this.application = application
-    this.#read = new ArgumentReader(host)
+    this.#read = new ArgumentReader(host, (operation, options) => this.#checkOptions(operation, options))
     this.sessions = sessionAdministration(
       this.#read,
       async (operation) => this.run(operation),
@@ -70,6 +71,10 @@ export abstract class IdpClientBase<
       async (operation) => this.run(operation),
       async (request, response, operation) => this.operate(request, response, operation),
     )
+  }
+
+  #checkOptions(operation: string, options: unknown): void {
+    reportUnknownOptions(this.application.settings.log, operation, options)
   }
 
   /** @internal */
@@ -293,6 +298,7 @@ export abstract class IdpClientBase<
    * `EXCHANGE_FAILED` with the provider's error as `cause`.
    */
   async customTokenExchange(options: CustomTokenExchangeOptions): Promise<CustomTokenExchangeResult> {
+    this.#checkOptions('customTokenExchange', options)
     return this.run(async (engine) => {
       const { exchangeToken } = await engine.config.features.tokenExchange.flow()
       return exchangeToken(engine, options)
@@ -307,6 +313,7 @@ export abstract class IdpClientBase<
   async getTokenByBackchannelAuth(
     options: BackchannelAuthenticationOptions,
   ): Promise<BackchannelAuthenticationResult> {
+    this.#checkOptions('getTokenByBackchannelAuth', options)
     return this.run(async (engine) => {
       const { backchannelAuthentication } = await engine.config.features.backchannelAuthentication.flow()
       return backchannelAuthentication(engine, options)

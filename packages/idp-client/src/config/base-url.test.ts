@@ -9,9 +9,14 @@ import type { IdpClientOptions } from './options.ts'
 
 function resolveIt(options: IdpClientOptions, env: Env = {}, basePath = '') {
   const problems: Problem[] = []
-  const appBaseUrl = resolveAppBaseUrl(options, env, basePath, (kind, message) => {
-    problems.push({ kind, message })
-  })
+  const appBaseUrl = resolveAppBaseUrl(
+    options,
+    env,
+    { basePath, callback: '/auth/callback' },
+    (kind, message) => {
+      problems.push({ kind, message })
+    },
+  )
   return { appBaseUrl, problems }
 }
 
@@ -55,6 +60,23 @@ describe('resolveAppBaseUrl', () => {
       kind: 'static',
       url: 'https://app.example.com/docs',
     })
+  })
+
+  test.each([
+    ['http://localhost:3000/auth/callback', ''],
+    ['https://app.example.com/shop/auth/callback/', ''],
+    [['https://a.example.com', 'https://b.example.com/auth/callback'], ''],
+    ['https://app.example.com/auth/callback', '/shop'],
+  ])('[N4] the callback URL is named as such: %j', (appBaseUrl, basePath) => {
+    const { appBaseUrl: resolved, problems } = resolveIt({ appBaseUrl }, {}, basePath)
+    expect(resolved).toBeNull()
+    expect(problems).toEqual([
+      {
+        kind: 'wrong-option',
+        message:
+          'appBaseUrl must be the URL of the application, not its callback URL: remove /auth/callback, which is added to it.',
+      },
+    ])
   })
 
   test('[S039] a list is an allow-list', () => {

@@ -69,15 +69,29 @@ export function toOrigins(appBaseUrl: AppBaseUrl): ReadonlySet<string> {
   return new Set(toUrls(appBaseUrl).map((url) => new URL(url).origin))
 }
 
+/** Paths that must not be in the base URL, because they are put behind it. */
+interface AppPaths {
+  readonly basePath: string
+  readonly callback: string
+}
+
 /** Null when a value is there but wrong: what depends on the base URL is then not judged. */
 export function resolveAppBaseUrl(
   options: IdpClientOptions,
   env: Env,
-  basePath: string,
+  { basePath, callback }: AppPaths,
   addIssue: AddIssue,
 ): AppBaseUrl | null {
   const field = getField('appBaseUrl', options, env)
   const resolved = read(field, addIssue)
+  if (resolved && toUrls(resolved).some((url) => new URL(url).pathname.endsWith(callback))) {
+    invalid(
+      field,
+      addIssue,
+      `must be the URL of the application, not its callback URL: remove ${callback}, which is added to it`,
+    )
+    return null
+  }
   if (resolved && basePath !== '' && toUrls(resolved).some((url) => new URL(url).pathname !== '/')) {
     invalid(
       field,

@@ -95,7 +95,8 @@ function explicitlyInsecure(
   }
 }
 
-function reachedOnlyByPlainHttp(appBaseUrl: AppBaseUrl | null): boolean {
+/** Returns whether a base URL is http, and not on this machine. */
+export function isPlainHttp(appBaseUrl: AppBaseUrl | null): boolean {
   if (!appBaseUrl) return false
   return [...toOrigins(appBaseUrl)].some((origin) => {
     const url = new URL(origin)
@@ -117,7 +118,7 @@ function resolveSecure(
     return false
   }
   if (explicit === true) {
-    if (reachedOnlyByPlainHttp(appBaseUrl)) {
+    if (isPlainHttp(appBaseUrl)) {
       addIssue(
         'notice',
         `${toName(fields.secure)} is true although appBaseUrl is http: browsers will refuse the cookie.`,

@@ -60,7 +60,11 @@ function pairFromVariables(env: Env, addIssue: AddIssue): DpopKeys {
   if (privateFault !== null) invalid(privateField, addIssue, privateFault)
   if (publicFault !== null || privateFault !== null) return none
   if (!isOtherPair(publicKey, privateKey)) return { kind: 'pem', publicKey, privateKey }
-  invalid(publicField, addIssue, 'is not the public half of IDP_DPOP_PRIVATE_KEY')
+  invalid(
+    publicField,
+    addIssue,
+    'is not the public half of IDP_DPOP_PRIVATE_KEY: set both from one run of npx idp-client dpop-keys',
+  )
   return none
 }
 

@@ -118,7 +118,7 @@ describe('keys', () => {
     })
   })
 
-  test('keys of two different pairs in variables are rejected immediately', () => {
+  test('[N4] keys of two different pairs in variables are rejected immediately, with a fix', () => {
     const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey
     const env = {
       ...variables,
@@ -126,7 +126,14 @@ describe('keys', () => {
     }
     expect(resolveIt({ useDPoP: true }, env)).toMatchObject({
       dpop: { enabled: true, keys: { kind: 'none' } },
-      problems: [{ kind: 'wrong-variable', message: expect.stringMatching(/IDP_DPOP_PUBLIC_KEY is not/) }],
+      problems: [
+        {
+          kind: 'wrong-variable',
+          message: expect.stringMatching(
+            /^IDP_DPOP_PUBLIC_KEY is not .*: set both from one run of npx idp-client dpop-keys\.$/,
+          ),
+        },
+      ],
     })
   })
 

@@ -31,12 +31,15 @@ export function parseHttpUrl(value: string): URL | null {
   return path.includes('/undefined') ? null : new URL(text)
 }
 
+/** What templates and conversions of a missing value leave in a URL. */
+export const NOT_REPLACED: RegExp = /[{}<>]|undefined|null|nan/i
+
 /** Returns the probable mistake in a URL that `parseHttpUrl` rejected, to follow "must be …" in a message. */
 export function toHint(value: unknown, severalUrls: string): string {
   if (typeof value !== 'string') return ''
   if (value.includes(',')) return `; ${severalUrls}`
   if (value.includes('*')) return '; patterns with * are not supported'
   if (/["']/.test(value)) return '; remove the quotes'
-  if (/[{}]|undefined|null|nan/i.test(value)) return '; a placeholder in it was not replaced'
+  if (NOT_REPLACED.test(value)) return '; a placeholder in it was not replaced'
   return /[^\x20-\x7e]/.test(value) ? '; write an international host name in its ASCII form (xn--...)' : ''
 }

@@ -275,8 +275,9 @@ describe('missing or invalid options', () => {
   test('[S249,S250,S251,S252,S254] without any option four are reported as missing, and nothing throws', () => {
     const { config, settings, problems } = resolve({}, {})
     expect(config).toBeNull()
-    expect(problems.map(({ kind }) => kind)).toEqual(['missing', 'missing', 'missing', 'missing'])
+    expect(new Set(problems.map(({ kind }) => kind))).toEqual(new Set(['missing']))
     expect(problems.map(({ message }) => message.split(' ')[0])).toEqual([
+      'None',
       'domain',
       'clientId',
       'secret',
@@ -302,9 +303,18 @@ describe('missing or invalid options', () => {
     expect(config?.appBaseUrl).toEqual({ kind: 'inferred' })
   })
 
+  test('[N8] if nothing required is set, the first sentence asks for the file', () => {
+    const ask = /^None of the required variables is set: was the file that sets them \(\.env\) loaded\?/
+    expect(resolve({ appBaseUrl: 'https://app.example.com' }, {}).problems[0]?.message).toMatch(ask)
+    for (const problems of [
+      resolve({}, { IDP_CLIENT_ID: 'client-1' }).problems,
+      resolve({ clientId: 'client-1' }, {}).problems,
+    ])
+      for (const { message } of problems) expect(message).not.toMatch(ask)
+  })
+
   test('invalid options are also found if another one is missing', () => {
-    expect(kindsOf({ logoutStrategy: 'both' as 'auto' })).toEqual([
-      'missing',
+    expect(kindsOf({ clientId: 'client-1', logoutStrategy: 'both' as 'auto' })).toEqual([
       'missing',
       'missing',
       'missing',

@@ -13,12 +13,14 @@ import { resolveDpop } from './dpop.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
 import { customClock, customFetch } from './options.ts'
+import { withoutPlaceholders } from './placeholders.ts'
 import { resolveInsecure, resolveProvider } from './provider.ts'
 import type { AddIssue } from './readers.ts'
 import {
   getField,
   invalid,
   isPresent,
+  isSet,
   readFlag,
   readFunction,
   readGroup,
@@ -48,13 +50,14 @@ function resolveBaseSettings(
   // With any other value, or none, browsers may reach this deployment without a proxy.
   const development = env.NODE_ENV === 'development' || env.NODE_ENV === 'test'
   const basePath = resolveBasePath(env, addIssue)
-  const appBaseUrl = resolveAppBaseUrl(options, env, basePath, addIssue)
+  const routes = resolveRoutes(options, env, basePath, addIssue)
+  const appBaseUrl = resolveAppBaseUrl(options, env, { basePath, callback: routes.routes.callback }, addIssue)
   const clock: Clock = readFunction('[customClock]', options[customClock], addIssue) ?? systemClock
   const trustByDefault = development || appBaseUrl?.kind === 'allow-list'
   const settings: Settings = {
     production,
     development,
-    ...resolveRoutes(options, env, basePath, addIssue),
+    ...routes,
     basePath,
     origins: appBaseUrl ? [...toOrigins(appBaseUrl)] : [],
     trustProxy: readFlag(getField('trustProxy', options), addIssue) ?? trustByDefault,
@@ -152,6 +155,17 @@ function resolveRequired(
   } satisfies { [Key in Required]: Config[Key] | undefined }
 }
 
+const NOTHING_SET =
+  'None of the required variables is set: was the file that sets them (.env) loaded? Node.js loads it with ' +
+  '--env-file=.env, and not every framework loads it for the server.'
+
+const REQUIRED = ['domain', 'clientId', 'clientSecret', 'clientAssertionSigningKey', 'secret'] as const
+
+/** Returns whether neither options nor variables have anything that is required. */
+function hasNothing(options: IdpClientOptions, env: Env): boolean {
+  return REQUIRED.every((name) => !isSet(getField(name, options, env)))
+}
+
 /** Resolves all options that are not required, so that their mistakes are reported even if a required one is missing. */
 function resolveRest(
   options: IdpClientOptions,
@@ -196,12 +210,14 @@ function resolveRest(
  * Resolves options and variables to settings and configuration. Reads nothing else and does no I/O. Never throws: returns
  * every mistake as a problem. The order is option, variable, default.
  */
-export function resolve(given: IdpClientOptions, env: Env, features: FeatureModules): Resolved {
+export function resolve(given: IdpClientOptions, givenEnv: Env, features: FeatureModules): Resolved {
   const problems: Problem[] = []
   const addIssue: AddIssue = (kind, message, remedy) =>
     problems.push({ kind, message, ...(remedy ? { remedy } : {}) })
-  const options: IdpClientOptions = readGroup('options', given, addIssue)
-  checkKeys(options, addIssue)
+  const givenOptions: IdpClientOptions = readGroup('options', given, addIssue)
+  checkKeys(givenOptions, addIssue)
+  if (hasNothing(givenOptions, givenEnv)) addIssue('missing', NOTHING_SET)
+  const { options, env } = withoutPlaceholders(givenOptions, givenEnv, addIssue)
   const base = resolveBaseSettings(options, env, features, addIssue)
   const { settings, appBaseUrl } = base
   const allowInsecureRequests = resolveInsecure(options, settings.production, addIssue)

@@ -386,3 +386,31 @@ describe('session store', () => {
     expect(resolveIt(given).problems).toMatchObject([{ message: expect.stringContaining(advice) }])
   })
 })
+
+describe('[N8] plain http in production', () => {
+  const noticesOf = (
+    appBaseUrl: AppBaseUrl,
+    { given, env, production = true }: { given?: SessionConfiguration; env?: Env; production?: boolean } = {},
+  ) => session(given, env, { production, appBaseUrl }).problems
+
+  test('one notice says that the session cookie is sent in clear text', () => {
+    const both: AppBaseUrl = {
+      kind: 'allow-list',
+      entries: ['https://app.example.com', 'http://10.0.0.7'].map((url) => ({ origin: url, url })),
+    }
+    for (const appBaseUrl of [http, both])
+      expect(noticesOf(appBaseUrl)).toEqual([
+        { kind: 'notice', message: expect.stringMatching(/clear text/) },
+      ])
+  })
+
+  test('none is reported for this machine, https, an inferred base URL, or outside production', () => {
+    for (const appBaseUrl of [local, https, inferred]) expect(noticesOf(appBaseUrl)).toEqual([])
+    expect(noticesOf(http, { production: false })).toEqual([])
+  })
+
+  test('secure: false turns it off', () => {
+    expect(noticesOf(http, { given: { cookie: { secure: false } } })).toEqual([])
+    expect(noticesOf(http, { env: { IDP_COOKIE_SECURE: 'false' } })).toEqual([])
+  })
+})

@@ -1,11 +1,16 @@
 import type { SessionConfig, TransactionConfig } from './config.ts'
 import type { CookieContext } from './cookies.ts'
-import { readCookieName, resolveCookie } from './cookies.ts'
+import { isPlainHttp, readCookieName, resolveCookie } from './cookies.ts'
 import type { Env } from './env.ts'
 import type { NumberRow } from './option-rows.ts'
 import type { IdpClientOptions, SessionDataStore } from './options.ts'
 import type { AddIssue, Field } from './readers.ts'
 import { getField, invalid, isPresent, readFlag, readNumber, toField, withRow } from './readers.ts'
+
+const CLEAR_TEXT =
+  'appBaseUrl (APP_BASE_URL) is http in production: the session cookie is sent in clear text, so that others on the network ' +
+  'can use it. Serve https. If the network itself protects the connection, session.cookie.secure: false ' +
+  '(IDP_COOKIE_SECURE=false) turns this notice off.'
 
 export function resolveSession(
   options: IdpClientOptions,
@@ -16,23 +21,26 @@ export function resolveSession(
   const name = readCookieName(getField('session.cookie.name', options), addIssue)
   const rolling = readFlag(getField('session.rolling', options), addIssue)
   const inactivity: Field<NumberRow> = getField('session.inactivityDuration', options)
+  const cookie = resolveCookie(
+    {
+      name,
+      secure: getField('session.cookie.secure', options, env),
+      sameSite: getField('session.cookie.sameSite', options, env),
+      path: getField('session.cookie.path', options, env),
+      domain: getField('session.cookie.domain', options, env),
+    },
+    around,
+    addIssue,
+  )
+  if (around.production && cookie.secure === 'from-base-url' && isPlainHttp(around.appBaseUrl))
+    addIssue('notice', CLEAR_TEXT)
   return {
     rolling,
     absoluteDuration: readNumber(getField('session.absoluteDuration', options), addIssue),
     // Without rolling it does not count.
     inactivityDuration: readNumber(rolling ? inactivity : withRow(inactivity, { min: 0 }), addIssue),
     cookie: {
-      ...resolveCookie(
-        {
-          name,
-          secure: getField('session.cookie.secure', options, env),
-          sameSite: getField('session.cookie.sameSite', options, env),
-          path: getField('session.cookie.path', options, env),
-          domain: getField('session.cookie.domain', options, env),
-        },
-        around,
-        addIssue,
-      ),
+      ...cookie,
       name,
       transient: readFlag(getField('session.cookie.transient', options, env), addIssue),
       maxBytes: readNumber(getField('session.cookie.maxBytes', options), addIssue),

@@ -185,7 +185,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
 
   // Invalid tokens.
   CLOCKS_DIFFER:
-    'Synchronize the clocks of this server and of the provider (NTP), or set dpopOptions.clockSkew.',
+    'Synchronize the clocks of this server and of the provider (NTP). If that is impossible, set dpopOptions.clockSkew (IDP_DPOP_CLOCK_SKEW) to the seconds that the provider is ahead; it applies to all tokens, not only to DPoP.',
   ID_TOKEN_MISSING: 'Keep openid in authorizationParameters.scope.',
   ID_TOKEN_ALGORITHM:
     "Configure the provider to sign this client's ID tokens with an algorithm that its metadata lists (id_token_signing_alg_values_supported), or set idTokenSignedResponseAlg (IDP_ID_TOKEN_SIGNED_RESPONSE_ALG) to the one that it uses.",

@@ -1,3 +1,4 @@
+import { nearestName } from '../config/unknown-keys.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { GuardRequirements, Requirements } from './requirements.ts'
 
@@ -44,7 +45,9 @@ function checkKeys(guard: string, options: object, known: readonly string[]): vo
   for (const key of Reflect.ownKeys(options)) {
     if (typeof key === 'string' && known.includes(key)) continue
     const name = typeof key === 'string' && PLAIN_KEY.test(key) ? key : 'a key'
-    refuse(`${guard}: ${name} is not an option of this guard. It takes ${known.join(', ')}.`)
+    const meant = typeof key === 'string' ? nearestName(key, known) : undefined
+    const hint = meant === undefined ? `It takes ${known.join(', ')}.` : `Did you mean ${meant}?`
+    refuse(`${guard}: ${name} is not an option of this guard. ${hint}`)
   }
 }
 

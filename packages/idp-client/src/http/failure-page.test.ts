@@ -119,7 +119,7 @@ describe('failurePage', () => {
     expect(await titleOf({ diagnosis, status: 502 })).toMatch(title)
   })
 
-  it('[A1] shows the diagnosis of the log in development, and none of it in production', async () => {
+  it('[A1,N8] shows the diagnosis of the log and a link in development, and none of it in production', async () => {
     const diagnosis = {
       ...diagnosisOf('AUTHORIZATION_CODE_GRANT_ERROR', 'CLIENT_REFUSED'),
       detail: 'Be<cause.',
@@ -127,7 +127,9 @@ describe('failurePage', () => {
     const page = await html({ diagnosis, development: true })
     expect(page).toContain('Be&lt;cause.')
     expect(page).toContain(remedies.CLIENT_REFUSED)
-    expect(page).toContain('<code>CLIENT_REFUSED</code>')
+    expect(page).toContain(
+      '<a href="https://github.com/idp-client/idp-client/blob/main/docs/guides/troubleshooting.md#:~:text=CLIENT_REFUSED">Troubleshooting: CLIENT_REFUSED</a>',
+    )
     const { error } = await failurePage({ ...failure, diagnosis, development: true, json: true }).json()
     expect(error).toMatchObject({
       detail: 'Be<cause.',

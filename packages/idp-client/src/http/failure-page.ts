@@ -1,4 +1,5 @@
 import { codes } from '../errors/codes.ts'
+import { toGuideUrl } from '../errors/guide.ts'
 import type { FailureReport } from './failure-wording.ts'
 import { toWording } from './failure-wording.ts'
 import { escapeHtml, isLink, link, page } from './page.ts'
@@ -22,8 +23,9 @@ export function toReference({ diagnosis, id }: Pick<FailureReport, 'diagnosis' |
 /** Returns cause and fix for the developer, as in the log; an empty string in production. */
 export function toExplanation({ development, diagnosis }: FailureReport): string {
   if (!development) return ''
-  const [detail, advice, remedy] = [diagnosis.detail, diagnosis.advice, diagnosis.remedy].map(escapeHtml)
-  return `<p><strong>Development:</strong> ${detail}</p><p>${advice} (troubleshooting: <code>${remedy}</code>)</p>`
+  const { advice, detail, remedy } = diagnosis
+  const guide = link(toGuideUrl(remedy), `Troubleshooting: ${escapeHtml(remedy)}`)
+  return `<p><strong>Development:</strong> ${escapeHtml(detail)}</p><p>${escapeHtml(advice)}</p><p>${guide}</p>`
 }
 
 function toBody({ development, diagnosis, id }: FailureReport): unknown {

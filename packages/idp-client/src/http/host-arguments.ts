@@ -98,15 +98,20 @@ function read<FrameworkRequest, FrameworkResponse, Options>(
     : null
 }
 
+type OptionsListener = (operation: string, options: unknown) => void
+
 /**
  * Reads the arguments of operations, in any calling style. Throws `INVALID_ARGUMENTS` for anything else. Requests and
  * contexts of the host are recognized first: a context may be a plain object.
  */
 export class ArgumentReader<FrameworkRequest, FrameworkResponse> {
   readonly #host: HostKinds
+  readonly #onOptions: OptionsListener
 
-  constructor(host: HostKinds = {}) {
+  /** `onOptions` is called with the options of each call, before the operation starts. */
+  constructor(host: HostKinds = {}, onOptions: OptionsListener = () => {}) {
     this.#host = host
+    this.#onOptions = onOptions
   }
 
   /**
@@ -121,7 +126,9 @@ export class ArgumentReader<FrameworkRequest, FrameworkResponse> {
     const found = read<FrameworkRequest, FrameworkResponse, Options>(args, (value) =>
       detectRole(value, this.#host),
     )
-    return found ?? refuse(operation, forms, args, this.#host)
+    if (!found) return refuse(operation, forms, args, this.#host)
+    this.#onOptions(operation, found.options)
+    return found
   }
 
   /** Reads the arguments of an operation without options; options for other libraries must be empty. */

@@ -1,4 +1,5 @@
 import type { Diagnosis } from '../errors/diagnosis.ts'
+import { toGuideUrl } from '../errors/guide.ts'
 import type { ProviderEndpoint } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedy.ts'
 import type { StoreOperation } from '../errors/session.ts'
@@ -92,7 +93,7 @@ function toText(event: LogEvent): string {
 export function formatEvent(event: LogEvent): string {
   const { code, id } = event
   const endpoint = 'endpoint' in event ? ` at ${event.endpoint}` : ''
-  const more = 'remedy' in event && event.remedy ? ` (troubleshooting: ${event.remedy})` : ''
+  const more = 'remedy' in event && event.remedy ? ` See ${toGuideUrl(event.remedy)}` : ''
   return `idp-client: ${code}${id === undefined ? '' : ` [${id}]`}${endpoint}: ${toText(event)}${more}`
 }
 

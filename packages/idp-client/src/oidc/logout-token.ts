@@ -4,7 +4,7 @@ import type { JsonObject } from './json.ts'
 import { isObject } from './json.ts'
 import type { Provider } from './provider.ts'
 import type { Assert, TokenKind } from './signed-token.ts'
-import { checkTimes, createAssert, toVerificationClock, verifyToken } from './signed-token.ts'
+import { checkTimes, createAssert, toTimeFault, toVerificationClock, verifyToken } from './signed-token.ts'
 
 /** Content of a validated logout token. */
 export interface LogoutNotice {
@@ -60,7 +60,8 @@ function checkAge(provider: Provider, claims: JsonObject): Pick<LogoutNotice, 'e
   const clock = toVerificationClock(provider)
   const iat = checkTimes(claims, clock, assert)
   const lastAt = iat + LONGEST_AGE + clock.tolerance
-  assert(lastAt >= clock.now, 'iat is too long ago: compare the clocks of both servers.', 'CLOCKS_DIFFER')
+  const age = clock.now - lastAt
+  assert(age <= 0, toTimeFault(`iat is more than ${LONGEST_AGE} s ago`, age), 'CLOCKS_DIFFER')
   if (claims['exp'] === undefined) provider.config.log.once(WITHOUT_END)
   return { iat: Math.floor(iat - clock.skew), endsAt: lastAt - clock.skew + 1 }
 }

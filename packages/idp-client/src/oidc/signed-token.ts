@@ -242,14 +242,19 @@ export function checkTimeTypes({ exp, iat, nbf }: JsonObject, assert: Assert): n
   return iat
 }
 
+/** Describes a time that a token must not have, and by how much, which is how far the clocks may differ. */
+export function toTimeFault(fault: string, seconds: number): string {
+  return `${fault} by ${Math.ceil(seconds)} s: compare the clocks of both servers.`
+}
+
 /** Returns why a token with these times is not valid now, or `undefined`. */
 export function timeFault(
   { exp, iat, nbf }: JsonObject,
   { now, tolerance }: VerificationClock,
 ): string | undefined {
-  if (isTime(exp) && exp <= now - tolerance) return 'exp is past: compare the clocks of both servers.'
-  if (isTime(iat) && iat > now + tolerance) return 'iat is in the future: compare the clocks of both servers.'
-  if (isTime(nbf) && nbf > now + tolerance) return 'nbf is in the future: compare the clocks of both servers.'
+  if (isTime(exp) && exp <= now - tolerance) return toTimeFault('exp is past', now - exp)
+  if (isTime(iat) && iat > now + tolerance) return toTimeFault('iat is in the future', iat - now)
+  if (isTime(nbf) && nbf > now + tolerance) return toTimeFault('nbf is in the future', nbf - now)
   return undefined
 }
 

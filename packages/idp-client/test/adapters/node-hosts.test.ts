@@ -105,8 +105,32 @@ describe('[F7] a pattern that matches every path', () => {
   })
 })
 
-describe('[F4] a guard that fails to read the session', () => {
-  const undecided = toNode(client('').withPageAuthRequired())
+test.each(['development', 'production'])(
+  '[N8] a page guard without settings sends the failure page, with the reason in development only: %s',
+  async (environment) => {
+    vi.stubEnv('NODE_ENV', environment)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const logger = vi.fn()
+    const incomplete = new IdpClient({ ...clientOptions, secret: '', logger })
+    const server = createServer(
+      express().use(incomplete.withPageAuthRequired(), (_req, res) => res.send('page')),
+    )
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as AddressInfo
+    const response = await fetch(`http://127.0.0.1:${port}/orders`, { headers: { connection: 'close' } })
+    expect(response.status).toBe(500)
+    const text = await response.text()
+    expect(text).toContain('Login is not set up correctly')
+    expect(text.includes('IDP_SECRET')).toBe(environment === 'development')
+    expect(logger).toHaveBeenLastCalledWith(
+      expect.objectContaining({ code: 'REQUEST_FAILED', error: 'INVALID_CONFIGURATION', level: 'error' }),
+    )
+  },
+)
+
+describe('[F4] a guard that fails to decide', () => {
+  const failure = new TypeError('the page cannot be named')
   const rejecting = (thrown: unknown): NodeHandler =>
     toNode(client().withPageAuthRequired({ returnTo: () => Promise.reject(thrown) }))
 
@@ -129,14 +153,14 @@ describe('[F4] a guard that fails to read the session', () => {
   test('passes its error to a next that accepts one', async () => {
     const next = vi.fn<(error?: unknown) => void>((_error) => {})
     const taking = (error?: unknown): void => next(error)
-    expect(await outcome(undecided, taking)).toBe('resolved')
-    expect(next.mock.calls).toEqual([[expect.objectContaining({ code: 'INVALID_CONFIGURATION' })]])
+    expect(await outcome(rejecting(failure), taking)).toBe('resolved')
+    expect(next.mock.calls).toEqual([[failure]])
   })
 
   test('rejects, and never calls a next that accepts no error and would let the request pass', async () => {
     const next = vi.fn()
     const passing = (): void => next()
-    expect(await outcome(undecided, passing)).toMatchObject({ code: 'INVALID_CONFIGURATION' })
+    expect(await outcome(rejecting(failure), passing)).toBe(failure)
     expect(next).not.toHaveBeenCalled()
   })
 

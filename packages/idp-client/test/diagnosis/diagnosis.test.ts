@@ -25,7 +25,7 @@ const isRemedy = (name: string): name is Remedy => name in remedies
 
 /** The row that a line names: one of the closed list. */
 function rowIn(line: string): Remedy {
-  const [, inLine, inError] = /\(troubleshooting: ([A-Z_]+)\)$|\bremedy: '([A-Z_]+)'/.exec(line) ?? []
+  const [, inLine, inError] = /#:~:text=([A-Z_]+)$|\bremedy: '([A-Z_]+)'/.exec(line) ?? []
   const name = inLine ?? inError ?? ''
   if (isRemedy(name)) return name
   throw new Error(`no row of the list: ${line}`)
@@ -56,7 +56,7 @@ describe.each(Object.entries(groups))(
 describe('[A1] all log lines together', () => {
   /** A line as a reader sees it, without the name of its row and what differs from run to run. */
   const readable = (line: string): string =>
-    line.replace(/\(troubleshooting: \w+\)$/, '').replace(/^.*?: /, '')
+    line.replace(/ See \S+$/, '').replace(/^.*?: /, '')
 
   test('at least forty failures are caused, and each is logged', () => {
     const all = Object.values(groups).flat()

@@ -1,5 +1,5 @@
-import { describe, expect, test } from 'vitest'
-import type { IdpClientOptions } from '../../src/index.ts'
+import { afterEach, describe, expect, test } from 'vitest'
+import type { IdpClientOptions, LogEvent } from '../../src/index.ts'
 import { IdpClient, isIdpError } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import { SECRET } from '../support/engine.ts'
@@ -95,5 +95,75 @@ describe('[E2] createFetcher', () => {
     expect(await thrownBy(client, 'createFetcher', [request, fetcher])).toMatchObject({
       code: 'MISSING_SESSION',
     })
+  })
+})
+
+describe('[N4] unknown options of operations', () => {
+  const events: LogEvent[] = []
+  const reporting = new IdpClient({ ...options, logger: (event) => events.push(event) })
+  const request = new Request('https://app.example.com/')
+  const notices = () => events.flatMap((event) => (event.code === 'NOTICE' ? [event.message] : []))
+
+  afterEach(() => {
+    events.length = 0
+    // Each test is a process of its own: notices come once in each.
+    Reflect.deleteProperty(globalThis, Symbol.for('idp-client'))
+  })
+
+  test.each<[string, object, string, string]>([
+    ['getAccessToken', { refesh: true }, 'refesh', 'refresh'],
+    ['getAccessToken', { Audience: 'a' }, 'Audience', 'audience'],
+    ['startInteractiveLogin', { returnto: '/' }, 'returnto', 'returnTo'],
+    ['startInteractiveLogin', { authorizationParams: {} }, 'authorizationParams', 'authorizationParameters'],
+    ['connectAccount', { conection: 'a' }, 'conection', 'connection'],
+    ['getAccessTokenForConnection', { loginHint: 'a' }, 'loginHint', 'login_hint'],
+    ['deleteConnectedAccount', { Id: 'a' }, 'Id', 'id'],
+    ['customTokenExchange', { subject_token: 'a' }, 'subject_token', 'subjectToken'],
+    ['getTokenByBackchannelAuth', { bindingmessage: 'a' }, 'bindingmessage', 'bindingMessage'],
+    ['mfa.verify', { mfa_token: 'a' }, 'mfa_token', 'mfaToken'],
+    ['mfa.challenge', { challengetype: 'otp' }, 'challengetype', 'challengeType'],
+    ['mfa.enroll', { factortype: 'otp' }, 'factortype', 'factorType'],
+    ['mfa.getAuthenticators', { mfatoken: 'a' }, 'mfatoken', 'mfaToken'],
+  ])('of %s are reported once, with the name that was meant: %j', async (name, given, misspelt, meant) => {
+    const self = name.startsWith('mfa.') ? reporting.mfa : reporting
+    for (let times = 0; times < 2; times++) await thrownBy(self, name.replace('mfa.', ''), [given, request])
+    expect(notices()).toEqual([
+      `${name}: ${misspelt} is not a known option and has no effect. Did you mean ${meant}?`,
+    ])
+  })
+
+  test('a name that resembles none is not repeated: it may be input', async () => {
+    for (const name of ['password123', 'another'])
+      await thrownBy(reporting, 'getAccessToken', [{ [name]: 1 }, request])
+    expect(notices()).toEqual([
+      'getAccessToken was called with an unknown option, which has no effect. Its options are refresh, scope, audience, mergeScopes.',
+    ])
+  })
+
+  test('known ones, undefined ones and an account of the list are not reported', async () => {
+    await thrownBy(reporting, 'getAccessToken', [{ refresh: true, scope: 'a', refesh: undefined }, request])
+    const account = {
+      id: 'a',
+      connection: 'b',
+      scopes: [],
+      created_at: 'c',
+      expires_at: 'd',
+      access_type: 'e',
+    }
+    await thrownBy(reporting, 'deleteConnectedAccount', [account, request])
+    expect(notices()).toEqual([])
+  })
+
+  test('a guard refuses them, with the name that was meant', () => {
+    const handler = () => new Response()
+    expect(() => reporting.withPageAuthRequired(handler, { returnT0: '/' } as object)).toThrow(
+      'withPageAuthRequired: returnT0 is not an option of this guard. Did you mean returnTo?',
+    )
+    expect(() => reporting.withApiAuthRequired(handler, { scopes: 'a' } as object)).toThrow(
+      'Did you mean scope?',
+    )
+    expect(() => reporting.withApiAuthRequired(handler, { roles: 'a' } as object)).toThrow(
+      'It takes maxAge, acr, amr, organization, scope.',
+    )
   })
 })

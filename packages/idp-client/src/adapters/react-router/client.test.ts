@@ -55,6 +55,13 @@ describe('requireLogin', () => {
     expect(await response.json()).toMatchObject({ user: { sub: 'carol' } })
   })
 
+  test('[N8] without settings it throws the error, because React Router renders errors itself', async () => {
+    const idp = new IdpClient({ ...clientOptions, secret: '' })
+    const args = toArguments('/page')
+    const loaded = run(idp, args, () => idp.requireLogin(toLoaderArguments(args)))
+    await expect(loaded).rejects.toMatchObject({ code: 'INVALID_CONFIGURATION' })
+  })
+
   test('redirects by a navigation of the browser, also after a request for data', async () => {
     const headers = await redirect('/page')
     expect(headers.get('x-remix-reload-document')).toBe('true')

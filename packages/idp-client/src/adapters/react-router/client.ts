@@ -56,6 +56,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
     super(createApplication(options, { features: allFeatures }), {
       mountLine:
         'export const middleware = [idp.middleware] in app/root.tsx, of React Router 7.9 or later; version 7 also needs future: { v8_middleware: true } in react-router.config.ts.',
+      redirectsOnly: true,
       isContext: (value) => 'request' in value && 'context' in value,
       toRequest: ({ request }) => request,
       // React Router passes copies of the request to loaders and actions.

@@ -62,6 +62,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
   constructor({ sessionName = 'idpSession', ...options }: SvelteKitOptions = {}) {
     super(createApplication(options, { features: allFeatures }), {
       mountLine: 'export const handle = idp.handle in src/hooks.server.ts',
+      redirectsOnly: true,
       isContext: (value) => 'locals' in value && 'request' in value,
       toRequest: ({ request }) => request,
       toPath: ({ url }) => url.pathname + url.search,

@@ -20,6 +20,8 @@ import { continueResponse, withCookies } from './continue.ts'
 export interface WebHost<Context extends object> {
   /** The line that mounts the middleware; if there is one, guards require it. */
   readonly mountLine?: string
+  /** Page guards return the session, so that they throw what is no redirect. */
+  readonly redirectsOnly?: boolean
   /** Recognizes a context of the framework among the arguments of an operation. */
   isContext(value: object): boolean
   /** Returns the Web request of a context. */

@@ -1,0 +1,80 @@
+import type { Env } from './env.ts'
+import { NOT_REPLACED } from './http-url.ts'
+import { optionRows } from './option-rows.ts'
+import type { IdpClientOptions } from './options.ts'
+import type { AddIssue, Field } from './readers.ts'
+import { getField, isGroup, isPresent, toName } from './readers.ts'
+import { printable } from './unknown-keys.ts'
+
+/** Texts of templates and of conversions of a missing value; none can be meant. */
+const LEFT_OVER =
+  /^(?:undefined|null|nan|\[object object\]|(?:change|replace|fill)[-_ ]?(?:me|this|in)|todo|tbd|placeholder|x{3,}|\.{3}|<[^>]*>|\$?\{.*\}|\$[a-z_]+)$/i
+/** How values in examples begin. A provider may have such a host or client id. */
+const FROM_EXAMPLE = /^(?:x$|(?:https?:\/\/)?your[-_ ])/i
+/** Nobody may use a secret of an example: others know it. */
+const SECRET_FROM_EXAMPLE = /^(?:your[-_ ]|(?:change|replace)[-_ ]?(?:me|this))/i
+
+/** Options that examples fill in, and that every value is possible for. */
+const FILLED_IN: readonly string[] = ['domain', 'clientId', 'clientSecret', 'appBaseUrl']
+
+function matches(value: unknown, pattern: RegExp): boolean {
+  return [value].flat().some((entry: unknown) => typeof entry === 'string' && pattern.test(entry.trim()))
+}
+
+const toValue = ({ given, text }: Field): unknown => (isPresent(given) ? given : text)
+
+function isPlaceholder(field: Field): boolean {
+  const value = toValue(field)
+  // The readers of URLs name these.
+  if ((field.option === 'domain' || field.option === 'appBaseUrl') && matches(value, NOT_REPLACED))
+    return false
+  return matches(value, LEFT_OVER) || (field.option === 'secret' && matches(value, SECRET_FROM_EXAMPLE))
+}
+
+function without<Values extends object>(values: Values, names: readonly string[]): Values {
+  return names.length === 0
+    ? values
+    : { ...values, ...Object.fromEntries(names.map((name) => [name, undefined])) }
+}
+
+type TextOption = Extract<keyof typeof optionRows, keyof IdpClientOptions>
+
+function isTextOption(name: string): name is TextOption {
+  const row: unknown = Reflect.get(optionRows, name)
+  return !name.includes('.') && isGroup(row) && 'kind' in row && String(row.kind).includes('string')
+}
+
+const textOptions: readonly TextOption[] = Object.keys(optionRows).filter(isTextOption)
+
+function findParameters(parameters: unknown): readonly string[] {
+  if (!isGroup(parameters)) return []
+  return Object.entries(parameters).flatMap(([name, value]) =>
+    matches(value, LEFT_OVER)
+      ? [`authorizationParameters.${printable.test(name) ? name : '(a parameter)'}`]
+      : [],
+  )
+}
+
+/**
+ * Reports options and variables that hold a placeholder instead of a value, and returns them without those, which count as
+ * missing.
+ */
+export function withoutPlaceholders(
+  options: IdpClientOptions,
+  env: Env,
+  addIssue: AddIssue,
+): { readonly options: IdpClientOptions; readonly env: Env } {
+  const fields: readonly Field[] = textOptions.map((name) => getField(name, options, env))
+  const found = fields.filter(isPlaceholder)
+  for (const name of [...found.map(toName), ...findParameters(options.authorizationParameters)])
+    addIssue('missing', `${name} is a placeholder that was not replaced, and counts as missing.`)
+  for (const field of fields) {
+    if (FILLED_IN.includes(field.option) && matches(toValue(field), FROM_EXAMPLE))
+      addIssue(
+        'notice',
+        `${toName(field)} looks like a placeholder of an example: replace it by your own value.`,
+      )
+  }
+  const names = found.map(toName)
+  return { options: without(options, names), env: without(env, names) }
+}

@@ -1,0 +1,124 @@
+import type { ConnectedAccount } from './config/hooks.ts'
+import type {
+  MfaAuthenticatorsOptions,
+  MfaChallengeOptions,
+  MfaEnrollOptions,
+  MfaVerifyOptions,
+} from './config/mfa.ts'
+import type { GetAccessTokenOptions } from './config/token-options.ts'
+import { nearestName } from './config/unknown-keys.ts'
+import type { BackchannelAuthenticationOptions } from './flows/backchannel-auth.ts'
+import type { ConnectAccountOptions } from './flows/connect-account.ts'
+import type { DeleteConnectedAccountOptions } from './flows/connected-accounts.ts'
+import type { CustomTokenExchangeOptions } from './flows/exchange-token.ts'
+import type { GetAccessTokenForConnectionOptions } from './flows/get-connection-token.ts'
+import type { Log } from './log/log.ts'
+import type { StartInteractiveLoginOptions } from './routes/start-login.ts'
+
+type KeyOf<Options> = Options extends unknown ? keyof Options : never
+type Names<Options> = Readonly<Record<KeyOf<Options>, true>>
+
+/** All options of the operations whose unknown options have no effect; those of `createFetcher` and guards throw. */
+const names = {
+  startInteractiveLogin: {
+    authorizationParameters: true,
+    returnTo: true,
+    challengeMode: true,
+  } satisfies Names<StartInteractiveLoginOptions>,
+  getAccessToken: {
+    refresh: true,
+    scope: true,
+    audience: true,
+    mergeScopes: true,
+  } satisfies Names<GetAccessTokenOptions>,
+  getAccessTokenForConnection: {
+    connection: true,
+    login_hint: true,
+    subject_token_type: true,
+  } satisfies Names<GetAccessTokenForConnectionOptions>,
+  connectAccount: {
+    connection: true,
+    scopes: true,
+    authorizationParams: true,
+    returnTo: true,
+  } satisfies Names<ConnectAccountOptions>,
+  // Accepts what `listConnectedAccounts` returns.
+  deleteConnectedAccount: {
+    id: true,
+    connection: true,
+    access_type: true,
+    scopes: true,
+    created_at: true,
+    expires_at: true,
+  } satisfies Names<DeleteConnectedAccountOptions | ConnectedAccount>,
+  customTokenExchange: {
+    subjectToken: true,
+    subjectTokenType: true,
+    audience: true,
+    scope: true,
+    organization: true,
+    actorToken: true,
+    actorTokenType: true,
+    additionalParameters: true,
+  } satisfies Names<CustomTokenExchangeOptions>,
+  getTokenByBackchannelAuth: {
+    bindingMessage: true,
+    requestedExpiry: true,
+    authorizationDetails: true,
+    authorizationParams: true,
+    signal: true,
+    loginHint: true,
+    loginHintToken: true,
+    idTokenHint: true,
+  } satisfies Names<BackchannelAuthenticationOptions>,
+  'mfa.getAuthenticators': { mfaToken: true } satisfies Names<MfaAuthenticatorsOptions>,
+  'mfa.challenge': {
+    mfaToken: true,
+    challengeType: true,
+    authenticatorId: true,
+  } satisfies Names<MfaChallengeOptions>,
+  'mfa.enroll': {
+    mfaToken: true,
+    authenticatorTypes: true,
+    oobChannels: true,
+    factorType: true,
+    phoneNumber: true,
+    email: true,
+  } satisfies Names<MfaEnrollOptions>,
+  'mfa.verify': {
+    mfaToken: true,
+    otp: true,
+    oobCode: true,
+    bindingCode: true,
+    recoveryCode: true,
+  } satisfies Names<MfaVerifyOptions>,
+}
+
+/** Two operations have the same option under different names. */
+const ALIASES: Readonly<Record<string, string>> = {
+  authorizationParams: 'authorizationParameters',
+  authorizationParameters: 'authorizationParams',
+}
+
+/**
+ * Returns what to say about an unknown option. The name may be input, so it is repeated only if it resembles one of ours.
+ */
+function describe(operation: string, name: string, known: readonly string[]): string {
+  const alias = ALIASES[name]
+  const meant = alias !== undefined && known.includes(alias) ? alias : nearestName(name, known)
+  return meant === undefined
+    ? `${operation} was called with an unknown option, which has no effect. Its options are ${known.join(', ')}.`
+    : `${operation}: ${name} is not a known option and has no effect. Did you mean ${meant}?`
+}
+
+/** Reports, once per process, options of an operation that do not exist: a misspelt one would silently have no effect. */
+export function reportUnknownOptions(log: Log, operation: string, options: unknown): void {
+  const known: object | undefined = Object.hasOwn(names, operation)
+    ? Reflect.get(names, operation)
+    : undefined
+  if (known === undefined || typeof options !== 'object' || options === null) return
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined || Object.hasOwn(known, name)) continue
+    log.once(describe(operation, name, Object.keys(known)), 'INVALID_CONFIGURATION')
+  }
+}
