@@ -214,6 +214,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   HTTPS_BASE_URL: 'Use http:// in appBaseUrl (APP_BASE_URL) on this machine, or serve https.',
   BASE_URL_INTERNAL: 'Set appBaseUrl (APP_BASE_URL) to the address that browsers see.',
   BASE_PATH_MISSING: 'Set FRAMEWORK_PUBLIC_BASE_PATH (NEXT_PUBLIC_BASE_PATH in Next.js).',
+  PROXY_NOT_REACHED: 'Check file, folder, export and matcher of proxy.ts (middleware.ts before Next.js 16).',
   SESSION_COOKIE_SHARED: 'Give each application on the host a session.cookie.name of its own.',
   LOGOUT_NOT_OFFERED: "Set logoutStrategy: 'local', or enable RP-initiated logout at the provider.",
   HOOK_SIGNATURE: 'Declare one parameter: onCallback({ error, session, returnTo }).',

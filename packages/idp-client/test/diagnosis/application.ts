@@ -1,8 +1,10 @@
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { IncomingMessage } from 'node:http'
+import { connect, Socket } from 'node:net'
 import express from 'express'
 import { vi } from 'vitest'
 import { IdpClient as ExpressClient } from '../../src/adapters/express/index.ts'
+import { IdpClient as NextClient } from '../../src/adapters/next/index.ts'
 import type { IdpClientOptions, OnCallbackHook, SessionDataStore } from '../../src/index.ts'
 import { IdpClient } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
@@ -192,6 +194,25 @@ export const application: readonly Mistake[] = [
         secret: SECRET,
       })
       await idp.middleware(new Request('http://app:3000/auth/profile', { headers: { host: 'app:3000' } }))
+    },
+  },
+  {
+    mistake: 'a proxy.ts that Next.js does not run',
+    remedy: 'PROXY_NOT_REACHED',
+    async make() {
+      const idp = new NextClient({
+        domain: 'idp.example.com',
+        clientId: 'app',
+        clientSecret: 'client-secret',
+        secret: SECRET,
+        appBaseUrl: APP,
+      })
+      const request = Object.assign(new IncomingMessage(new Socket()), {
+        method: 'GET',
+        url: '/',
+        headers: { host: 'localhost:3000' },
+      })
+      await idp.getSession(request)
     },
   },
   {

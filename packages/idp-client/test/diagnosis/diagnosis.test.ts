@@ -55,8 +55,7 @@ describe.each(Object.entries(groups))(
 
 describe('[A1] all log lines together', () => {
   /** A line as a reader sees it, without the name of its row and what differs from run to run. */
-  const readable = (line: string): string =>
-    line.replace(/ See \S+$/, '').replace(/^.*?: /, '')
+  const readable = (line: string): string => line.replace(/ See \S+$/, '').replace(/^.*?: /, '')
 
   test('at least forty failures are caused, and each is logged', () => {
     const all = Object.values(groups).flat()

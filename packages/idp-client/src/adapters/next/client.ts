@@ -9,6 +9,7 @@ import { onlyOptions } from '../../guards/guard-options.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
 import type { Binding, Exchange } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
+import { chain } from '../../lib/chain.ts'
 import { IdpClientBase } from '../../operations.ts'
 import type { User } from '../../session/model/session-data.ts'
 import type { HostRequest, HostResponse } from './binding.ts'
@@ -17,11 +18,13 @@ import type { AppHandlers } from './handlers.ts'
 import { appHandlers, handlePagesApi } from './handlers.ts'
 import type { NextStep } from './middleware.ts'
 import { runMiddleware } from './middleware.ts'
+import { reportUnreached } from './mount-check.ts'
 import type { AppRouteHandler } from './protect-api.ts'
 import { protectApi } from './protect-api.ts'
 import type { PageComponent, PageGuardOptions, PagesGuardOptions } from './protect-page.ts'
 import { protectAppPage, protectPagesPage } from './protect-page.ts'
 import { respondWith } from './respond.ts'
+import { isWebRequest } from './web.ts'
 
 /** Request type of this entry. Operations also accept a plain `Request`, and `req` of the Pages Router. */
 export type FrameworkRequest = NextRequest
@@ -150,6 +153,10 @@ export class IdpClient extends IdpClientBase<HostRequest, HostResponse, Framewor
 
   /** @internal */
   protected override bind(request?: HostRequest, response?: HostResponse): MaybePromise<Binding> {
-    return bind(request, response)
+    return chain(bind(request, response), (binding) => {
+      // A Web request may be that of the proxy itself, before it calls the middleware.
+      if (!isWebRequest(request)) reportUnreached(this.application, binding.exchange.request.headers)
+      return binding
+    })
   }
 }

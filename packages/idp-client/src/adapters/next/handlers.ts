@@ -6,6 +6,7 @@ import { dispatch } from '../../routes/dispatch.ts'
 import { bindNode } from '../node/binding.ts'
 import { sendResponse } from '../node/send.ts'
 import { sharing } from './ambient.ts'
+import { markReached } from './mount-check.ts'
 import { toExchange, withStagedCookies } from './web.ts'
 
 export type AppHandlers = Readonly<
@@ -20,6 +21,7 @@ async function respond(
   exchange: Exchange,
   hostRequest: unknown,
 ): Promise<Response> {
+  markReached()
   const response = await sharing(exchange, () => dispatch(application, exchange, hostRequest))
   return response ?? empty(404)
 }

@@ -11,6 +11,7 @@ import { mayCarrySession, passThrough } from '../../routes/pass-through.ts'
 import { repeatCookies } from './ambient.ts'
 import { continueWith } from './continue.ts'
 import { overrideRequestHeaders, RETURN_PATH } from './forward.ts'
+import { markReached } from './mount-check.ts'
 import { MOUNT_LINE, toExchange, toRequestView, withStagedCookies, writeCookies } from './web.ts'
 
 /** Another middleware; returns a response or nothing. */
@@ -88,6 +89,7 @@ export async function runMiddleware(
   next?: unknown,
 ): Promise<NextResponse> {
   assertNotServed(request, application)
+  markReached()
   const route = matchRoute(application.settings, toRequestView(request))
   // Most requests need none of what follows.
   if (route === null && typeof next !== 'function' && !mayCarrySession(application, request.headers))

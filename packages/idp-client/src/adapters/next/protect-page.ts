@@ -7,6 +7,7 @@ import type { User } from '../../session/model/session-data.ts'
 import { bindNode } from '../node/binding.ts'
 import { bindAmbient } from './ambient.ts'
 import { RETURN_PATH } from './forward.ts'
+import { reportUnreached } from './mount-check.ts'
 
 export interface PageGuardOptions<Props> extends GuardRequirements {
   /**
@@ -44,6 +45,7 @@ export function protectAppPage<Props>(
   const guard = createPageGuard(application, { name: GUARD_NAME }, options)
   return async (props) => {
     const { exchange } = await bindAmbient()
+    reportUnreached(application, exchange.request.headers)
     const path = (): string | undefined => exchange.request.headers.get(RETURN_PATH) ?? undefined
     const { response } = await guard(exchange, props, path)
     if (!response) return component(props)
@@ -77,6 +79,7 @@ export function protectPagesPage<Props extends Record<string, unknown>>(
   )
   return async (context) => {
     const { exchange } = bindNode(context.req, context.res)
+    reportUnreached(application, exchange.request.headers)
     const path = (): string => exchange.request.headers.get(RETURN_PATH) ?? toReturnTo(context)
     const { response, session } = await guard(exchange, context, path)
     if (response) return { redirect: { destination: toDestination(application, response), permanent: false } }
