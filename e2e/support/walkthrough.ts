@@ -21,7 +21,7 @@ export function stepsBelow(page: string, heading: string): Step[] {
 }
 
 /** Commands that do not end: the development provider and the application itself. */
-const LASTING = /^(?:npx idp-dev-provider|npm run dev|npx tsx) /m
+const LASTING = /^(?:npx idp-dev-provider|npm run dev|(?:NODE_ENV=development )?npx tsx) /m
 
 export interface WalkthroughOptions {
   /** Where the reader begins: the folder that the tarballs are next to. */

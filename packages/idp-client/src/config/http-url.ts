@@ -31,7 +31,7 @@ export function parseHttpUrl(value: string): URL | null {
   return path.includes('/undefined') ? null : new URL(text)
 }
 
-/** What templates and conversions of a missing value leave in a URL. */
+/** Finds the remains of a template, or of a missing value that became text, in a URL. */
 export const NOT_REPLACED: RegExp = /[{}<>]|undefined|null|nan/i
 
 /** Returns the probable mistake in a URL that `parseHttpUrl` rejected, to follow "must be …" in a message. */

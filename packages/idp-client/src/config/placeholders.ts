@@ -9,7 +9,7 @@ import { printable } from './unknown-keys.ts'
 /** Texts of templates and of conversions of a missing value; none can be meant. */
 const LEFT_OVER =
   /^(?:undefined|null|nan|\[object object\]|(?:change|replace|fill)[-_ ]?(?:me|this|in)|todo|tbd|placeholder|x{3,}|\.{3}|<[^>]*>|\$?\{.*\}|\$[a-z_]+)$/i
-/** How values in examples begin. A provider may have such a host or client id. */
+/** The beginning of values in examples. A provider may have such a host or client id. */
 const FROM_EXAMPLE = /^(?:x$|(?:https?:\/\/)?your[-_ ])/i
 /** Nobody may use a secret of an example: others know it. */
 const SECRET_FROM_EXAMPLE = /^(?:your[-_ ]|(?:change|replace)[-_ ]?(?:me|this))/i

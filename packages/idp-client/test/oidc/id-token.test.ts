@@ -211,7 +211,11 @@ describe('claims', () => {
     ['expired beyond the tolerance', { exp: now - 61 }, /exp /],
     ['exp as text', { exp: String(now + 60) }, /exp /],
     ['issued in the future', { iat: now + 600 }, /iat is in the future by \d{3} s: compare the clocks/],
-    ['issued long before the login', { iat: now - 600 }, /iat is before the login by \d{3} s: compare the clocks/],
+    [
+      'issued long before the login',
+      { iat: now - 600 },
+      /iat is before the login by \d{3} s: compare the clocks/,
+    ],
     ['iat as text', { iat: String(now) }, /iat /],
     ['not valid yet', { nbf: now + 600 }, /nbf/],
     ['nbf as text', { nbf: 'soon' }, /nbf/],
