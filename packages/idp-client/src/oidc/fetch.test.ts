@@ -85,6 +85,14 @@ describe('the response', () => {
     await expect(send()).rejects.toMatchObject({ kind: 'redirect' })
   })
 
+  test('[Q4] a redirect that `fetch` hides, as browsers do, is rejected as one', async () => {
+    const hidden = Object.defineProperties(new Response(null), {
+      type: { value: 'opaqueredirect' },
+      status: { value: 0 },
+    })
+    await expect(harness(() => hidden).send()).rejects.toMatchObject({ kind: 'redirect' })
+  })
+
   test('may have 1 MiB, but not one byte more, by Content-Length or actual size', async () => {
     const limit = 1_048_576
     expect((await harness(() => new Response('x'.repeat(limit))).send()).text).toHaveLength(limit)

@@ -205,6 +205,16 @@ describe('with another middleware', () => {
     expect(cookie).toBe(`theme=light; __session=${current}; seen=1`)
   })
 
+  test('[Q4] a cookie that the library deletes is not in the forwarded request', async () => {
+    const { cookie } = await signedIn()
+    const request = nextRequest('/page', { headers: { cookie: `${cookie}-modified` } })
+    const response = await client().middleware(request, ({ headers }) =>
+      NextResponse.next({ request: { headers } }),
+    )
+    expect(response.cookies.get('__session')).toMatchObject({ value: '', maxAge: 0 })
+    expect(forwarded(response)?.['cookie']).toBe('theme=dark')
+  })
+
   test('a redirect has the cookies of the library and no request headers', async () => {
     const request = nextRequest('/page', { headers: await signedIn('due') })
     const response = await client().middleware(request, () => {

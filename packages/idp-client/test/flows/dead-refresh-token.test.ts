@@ -83,6 +83,7 @@ describe('[D4] a request that still has a rejected refresh token after a minute'
     ['a call for a token', TOKEN, { 'sec-fetch-mode': 'cors', 'sec-fetch-site': 'same-origin' }, true],
     ['a client without these headers', '/page', {}, true],
     ['a prefetch', '/page', { 'sec-purpose': 'prefetch' }, false],
+    ['[Q4] a prefetch that calls for a token', TOKEN, { 'sec-purpose': 'prefetch' }, false],
     [
       'an image in a page of another site',
       '/page',

@@ -244,6 +244,25 @@ describe('a request that the application sends to itself', () => {
   })
 })
 
+test('[Q4] a request that a cached handler sends to the application saves nothing, even with the cookies of the user', async () => {
+  const idp = client()
+  const { cookie } = await signedIn()
+  let attempt: unknown
+  const get = await start(async (event, fetchItself) => {
+    if (event.node.req.url === '/inner') {
+      const session = (await idp.getSession(event)) as SessionData
+      return idp.updateSession({ ...session, value: 'lost' }, event)
+    }
+    // As Nitro does; the option `varies` lets the handler read cookies.
+    Object.assign(event.context, { cache: { options: { getKey: () => 'key' } } })
+    attempt = await fetchItself('/inner', cookie).catch((error: unknown) => error)
+    return 'cached'
+  }, idp.plugin)
+  const response = await get('/', { cookie })
+  expect(attempt).toMatchObject({ code: 'SESSION_NOT_WRITABLE' })
+  expect([response.status, response.headers.getSetCookie()]).toEqual([200, []])
+})
+
 test('a cached handler is anonymous with its event, and needs it', async () => {
   const idp = client()
   const get = await start(async ({ context, node: { req, res } }) => {
