@@ -79,6 +79,41 @@ test('[K1] a task of a request that ended holds up later ones once, and nobody a
   expect(await mutex.idle(700)).toBe(false)
 })
 
+test('[Q4] a task that had to wait has its whole time, in which later ones wait for it', async () => {
+  vi.useFakeTimers()
+  const mutex = new KeyedMutex<string>()
+  const { open, order, tasks } = gates(['hangs', 'second', 'third'])
+  const [first, second, third] = tasks
+  if (!first || !second || !third) throw new Error('three tasks')
+  void mutex.run('a', first, 5000)
+  void mutex.run('a', second, 5000)
+  await vi.advanceTimersByTimeAsync(9000)
+  void mutex.run('a', third, 5000)
+  await vi.advanceTimersByTimeAsync(900)
+  expect(order).toEqual(['+hangs', '+second'])
+  open('second')
+  await vi.advanceTimersByTimeAsync(0)
+  expect(order).toEqual(['+hangs', '+second', '-second', '+third'])
+})
+
+test('[Q4] a task that ends after its deadline does not let later ones run at the same time', async () => {
+  vi.useFakeTimers()
+  const mutex = new KeyedMutex<string>()
+  const { open, order, tasks } = gates(['late', 'second', 'third'])
+  const [late, second, third] = tasks
+  if (!late || !second || !third) throw new Error('three tasks')
+  void mutex.run('a', late, 700)
+  await vi.advanceTimersByTimeAsync(1700)
+  expect(await mutex.idle(700)).toBe(false)
+  await mutex.run('a', async () => 'alone', 700)
+  void mutex.run('a', second, LONG)
+  open('late')
+  await vi.advanceTimersByTimeAsync(0)
+  void mutex.run('a', third, LONG)
+  await vi.advanceTimersByTimeAsync(0)
+  expect(order).toEqual(['+late', '+second', '-late'])
+})
+
 test('idle waits for running and queued tasks for a limited time, and returns whether there were any', async () => {
   vi.useFakeTimers()
   const mutex = new KeyedMutex<string>()

@@ -143,6 +143,24 @@ describe('transactions in cookies', () => {
     expect(begun[0] && (await find(begun[0])).kind).toBe('missing')
   })
 
+  test('[Q4] logins after an automatic restart do not allow another one', async () => {
+    const { begin, clock, cookies, engine } = browser()
+    const claim = (): boolean => {
+      const exchange = cookies.exchange()
+      const isClaimed = engine.transactions.claimRestart(exchange)
+      cookies.take(exchange)
+      return isClaimed
+    }
+    expect(claim()).toBe(true)
+    for (let count = 0; count < 30; count++) {
+      clock.now += 1
+      await begin()
+    }
+    expect(claim()).toBe(false)
+    clock.now += 30
+    expect(claim()).toBe(true)
+  })
+
   test('a transaction that is too large loses its scope first, then its audience, then returnTo', async () => {
     const { begin, find } = browser()
     const scoped = await begin({

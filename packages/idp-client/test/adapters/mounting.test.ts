@@ -14,7 +14,7 @@ import { IdpClient as SvelteKitClient } from '../../src/adapters/sveltekit/index
 import { IdpClient as TanStackClient } from '../../src/adapters/tanstack-start/index.ts'
 import type { IdpClientOptions, LogEvent } from '../../src/index.ts'
 import { isContinue, isIdpError, IdpClient as WebClient } from '../../src/index.ts'
-import { APP, clientOptions } from './client-options.ts'
+import { APP, clientOptions, signedIn } from './client-options.ts'
 
 // Hono, Fastify and NestJS: tests with the real frameworks in e2e/hosts.
 
@@ -231,6 +231,74 @@ describe.each(hosts)('$name', ({ line, mount }) => {
     expect(message).toContain(line)
   })
 })
+
+/** A request to an address that `appBaseUrl` does not list, as the hosts get it; returns the status and the cookies. */
+interface Misdirected {
+  readonly name: string
+  send(options: IdpClientOptions, path: string, next: () => Promise<Response>): Promise<[number, string[]]>
+}
+
+async function misdirectedHeaders(use: 'fresh' | 'due'): Promise<Record<string, string>> {
+  return { host: 'evil.example', 'sec-fetch-mode': 'navigate', ...(await signedIn(use)) }
+}
+
+const misdirected = (use: 'fresh' | 'due'): readonly Misdirected[] => [
+  ...webHosts.map(
+    ({ mount, name }): Misdirected => ({
+      name,
+      async send(options, path, next) {
+        const request = new Request(`https://evil.example${path}`, { headers: await misdirectedHeaders(use) })
+        const { headers, status } = await mount(options, request).serve(next)
+        return [status, headers.getSetCookie()]
+      },
+    }),
+  ),
+  ...nodeHosts.map(
+    ({ mount, name }): Misdirected => ({
+      name,
+      async send(options, path, next) {
+        const headers = await misdirectedHeaders(use)
+        const req = Object.assign(new IncomingMessage(new Socket()), { url: path, method: 'GET', headers })
+        const res = new ServerResponse(req)
+        await mount(options, req, res).serve(next)
+        return [res.statusCode, [res.getHeader('set-cookie') ?? []].flat().map(String)]
+      },
+    }),
+  ),
+]
+
+describe.each(['fresh', 'due'] as const)(
+  '[Q6] a host that appBaseUrl does not list, with a %s session',
+  (use) => {
+    test.each(misdirected(use))(
+      '$name: no route acts, pages are served, and the session stays',
+      async ({ send }) => {
+        const events: LogEvent[] = []
+        const options = {
+          ...clientOptions,
+          appBaseUrl: [APP],
+          logger: (event: LogEvent) => events.push(event),
+        }
+        for (const path of ['/auth/login', '/auth/callback?code=c&state=s', '/auth/logout'])
+          expect([path, await send(options, path, respond)]).toEqual([path, [400, []]])
+        expect(events).toEqual(
+          Array.from({ length: 3 }, () =>
+            expect.objectContaining({
+              error: 'BASE_URL_NOT_ALLOWED',
+              detail: expect.stringContaining('https://app.example'),
+            }),
+          ),
+        )
+        let served = 0
+        const [status, cookies] = await send(options, '/page', () => {
+          served++
+          return respond()
+        })
+        expect([status, cookies, served]).toEqual([200, [], 1])
+      },
+    )
+  },
+)
 
 describe('Next.js', () => {
   const idp = new NextClient(clientOptions)

@@ -209,6 +209,7 @@ describe('responses to a refresh', () => {
     [401, 'invalid_client', 401],
     [400, 'invalid_request', 401],
     [400, 'unauthorized_client', 401],
+    [401, 'unauthorized_client', 401],
     [400, 'unsupported_grant_type', 401],
     [400, 'invalid_scope', 401],
     [500, 'server_error', 502],

@@ -101,6 +101,22 @@ describe.each(places)('a session %s', (_place, options) => {
       for (const path of READERS) expect(deleted(await browser.send(path, { headers }))).toEqual([])
       expect(deleted(await browser.send('/auth/logout', { headers }))).toHaveLength(1)
     }
+    expect(notices().filter(({ message }) => message.includes('could not be decoded'))).toEqual([])
+  })
+
+  test('[Q4] that was modified is deleted, unless another version wrote a cookie of its name', async () => {
+    const browser = await signedIn()
+    const modified = `__session=${browser.cookies.get('__session')?.value}x`
+    browser.cookies.clear()
+    const other = await createSealer([SECRET]).seal(
+      'session',
+      new TextEncoder().encode('\u0009 of a later version'),
+    )
+    for (const path of READERS) {
+      const beside = { cookie: `${modified}; __session=${other}` }
+      expect(deleted(await browser.send(path, { headers: beside }))).toEqual([])
+      expect(deleted(await browser.send(path, { headers: { cookie: modified } }))).toHaveLength(1)
+    }
   })
 })
 

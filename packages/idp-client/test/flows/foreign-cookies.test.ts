@@ -66,6 +66,22 @@ const large: IdpClientOptions = {
   session: { cookie: { maxBytes: 20_000 } },
 }
 
+test('[Q4] beside cookies of another application only the dead session itself is deleted', async () => {
+  const one = appAt(ONE)
+  const other = appAt(OTHER, { ...large, secret: OTHER_SECRET })
+  const visitor = new Visitor()
+  await visitor.login(one)
+  const own = /__session=[^;]+/.exec(visitor.jar.header(new URL(ONE)))?.[0] ?? ''
+  await visitor.login(other)
+  visitor.jar.take('__session__conn_0=theirs; Path=/', new URL(ONE))
+  const names = visitor.jar.names()
+  expect(names).toEqual(expect.arrayContaining(['__session__0', '__session__1']))
+  visitor.jar.take(`${own}x; Path=/`, new URL(ONE))
+  await visitor.visit(one.client, `${one.url}/page`)
+  expect(visitor.jar.names()).toEqual(names)
+  expect(await visitor.isSignedIn(other)).toBe(true)
+})
+
 describe.each<[string, () => IdpClientOptions, () => IdpClientOptions]>([
   ['both in cookies', () => ({}), () => ({})],
   ['the other one in several cookies', () => ({}), () => large],

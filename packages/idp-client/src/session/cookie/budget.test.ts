@@ -269,6 +269,21 @@ describe('[L1] a session write after a redemption leaves out', () => {
     expect(visitor.cookies.stored).toEqual(before)
   })
 
+  test('[Q4] the new tokens, if the refresh token has grown beside fewer claims, which stay', async () => {
+    let visitor = browser()
+    let written: SessionData | undefined
+    const leftOut = (): readonly (readonly string[])[] => visitor.limits().map((event) => event.leftOut)
+    for (let refresh = 1000; !leftOut().flat().includes('all other tokens'); refresh += 60) {
+      visitor = browser()
+      await visitor.logIn({ user: 3500 })
+      written = await visitor.refresh({ user: 3000, refresh })
+    }
+    const { user, tokenSet } = (await visitor.load())?.data ?? {}
+    expect([user, tokenSet?.refreshToken]).toEqual([written?.user, written?.tokenSet.refreshToken])
+    // The earlier claims would take more.
+    expect(leftOut()).toEqual([['access token'], ['all other tokens']])
+  })
+
   test('nothing more of a session that was written with a higher limit', async () => {
     const visitor = browser({ session: { cookie: { maxBytes: 20_000 } } })
     await visitor.logIn({ user: 9000 })
@@ -282,6 +297,20 @@ describe('[L1] a session write after a redemption leaves out', () => {
     expect(data?.user).toEqual(session.data.user)
     expect(data?.tokenSet.refreshToken).toBe(session.data.tokenSet.refreshToken)
   })
+})
+
+test('[Q4] a login gets none of the bytes that a write after a redemption may take', async () => {
+  const visitor = browser()
+  let failure: unknown
+  for (let user = 3500; failure === undefined; user += 20)
+    failure = await visitor.logIn({ user }).then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+  expect(failure).toMatchObject({ code: 'SESSION_TOO_LARGE' })
+  const bytes = visitor.bytes('__session') - visitor.bytes('__session__ended')
+  expect(bytes).toBeLessThanOrEqual(MAX_BYTES)
+  expect(bytes).toBeGreaterThan(MAX_BYTES - 200)
 })
 
 describe('[L1] the cookies of transactions', () => {
@@ -315,6 +344,19 @@ describe('[L1] the cookies of transactions', () => {
     const next = await visitor.begin()
     expect(await find(visitor, begun)).toBeNull()
     expect(await find(visitor, next)).toMatchObject({ scope: next.scope, returnTo: '/' })
+  })
+
+  test('[Q4] share what is left with the cookie that prevents a loop of restarts', async () => {
+    const visitor = await besideFullSession()
+    expect(await visitor.within(async (exchange) => visitor.engine.transactions.claimRestart(exchange))).toBe(
+      true,
+    )
+    const left = Math.max(700, ALL_COOKIES - 400 - visitor.bytes('__session'))
+    for (let length = 0; length < 120; length += 5) {
+      await visitor.begin({ returnTo: returnPath(`/${'p'.repeat(length)}`) })
+      expect(visitor.bytes('__txn_')).toBeLessThanOrEqual(left)
+    }
+    expect(visitor.cookies.stored.has('__txn_restart')).toBe(true)
   })
 
   test('are not set if not even the smallest fits: nothing else changes', async () => {
