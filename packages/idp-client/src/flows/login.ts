@@ -195,7 +195,7 @@ interface Prepared {
   readonly transaction: TransactionParameters
 }
 
-/** Returns the parameters of this login, and those of its authorization request. */
+/** Returns what was requested for this login, and the parameters of its authorization request. */
 function resolveAuthorization(
   engine: Engine,
   input: LoginInput,
@@ -206,7 +206,7 @@ function resolveAuthorization(
     input.source === 'application' ? requestFromApplication(input) : requestFromQuery(engine, input, session)
   return chain(requested, (given) => {
     const parameters = input.popup === undefined ? given : withPopupParameters(config, session, given)
-    return chain(mergeParameters(config, parameters, session), (merged) => [parameters, merged] as const)
+    return chain(mergeParameters(config, parameters, session), (merged) => [given, merged] as const)
   })
 }
 

@@ -181,3 +181,21 @@ test('[K1] the late end of a run that was taken over does not end the next one',
   await vi.advanceTimersByTimeAsync(0)
   expect(after).toEqual(['two'])
 })
+
+test('[Q4] a run is handed to the request that began it, where the platform can keep that alive', async () => {
+  const kept: Promise<unknown>[] = []
+  const context = Symbol.for('@vercel/request-context')
+  Reflect.set(globalThis, context, {
+    get: () => ({ waitUntil: (work: Promise<unknown>) => kept.push(work) }),
+  })
+  try {
+    const flights = new SingleFlight<string>()
+    const outcomes = [0, 1].map(() => flights.run('a', () => Promise.reject(new Error('down')), sharing))
+    expect(kept).toHaveLength(1)
+    expect(await Promise.allSettled(outcomes)).toHaveLength(2)
+    // Platforms report what is rejected.
+    expect(await kept[0]).toBeUndefined()
+  } finally {
+    Reflect.deleteProperty(globalThis, context)
+  }
+})

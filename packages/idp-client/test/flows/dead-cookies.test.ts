@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createSealer } from '../../src/crypto/seal.ts'
+import { splitCookie } from '../../src/http/chunks.ts'
 import type { IdpClientOptions, LogEvent } from '../../src/index.ts'
 import { encodeSession } from '../../src/session/cookie/codec.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
@@ -118,6 +119,19 @@ describe.each(places)('a session %s', (_place, options) => {
       expect(deleted(await browser.send(path, { headers: { cookie: modified } }))).toHaveLength(1)
     }
   })
+})
+
+test('[L3] only a login or logout deletes the cookies of another version beside a live session', async () => {
+  const { browser, clock, login } = world
+  await login(browser)
+  const later = await createSealer([SECRET]).seal('session', new Uint8Array(4000).fill(9))
+  for (const { name, value } of splitCookie('__session', later, {}))
+    browser.cookies.set(name, { value, path: '/' })
+  expect(browser.names('__session')).toEqual(['__session', '__session__0', '__session__1'])
+  clock.now += 301
+  const rolled = await browser.send('/page')
+  expect(rolled.headers.getSetCookie()).toEqual([expect.stringMatching(/^__session=/)])
+  expect(deleted(await browser.send('/auth/logout'))).toHaveLength(3)
 })
 
 test('[L5] typ of the ID token is not a claim of the user', async () => {

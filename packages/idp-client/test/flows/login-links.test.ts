@@ -10,6 +10,7 @@ import type { Browser, World } from '../support/app.ts'
 import { APP, startWorld } from '../support/app.ts'
 import { SECRET } from '../support/engine.ts'
 import { openLogin } from '../support/guard-login.ts'
+import { popupQuery } from '../support/popup-page.ts'
 
 const API = 'https://api.example.test/'
 const ORDERS = 'https://orders.example.test/'
@@ -113,17 +114,30 @@ describe('[C4] parameters of a login link', () => {
     expect(await status('x'.repeat(513))).toBe(400)
   })
 
+  const isFromLink = async (browser: Browser): Promise<true | undefined> => {
+    const { value = '' } = browser.cookies.get('__session') ?? {}
+    const bytes = await createSealer([SECRET]).open('session', value)
+    return bytes ? decodeSession(bytes)?.fromLink : expect.fail('there is no session')
+  }
+
   test('[L6] a session knows that a link chose scope or audience, which are not compressed with its claims', async () => {
     const chosen = async (link: Record<string, string>): Promise<true | undefined> => {
       const browser = world.newBrowser()
       await world.login(browser, `?${new URLSearchParams(link)}`)
-      const { value = '' } = browser.cookies.get('__session') ?? {}
-      const bytes = await createSealer([SECRET]).open('session', value)
-      return bytes ? decodeSession(bytes)?.fromLink : expect.fail('there is a session')
+      return isFromLink(browser)
     }
     expect(await chosen({ scope: 'read:orders' })).toBe(true)
     expect(await chosen({ audience: ORDERS })).toBe(true)
     expect(await chosen({ scope: 'openid', acr_values: 'urn:gold' })).toBeUndefined()
+  })
+
+  test('[L6] a popup requests the audience of its session, which no link chose', async () => {
+    const { browser } = configured({ audience: API })
+    await world.login(browser)
+    const before = (await browser.session()).tokenSet.accessToken
+    expect((await world.login(browser, popupQuery({ acr_values: 'urn:gold' }))).status).toBe(200)
+    expect((await browser.session()).tokenSet.accessToken).not.toBe(before)
+    expect(await isFromLink(browser)).toBeUndefined()
   })
 
   test('[M8] a link has at most 100 parameters', async () => {

@@ -74,19 +74,20 @@ async function ownersIn(parts: OwnerParts, jar: CookieJar): Promise<Owners> {
 }
 
 /**
- * Returns the names of the session cookies that only another application wrote. If there are any, also those of all
- * connection tokens except those of the session with this key.
+ * Returns the names of the session cookies that another application wrote, or another process that may still use them. If
+ * there are any, also those of all connection tokens except those of the session with this key.
  */
 export async function writtenByOthers(
   parts: OwnerParts,
   jar: CookieJar,
   sessionKey: string,
 ): Promise<ReadonlySet<string>> {
-  const { foreign, own } = await ownersIn(parts, jar)
-  if (foreign.size === 0) return foreign
+  const { foreign, kept, own } = await ownersIn(parts, jar)
+  const others = [...foreign, ...kept]
+  if (others.length === 0) return new Set()
   const { name } = parts.config.session.cookie
   const mine = await listConnectionCookies(sessionKey, jar, name, parts.sealer)
-  const all = [...foreign, ...connectionCookieNames(name, jar.names())]
+  const all = [...others, ...connectionCookieNames(name, jar.names())]
   return new Set(all.filter((each) => !own.has(each) && !mine.has(each)))
 }
 

@@ -27,7 +27,7 @@ export interface SessionCookies {
   clearAll(exchange: Exchange, kept?: ReadonlySet<string>): void
   /**
    * Stages the deletion of the cookies of earlier writes of the session with this key, except `kept`. Cookies of other
-   * applications stay.
+   * applications and versions stay.
    */
   clearReplaced(exchange: Exchange, kept: ReadonlySet<string>, sessionKey: string): Promise<void>
   /**
@@ -75,10 +75,10 @@ export function createSessionCookies(parts: SessionCookieParts): SessionCookies 
       const replaced = namesIn(exchange.cookies).filter((name) => !kept.has(name))
       if (replaced.length === 0) return
       const { writtenByOthers } = await import('./cookie-owners.ts')
-      const foreign = await writtenByOthers(parts, exchange.cookies, sessionKey)
+      const others = await writtenByOthers(parts, exchange.cookies, sessionKey)
       clear(
         exchange,
-        replaced.filter((name) => !foreign.has(name)),
+        replaced.filter((name) => !others.has(name)),
       )
     },
 
