@@ -109,7 +109,6 @@ export class CachedDocument<T> {
       const at = source.clock()
       const value = await source.load()
       this.#held = { value, at }
-      this.#retryPause = undefined
       return value
     }
     return this.#loads.run(LOAD, task, source)

@@ -3,6 +3,7 @@ import type { GuardRequirements, IdpClientOptions } from '../../src/index.ts'
 import { isIdpError } from '../../src/index.ts'
 import type { World } from '../support/app.ts'
 import { APP, startWorld } from '../support/app.ts'
+import { openLogin } from '../support/guard-login.ts'
 
 let world: World
 beforeEach(async () => {
@@ -67,6 +68,22 @@ describe('[M1] guards of one application, one after the other', () => {
     expect((await open({ acr: ['urn:silver', 'urn:gold'] })).end).toBe('in')
     const { end, requests } = await open({ scope: 'read:things' })
     expect([end, requests]).toEqual(['in', [expect.objectContaining({ acr_values: 'urn:silver urn:gold' })]])
+  })
+
+  test('a configured acr is that of the configuration, not of the one before', async () => {
+    const [before, now] = ['urn:silver', 'urn:gold'].map((acr) =>
+      world.another({ authorizationParameters: { acr_values: acr } }),
+    )
+    if (!before || !now) throw new Error('two clients')
+    const started = await before.client.startInteractiveLogin({}, before.browser.request('/'))
+    before.browser.store(started)
+    const callback = await world.authorize(started.headers.get('location') ?? '')
+    expect((await before.browser.send(callback)).status).toBe(302)
+    const page = now.client.withPageAuthRequired(() => new Response('in'), { scope: 'read:things' })
+    const response = await page(before.browser.request('/vault'))
+    const { searchParams } = new URL(response.headers.get('location') ?? '', APP)
+    expect(await openLogin(Object.fromEntries(searchParams))).toMatchObject({ scope: 'read:things' })
+    expect(await openLogin(Object.fromEntries(searchParams))).not.toHaveProperty('acr_values')
   })
 
   test('two guards that undo each other: two redirects, then the error', async () => {

@@ -352,7 +352,7 @@ describe('[L1] the cookies of transactions', () => {
       true,
     )
     const left = Math.max(700, ALL_COOKIES - 400 - visitor.bytes('__session'))
-    for (let length = 0; length < 120; length += 5) {
+    for (let length = 0; length < 400; length += 5) {
       await visitor.begin({ returnTo: returnPath(`/${'p'.repeat(length)}`) })
       expect(visitor.bytes('__txn_')).toBeLessThanOrEqual(left)
     }

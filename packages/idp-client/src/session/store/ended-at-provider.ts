@@ -45,8 +45,8 @@ export interface IssuedSession {
 }
 
 /**
- * Returns whether the provider has ended a session, by its `sid` or by the `sub` of its user. Call it after the session was stored: a later logout token deletes the
- * record. Throws `SESSION_STORE_FAILED`.
+ * Returns whether the provider has ended a session, by its `sid` or by the `sub` of its user. Call it after the session was
+ * stored: a later logout token deletes the record. Throws `SESSION_STORE_FAILED`.
  */
 export async function wasEnded(
   store: SessionDataStore,

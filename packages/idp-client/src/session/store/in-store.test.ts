@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { Cookies, engineFor, SECRET } from '../../../test/support/engine.ts'
 import { withoutWaiting } from '../../../test/support/timers.ts'
 import type { IdpClientOptions, SessionDataStore } from '../../config/options.ts'
@@ -457,5 +457,31 @@ describe('redemptions', () => {
     const exchange = cookies.exchange()
     expect(await touchSession(one.engine, exchange)).toBe(true)
     expect(store.record.tokenSet).toMatchObject({ accessToken: 'new', refreshToken: 'next' })
+  })
+
+  test('[K1] the platform keeps a request alive while its tokens are written in the background', async () => {
+    const one = storeEngine()
+    await signIn(one)
+    const session = await one.engine.sessions.load(cookies.exchange())
+    if (!session) throw new Error('nobody is signed in')
+    const kept: Promise<unknown>[] = []
+    const context = Symbol.for('@vercel/request-context')
+    Reflect.set(globalThis, context, {
+      get: () => ({ waitUntil: (work: Promise<unknown>) => kept.push(work) }),
+    })
+    onTestFinished(() => void Reflect.deleteProperty(globalThis, context))
+    store.down.add('set')
+    await withoutWaiting(async () => {
+      await sharedOf(one.engine).exclusively(session, renewed)
+      const first = Promise.all([...kept])
+      const attempts = kept.length
+      const turn = (): Promise<string> => new Promise((resolve) => setImmediate(() => resolve('not ended')))
+      // Further attempts fail, too.
+      while (kept.length < attempts + 3) await turn()
+      expect(await Promise.race([first, turn()])).toBe('not ended')
+      store.down.clear()
+      await Promise.all(kept)
+    })
+    expect(store.record.tokenSet.refreshToken).toBe('next')
   })
 })

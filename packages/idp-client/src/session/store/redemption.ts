@@ -1,6 +1,7 @@
 import { IdpError } from '../../errors/base.ts'
 import { monotonic } from '../../lib/clock.ts'
 import { pause } from '../../lib/pause.ts'
+import { outliveRequest } from '../../lib/request-scope.ts'
 import { backoff, retry } from '../../lib/retry.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
 import type { DistributedSessions, SessionChange } from '../storage.ts'
@@ -66,7 +67,7 @@ export function exclusiveRedemption({ records, store }: RedemptionParts): Distri
       if (!kept.isWritten && !(await retryFlush())) {
         settling = true
         // Otherwise the lock expires on its own, so that no other process redeems the consumed refresh token.
-        retryFlush().then((isWritten) => (isWritten ? release() : undefined), release)
+        outliveRequest(retryFlush().then((isWritten) => (isWritten ? release() : undefined), release))
       }
       return { ...result, session: kept.session }
     } finally {
