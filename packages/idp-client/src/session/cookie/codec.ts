@@ -294,6 +294,11 @@ function decode(head: Head, tail: Bytes): StoredSession | null {
 /** Returns whether the bytes are of another version, which decodes to null: other processes may still read or write it. */
 export const isOtherVersion = ([version]: Bytes): boolean => version !== VERSION
 
+/** Notice for a value that opens, is of this version, and cannot be decoded. */
+export const UNDECODABLE =
+  'A session cookie that was encrypted with the secret of this application could not be decoded, and is ignored. ' +
+  'Check that nothing else writes cookies with this secret, and report it otherwise.'
+
 /** Decodes a session. Returns null for another version or invalid bytes, such as claims that do not inflate; never throws. */
 export function decodeSession(bytes: Bytes): StoredSession | null {
   try {

@@ -2,7 +2,7 @@ import { chunkNames, hasFurtherCookies, joinedCookies } from '../../http/chunks.
 import type { CookieJar } from '../../http/cookie-jar.ts'
 import { isAhead } from '../model/lifetime.ts'
 import { decodeReference, isOtherReference } from '../model/reference.ts'
-import { decodeSession, isOtherVersion } from './codec.ts'
+import { decodeSession, isOtherVersion, UNDECODABLE } from './codec.ts'
 import { connectionCookieNames, listConnectionCookies } from './connection-cookies.ts'
 import type { SessionCookieParts } from './cookies.ts'
 
@@ -33,7 +33,10 @@ interface Tagged {
 }
 
 async function toOwner({ clientTag, config }: OwnerParts, tagged: Tagged | null): Promise<Owner> {
-  if (!tagged) return 'own'
+  if (!tagged) {
+    config.log.once(UNDECODABLE)
+    return 'own'
+  }
   if (tagged.clientTag !== undefined && tagged.clientTag !== (await clientTag())) return 'foreign'
   if (!isAhead(tagged.startsAt, config.clock())) return 'own'
   config.log.once(AHEAD, 'CLOCKS_DIFFER')

@@ -14,7 +14,7 @@ import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
 import type { SessionStorage } from '../storage.ts'
 import type { ComposedSession } from './budget.ts'
-import { decodeSession, encodeSession, isOtherVersion } from './codec.ts'
+import { decodeSession, encodeSession, isOtherVersion, UNDECODABLE } from './codec.ts'
 import type { ConnectionCookies } from './connection-cookies.ts'
 import { createConnectionCookies } from './connection-cookies.ts'
 import type { SessionCookies } from './cookies.ts'
@@ -42,10 +42,6 @@ export interface CookieSessionStorage extends SessionStorage {
    */
   loadAll(exchange: Exchange): Promise<readonly StoredSession[]>
 }
-
-const UNDECODABLE =
-  'A session cookie that was encrypted with the secret of this application could not be decoded, and is ignored. ' +
-  'Check that nothing else writes cookies with this secret, and report it otherwise.'
 
 interface ReaderParts extends Omit<CookieSessionParts, 'baseUrl' | 'limitTransactions'> {
   readonly connections: ConnectionCookies
