@@ -124,8 +124,8 @@ test('[L3] only a login or logout deletes the cookies of another version beside 
   const { browser, clock, login } = world
   await login(browser)
   const later = await createSealer([SECRET]).seal('session', new Uint8Array(4000).fill(9))
-  for (const { name, value } of splitCookie('__session', later, {}))
-    browser.cookies.set(name, { value, path: '/' })
+  for (const { name, value } of splitCookie('__session', later, { httpOnly: true }))
+    browser.cookies.set(name, { value, path: '/', text: '' })
   expect(browser.names('__session')).toEqual(['__session', '__session__0', '__session__1'])
   clock.now += 301
   const rolled = await browser.send('/page')

@@ -295,7 +295,7 @@ function decode(head: Head, tail: Bytes): StoredSession | null {
 export const isOtherVersion = ([version]: Bytes): boolean => version !== VERSION
 
 /** Notice for a value that opens, is of this version, and cannot be decoded. */
-export const UNDECODABLE =
+export const UNDECODABLE: string =
   'A session cookie that was encrypted with the secret of this application could not be decoded, and is ignored. ' +
   'Check that nothing else writes cookies with this secret, and report it otherwise.'
 
