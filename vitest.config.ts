@@ -60,6 +60,10 @@ export default defineConfig({
         },
       },
       {
+        // The load test on distributed databases, a command of its own: npm run soak -- cluster.
+        test: { name: 'soak', include: ['e2e/soak/*.test.ts'], testTimeout: 3_600_000, hookTimeout: 600_000 },
+      },
+      {
         test: {
           name: 'e2e',
           include: ['e2e/*.test.ts'],

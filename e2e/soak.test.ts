@@ -22,7 +22,12 @@ let cluster: Cluster
 beforeAll(async () => {
   redis = await startRedis({ persistent: true })
   provider = await startDevProvider({ host: '127.0.0.1', accessTokenTtl: 4 })
-  cluster = await startCluster(provider, redis.url, { AUDIENCE, HTTP_TIMEOUT: timeout, INACTIVITY: '120' })
+  cluster = await startCluster(provider, {
+    REDIS_URL: redis.url,
+    AUDIENCE,
+    HTTP_TIMEOUT: timeout,
+    INACTIVITY: '120',
+  })
 })
 afterAll(async () => {
   await cluster?.stop()
@@ -81,9 +86,12 @@ describe('four processes, one Redis', () => {
       users,
       seconds,
       seed: 7,
-      restartRedis: async () => {
-        await redis.crash()
-        await redis.restart()
+      disturbance: {
+        name: 'a restart of Redis',
+        run: async () => {
+          await redis.crash()
+          await redis.restart()
+        },
       },
       log: (line) => process.stdout.write(`soak: ${line}\n`),
     })

@@ -24,6 +24,12 @@ const systemPackages = [
   { name: 'postgresql', present: () => onPath('initdb') || postgresPrograms() },
 ]
 
+/** The further packages of the load test on distributed databases. One that is optional is left out where apt lacks it. */
+export const databasePackages = [
+  { name: 'pgbouncer', present: () => onPath('pgbouncer') || existsSync('/usr/sbin/pgbouncer') },
+  { name: 'valkey-server', present: () => onPath('valkey-server'), optional: true },
+]
+
 /**
  * Checks the Node version and installs npm packages if they are not those of the lock.
  *
@@ -74,25 +80,34 @@ function outdated() {
 /**
  * Installs what the tests need from the system, where apt can do it.
  *
+ * @param {typeof databasePackages} [more] further packages
  * @returns {Promise<boolean>} false if something is missing that could not be installed; one line
  *   that names it has been printed
  */
-export async function setupSystem() {
-  const missing = systemPackages.filter((wanted) => !wanted.present()).map((wanted) => wanted.name)
-  if (missing.length === 0) {
+export async function setupSystem(more = []) {
+  const wanted = [...systemPackages, ...more].filter(({ present }) => !present())
+  const needed = wanted.filter(({ optional }) => !optional).map(({ name }) => name)
+  const canInstall = process.getuid?.() === 0 && onPath('apt-get')
+  if (wanted.length === 0 || (needed.length === 0 && !canInstall)) {
     console.log('setup: system packages for the tests are there')
     return true
   }
-  if (process.getuid?.() !== 0 || !onPath('apt-get')) {
+  if (!canInstall) {
     console.error(
-      `setup: the tests need these system packages, install them and try again: ${missing.join(' ')}`,
+      `setup: the tests need these system packages, install them and try again: ${needed.join(' ')}`,
     )
     return false
   }
-  console.log(`setup: installing system packages: ${missing.join(' ')}`)
   const env = { DEBIAN_FRONTEND: 'noninteractive' }
   const update = await run('apt-get', ['update'], { show: true, env })
   if (update.code !== 0) console.error('setup: apt-get update failed, trying with the lists that are there')
+  const missing = [...needed]
+  for (const { name } of wanted.filter(({ optional }) => optional)) {
+    if ((await run('apt-cache', ['show', name])).code === 0) missing.push(name)
+    else console.log(`setup: this distribution has no package ${name}, which is optional`)
+  }
+  if (missing.length === 0) return true
+  console.log(`setup: installing system packages: ${missing.join(' ')}`)
   const install = await run('apt-get', ['install', '-y', '--no-install-recommends', ...missing], {
     show: true,
     env,

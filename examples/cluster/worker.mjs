@@ -1,20 +1,11 @@
 import express from 'express'
 import { codes, IdpClient, isIdpError } from 'idp-client/express'
-import { redisStore } from 'idp-client/stores/redis'
-import { createClient } from 'redis'
+import { openStore } from './store.mjs'
 
 /** Starts one process of the application; resolves when it takes requests. */
 export async function startWorker({ port, env }) {
-  const redis = createClient({
-    url: env.REDIS_URL ?? 'redis://127.0.0.1:6379',
-    socket: { reconnectStrategy: (retries) => Math.min(retries * 50, 500) },
-  })
-  // Without a listener a lost connection would end the process. It is told once; then the store reports what fails.
-  redis.once('error', ({ code, message }) => process.stderr.write(`no Redis: ${code ?? message}\n`))
-  redis.on('error', () => {})
-  await redis.connect()
-
-  const idp = new IdpClient({ sessionStore: redisStore(redis), ...settingsFrom(env) })
+  const { store } = await openStore(env)
+  const idp = new IdpClient({ sessionStore: store, ...settingsFrom(env) })
   const server = createApplication(idp).listen(port, '127.0.0.1')
   process.on('SIGTERM', () => {
     server.close(() => process.exit(0))

@@ -7,7 +7,7 @@ import { freePort } from '../../fixtures/support/next-application.ts'
 
 const program: string = fileURLToPath(new URL('../../../examples/cluster/server.mjs', import.meta.url))
 
-/** The example of several processes, running against a provider and a Redis server. */
+/** The example of several processes, running against a provider and the store that its variables name. */
 export interface Cluster {
   readonly url: string
   readonly output: () => string
@@ -25,8 +25,7 @@ async function opened(child: ChildProcess, output: () => string): Promise<void> 
 
 export async function startCluster(
   provider: DevProvider,
-  redisUrl: string,
-  env: Readonly<Record<string, string>> = {},
+  env: Readonly<Record<string, string>>,
 ): Promise<Cluster> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
@@ -39,7 +38,6 @@ export async function startCluster(
       APP_BASE_URL: url,
       ALLOW_INSECURE: '1',
       PORT: `${port}`,
-      REDIS_URL: redisUrl,
       ...env,
     } as unknown as NodeJS.ProcessEnv,
     stdio: ['ignore', 'pipe', 'pipe'],

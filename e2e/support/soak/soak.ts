@@ -9,7 +9,8 @@ export interface SoakOptions {
   readonly seconds: number
   /** Decides who does what; the same seed makes the same choices. */
   readonly seed: number
-  readonly restartRedis: () => Promise<void>
+  /** The failure of the store after 45 % of the time. */
+  readonly disturbance: { readonly name: string; run(): Promise<void> }
   readonly log: (line: string) => void
 }
 
@@ -226,11 +227,11 @@ function collectRefreshes(provider: DevProvider): { stop(): number } {
 }
 
 /**
- * Many people use the application at once while its processes are killed (after 30 % and 65 % of the time) and Redis is
- * started again (after 45 %).
+ * Many people use the application at once while its processes are killed (after 30 % and 80 % of the time) and its store
+ * is disturbed (after 45 %).
  */
 export async function soak(options: SoakOptions): Promise<SoakReport> {
-  const { log, provider, seconds, seed, url, users } = options
+  const { disturbance, log, provider, seconds, seed, url, users } = options
   const report = emptyReport()
   const random = generator(seed)
   const processes = new Set<number>()
@@ -267,10 +268,11 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     log(`${Math.round(elapsed())} s: a process was killed`)
   }
 
-  async function restart(share: number): Promise<void> {
+  async function disturb(share: number): Promise<void> {
     await at(share)
-    await options.restartRedis()
-    log(`${Math.round(elapsed())} s: Redis was started again`)
+    log(`${Math.round(elapsed())} s: ${disturbance.name} begins`)
+    await disturbance.run()
+    log(`${Math.round(elapsed())} s: ${disturbance.name} is over`)
   }
 
   const refreshes = collectRefreshes(provider)
@@ -281,8 +283,8 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   try {
     await Promise.all([
       kill(0.3),
-      restart(0.45),
-      kill(0.65),
+      // A process that ends while the store is down takes tokens with it that it could not write.
+      disturb(0.45).then(() => kill(0.8)),
       ...visitors.map(async (visitor) => {
         while (!over()) await visitor.session()
       }),

@@ -10,16 +10,24 @@ import {
   toEndedName,
   toOwner,
 } from './record.ts'
-import type { RedisClient, RedisCommand, RedisCommands } from './redis-commands.ts'
+import type { AllRedisCommands, RedisClient, RedisCommand } from './redis-commands.ts'
 import { redisCommands } from './redis-commands.ts'
+import type { ReplicaWait } from './redis-replicas.ts'
+import { NotReplicatedError } from './redis-replicas.ts'
 
 export type { User } from '../session/model/session-data.ts'
 
-export type { RedisClient, RedisCommand }
+export type { RedisClient, RedisCommand, ReplicaWait }
 
 export interface RedisStoreOptions {
   /** Prefix of every key; use a different one for each application. Default `idp-client:`. */
   prefix?: string | undefined
+  /**
+   * Waits after each write until this many replicas have it (`WAIT`), so that a failover to one of them loses nothing.
+   * Otherwise the write fails (`NotReplicatedError`): it was made on the primary and may survive. Needs a client of
+   * `redis` or `ioredis`. Default: does not wait.
+   */
+  waitForReplicas?: ReplicaWait | undefined
 }
 
 /* Returns the current record instead of replacing it if it has changed since it was read. */
@@ -27,6 +35,12 @@ const REPLACE = `local current = redis.call('GET', KEYS[1])
 if current ~= ARGV[1] then return current end
 redis.call('SET', KEYS[1], ARGV[2], 'EXAT', ARGV[3])
 return 1`
+
+/* Writes even if there is nothing to delete: otherwise a repeated deletion would not wait for the replicas. */
+const ERASE = `local current = redis.call('GET', KEYS[1])
+redis.call('SET', KEYS[1], '')
+redis.call('DEL', KEYS[1])
+return current`
 
 /* An index drops expired sessions and expires with its last session, so that it needs no cleanup. */
 const LIST = `redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
@@ -48,23 +62,34 @@ const whole = (value: number): string => String(Math.max(1, Math.ceil(value)))
 
 type Leases = Required<Pick<SessionDataStore, 'lock' | 'once'>>
 
-function leases({ run, send }: RedisCommands, prefix: string): Leases {
+function leases({ durable, run }: AllRedisCommands, prefix: string): Leases {
   return {
     async lock(id, milliseconds) {
       const key = `${prefix}lock:{${escapeName(id)}}`
       const token = crypto.randomUUID()
-      const taken = await send('SET', key, token, 'NX', 'PX', whole(milliseconds))
-      if (taken === null) return null
-      return {
-        async release() {
-          await run(RELEASE, key, token)
-        },
+      const release = async (): Promise<void> => {
+        await run(RELEASE, key, token)
+      }
+      try {
+        const taken = await durable.send('SET', key, token, 'NX', 'PX', whole(milliseconds))
+        return taken === null ? null : { release }
+      } catch (error) {
+        // The primary has the lock, which nobody would release.
+        if (error instanceof NotReplicatedError) await release().catch(() => {})
+        throw error
       }
     },
 
     async once(name, { expiresAt }) {
       return (
-        (await send('SET', `${prefix}once:${escapeName(name)}`, '1', 'NX', 'EXAT', whole(expiresAt))) !== null
+        (await durable.send(
+          'SET',
+          `${prefix}once:${escapeName(name)}`,
+          '1',
+          'NX',
+          'EXAT',
+          whole(expiresAt),
+        )) !== null
       )
     },
   }
@@ -75,13 +100,15 @@ interface Records {
   /** Adds the session to the indexes of its `sub` and `sid`. */
   list(id: string, session: SessionData, expiresAt: number): Promise<void>
   unlist(record: SessionRecord): Promise<void>
+  /** Deletes a session and returns its JSON, or null if there was none. */
+  erase(id: string): Promise<unknown>
   /** Returns the sessions of an index, and removes entries without a session. */
   find(by: Index, name: string): Promise<SessionRecord[]>
   /** Returns false if it was already gone. */
   remove(record: SessionRecord): Promise<boolean>
 }
 
-function createRecords({ run, send }: RedisCommands, prefix: string): Records {
+function createRecords({ durable, send }: AllRedisCommands, prefix: string): Records {
   const key = (id: string): string => `${prefix}session:{${escapeName(id)}}`
   const index = (by: Index, name: string): string => `${prefix}${by}:${escapeName(name)}`
 
@@ -94,12 +121,15 @@ function createRecords({ run, send }: RedisCommands, prefix: string): Records {
     await Promise.all(indexes(session).map((list) => send('ZREM', list, id)))
   }
 
+  const erase = (id: string): Promise<unknown> => durable.run(ERASE, key(id))
+
   return {
     key,
     unlist,
+    erase,
 
     async list(id, session, expiresAt) {
-      await Promise.all(indexes(session).map((list) => run(LIST, list, whole(expiresAt), id)))
+      await Promise.all(indexes(session).map((list) => durable.run(LIST, list, whole(expiresAt), id)))
     },
 
     async find(by, name) {
@@ -115,9 +145,9 @@ function createRecords({ run, send }: RedisCommands, prefix: string): Records {
     },
 
     async remove(record) {
-      const deleted = await send('DEL', key(record.id))
+      const erased = await erase(record.id)
       await unlist(record)
-      return String(deleted) === '1'
+      return erased !== null
     },
   }
 }
@@ -126,12 +156,12 @@ function createRecords({ run, send }: RedisCommands, prefix: string): Records {
  * Creates a session store in Redis 6.2 or newer, or Valkey, standalone or as a cluster. Sessions expire automatically,
  * `update` and `lock` work across processes. The indexes by `sub` and `sid` are written after the session itself.
  *
- * @throws InvalidConfigurationError `client` is not supported
+ * @throws InvalidConfigurationError `client` is not supported, or `waitForReplicas` is not valid or not possible with it
  */
 export function redisStore(client: RedisClient, options: RedisStoreOptions = {}): Required<SessionDataStore> {
-  const { prefix = 'idp-client:' } = options
-  const commands = redisCommands(client)
-  const { run, send } = commands
+  const { prefix = 'idp-client:', waitForReplicas } = options
+  const commands = redisCommands(client, waitForReplicas)
+  const { durable, send } = commands
   const records = createRecords(commands, prefix)
   const endedKey = (name: string): string => `${prefix}ended:${escapeName(name)}`
 
@@ -141,12 +171,12 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     get: createGet((id) => send('GET', records.key(id))),
 
     async set(id, session, { expiresAt }) {
-      await send('SET', records.key(id), JSON.stringify(session), 'EXAT', whole(expiresAt))
+      await durable.send('SET', records.key(id), JSON.stringify(session), 'EXAT', whole(expiresAt))
       await records.list(id, session, expiresAt)
     },
 
     async delete(id) {
-      const session = parseSession(await send('GETDEL', records.key(id)))
+      const session = parseSession(await records.erase(id))
       if (session) await records.unlist({ id, session })
     },
 
@@ -156,7 +186,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
         const current = parseSession(stored)
         if (!current) return null
         const [before, after] = [String(stored), JSON.stringify(change(current))]
-        stored = await run(REPLACE, records.key(id), before, after, whole(expiresAt))
+        stored = await durable.run(REPLACE, records.key(id), before, after, whole(expiresAt))
         if (String(stored) === '1') {
           const session = JSON.parse(after) as SessionData
           await records.list(id, session, expiresAt)
@@ -171,7 +201,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       const { iat, sid, sub } = token
       const name = toEndedName(token)
       if (name !== undefined && iat !== undefined)
-        await run(REMEMBER, endedKey(name), String(Math.floor(iat)), String(REMEMBERED_SECONDS))
+        await durable.run(REMEMBER, endedKey(name), String(Math.floor(iat)), String(REMEMBERED_SECONDS))
       if (sid === undefined && sub === undefined) return
       const found = await (sid === undefined ? records.find('sub', sub ?? '') : records.find('sid', sid))
       await Promise.all(found.filter(({ session }) => isEndedBy(toOwner(session), token)).map(records.remove))

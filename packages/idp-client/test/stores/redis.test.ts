@@ -1,6 +1,7 @@
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createClientPool, createCluster } from 'redis'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { askStore } from '../../src/session/store/store-call.ts'
 import { redisStore } from '../../src/stores/redis.ts'
 import { storeContract } from '../../src/testing/index.ts'
 import { startRedis } from '../support/redis-server.ts'
@@ -232,5 +233,136 @@ describe('a Redis that crashes', () => {
       deleteBySubject: () => store.deleteBySubject('alice'),
     }
     for (const [name, call] of Object.entries(failing)) await expect(call(), name).rejects.toThrow()
+  })
+})
+
+describe('[Q5] waitForReplicas', async () => {
+  const primary = await startRedis()
+  const settings = { replicaof: `127.0.0.1 ${primary.port}`, 'repl-diskless-sync-delay': '0' }
+  const replica = await startRedis({ settings })
+  const client = await createClient({ url: primary.url }).connect()
+  const several = createClientPool({ url: primary.url })
+  await several.connect()
+  const clients = {
+    'a client of redis': client,
+    'a pool of redis': several,
+    'a client of ioredis': new Redis(primary.url),
+  }
+  const waitForReplicas = { count: 1, timeout: 20_000 }
+  const replicaClient = await createClient({ url: replica.url }).connect()
+  // Later connections have written nothing, so that WAIT alone would prove nothing to them.
+  await client.set('first', 'write')
+  expect(await client.sendCommand(['WAIT', '1', '20000'])).toBe(1)
+
+  afterAll(async () => {
+    clients['a client of ioredis'].disconnect()
+    for (const one of [client, several, replicaClient]) one.destroy()
+    await Promise.all([replica.stop(), primary.stop()])
+  })
+
+  const found = async (id: string, store = redisStore(replicaClient)): Promise<unknown> =>
+    (await store.get(id))?.user.sub
+
+  describe.each(Object.entries(clients))('with %s', (name, one) => {
+    const store = redisStore(one, { waitForReplicas })
+    describe.concurrent('the store contract', () => {
+      test.each(storeContract(store))('$title', ({ run }) => run())
+    })
+
+    test('a write that succeeds is on a replica', async () => {
+      for (let index = 0; index < 50; index++) {
+        await store.set(`${name} ${index}`, sessionOf('alice'), later)
+        expect(await found(`${name} ${index}`)).toBe('alice')
+        await store.delete(`${name} ${index}`)
+        expect(await found(`${name} ${index}`)).toBeUndefined()
+      }
+    })
+  })
+
+  test('a write that no replica has fails, and is lost with its primary', async () => {
+    const store = redisStore(client, { waitForReplicas: { count: 1, timeout: 50 } })
+    await store.set('kept', sessionOf('alice'), later)
+    await store.set('ended', sessionOf('alice'), later)
+    // The replica goes its own way, as after a failover that this primary does not know of.
+    await replicaClient.sendCommand(['REPLICAOF', 'NO', 'ONE'])
+    onTestFinished(async () => {
+      await replicaClient.sendCommand(['REPLICAOF', '127.0.0.1', String(primary.port)])
+    })
+    const writes: Record<string, () => Promise<unknown>> = {
+      set: () => store.set('lost', sessionOf('alice'), later),
+      update: () => store.update('kept', counted, later),
+      delete: () => store.delete('ended'),
+      'delete again': () => store.delete('ended'),
+      lock: () => store.lock('kept', 600_000),
+      once: () => store.once('name', later),
+      deleteByLogoutToken: () => store.deleteByLogoutToken({ sub: 'alice', iat: later.expiresAt }),
+    }
+    for (const [operation, write] of Object.entries(writes)) {
+      await expect(askStore('set', write), operation).rejects.toMatchObject({
+        code: 'SESSION_STORE_FAILED',
+        reason: 'NotReplicatedError',
+      })
+    }
+    await redisStore(client).set('lost too', sessionOf('alice'), later)
+    expect([await found('lost'), await found('lost too'), await found('ended')]).toEqual([
+      undefined,
+      undefined,
+      'alice',
+    ])
+    // A lock that was not confirmed is free again.
+    expect(await redisStore(client).lock('kept', 1000)).not.toBeNull()
+  })
+
+  test('a sentinel of redis sends all commands to the primary, those of a pipeline too', async () => {
+    const sent: unknown[][] = []
+    const sentinel = {
+      getMasterNode: () => undefined,
+      sendCommand: async (...command: unknown[]) => void sent.push(command),
+      multi: () => ({
+        addCommand: (...command: unknown[]) => sent.push(command),
+        execAsPipeline: async () => ['OK', 1],
+      }),
+    }
+    expect(await redisStore(sentinel, { prefix: '', waitForReplicas }).once('a', later)).toBe(true)
+    expect(await redisStore(sentinel, { prefix: '' }).get('a')).toBeNull()
+    expect(sent).toEqual([
+      [false, ['SET', 'once:a', '1', 'NX', 'EXAT', String(later.expiresAt)]],
+      [false, ['WAIT', '1', '20000']],
+      [false, ['GET', 'session:{a}']],
+    ])
+  })
+
+  test('a redirected write is sent again to the node that a single command has found', async () => {
+    const sent: unknown[][] = []
+    const queued: unknown[][] = []
+    const moved = {
+      masters: [],
+      sendCommand: async (...command: unknown[]) => sent.push(command),
+      multi: () => ({
+        addCommand: (...command: unknown[]) => queued.push(command),
+        execAsPipeline: async () => {
+          sent.push(queued.splice(0))
+          if (sent.length === 1) throw new Error('MOVED 7 127.0.0.1:7000')
+          return ['OK', 2]
+        },
+      }),
+    }
+    expect(await redisStore(moved, { prefix: '', waitForReplicas: { count: 2 } }).once('a', later)).toBe(true)
+    const key = 'once:a'
+    const pipeline = [
+      [key, false, ['SET', key, '1', 'NX', 'EXAT', String(later.expiresAt)]],
+      [key, false, ['WAIT', '2', '500']],
+    ]
+    expect(sent).toEqual([pipeline, [key, false, ['EXISTS', key]], pipeline])
+  })
+
+  test.each([
+    ['a function', () => redisStore(async () => null, { waitForReplicas })],
+    ['a count of 0', () => redisStore(client, { waitForReplicas: { count: 0 } })],
+    ['no count', () => redisStore(client, { waitForReplicas: {} as never })],
+    ['a timeout of 0', () => redisStore(client, { waitForReplicas: { count: 1, timeout: 0 } })],
+    ['half a millisecond', () => redisStore(client, { waitForReplicas: { count: 1, timeout: 0.5 } })],
+  ])('%s is rejected', (_name, create) => {
+    expect(create).toThrow(expect.objectContaining({ code: 'INVALID_CONFIGURATION' }))
   })
 })

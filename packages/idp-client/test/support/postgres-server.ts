@@ -11,8 +11,19 @@ export interface PostgresServer {
   readonly port: number
   /** For every client of PostgreSQL. */
   readonly url: string
+  /** Ends it without a checkpoint, in the middle of whatever it does. */
+  crash(): Promise<void>
+  /** Makes a standby the primary. */
+  promote(): Promise<void>
   /** Ends it and removes its data; callers close their connections before. */
   stop(): Promise<void>
+}
+
+export interface PostgresOptions {
+  /** Further settings of the server. Default: fast, and not safe from a crash. */
+  readonly settings?: Readonly<Record<string, string>>
+  /** The primary whose standby it becomes. */
+  readonly standbyOf?: PostgresServer
 }
 
 const run = promisify(execFile)
@@ -30,7 +41,7 @@ function programs(): string {
 }
 
 /** It refuses to run as root: then a user without privileges runs it. */
-function unprivileged(): { uid: number; gid: number } | undefined {
+export function unprivileged(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const accounts = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
@@ -42,20 +53,29 @@ function unprivileged(): { uid: number; gid: number } | undefined {
   return { uid: Number(account[2]), gid: Number(account[3]) }
 }
 
-export async function startPostgres(): Promise<PostgresServer> {
+const fast = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' }
+
+export async function startPostgres({
+  settings: furtherSettings = fast,
+  standbyOf,
+}: PostgresOptions = {}): Promise<PostgresServer> {
   const bin = programs()
   const user = unprivileged()
   const folder = await mkdtemp(join(tmpdir(), 'idp-postgres-'))
   if (user) await chown(folder, user.uid, user.gid)
-  const options = ['-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C', '--no-sync', '-D', folder]
-  await run(join(bin, 'initdb'), options, { cwd: folder, ...user })
+  const execute = async (program: string, args: string[]): Promise<void> => {
+    await run(join(bin, program), args, { cwd: folder, ...user })
+  }
+  if (standbyOf) await execute('pg_basebackup', ['-d', standbyOf.url, '-R', '--no-sync', '-D', folder])
+  else {
+    const options = ['-A', 'trust', '-U', 'postgres', '-E', 'UTF8', '--locale=C', '--no-sync', '-D', folder]
+    await execute('initdb', options)
+  }
   const settings = {
     listen_addresses: '127.0.0.1',
     unix_socket_directories: '',
     shared_buffers: '16MB',
-    fsync: 'off',
-    synchronous_commit: 'off',
-    full_page_writes: 'off',
+    ...furtherSettings,
   }
   const start = async (port: number) => {
     const args = Object.entries({ ...settings, port: String(port) }).flatMap(([name, value]) => [
@@ -65,7 +85,7 @@ export async function startPostgres(): Promise<PostgresServer> {
     const service = await startService({
       command: join(bin, 'postgres'),
       args: ['-D', folder, ...args],
-      ready: /ready to accept connections/,
+      ready: /ready to accept (?:read-only )?connections/,
       cwd: folder,
       user,
     })
@@ -75,6 +95,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   return {
     port,
     url: `postgresql://postgres@127.0.0.1:${port}/postgres`,
+    crash: () => service.end('SIGQUIT'),
+    promote: () => execute('pg_ctl', ['promote', '--silent', '-D', folder]),
     async stop() {
       // It waits for connections that are being closed, instead of breaking them off.
       await service.end('SIGTERM')

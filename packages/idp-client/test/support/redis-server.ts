@@ -24,6 +24,10 @@ export interface RedisOptions {
   readonly persistent?: boolean
   /** Whether it is a cluster, of this one node. */
   readonly cluster?: boolean
+  /** The server that runs. Default `redis-server`. */
+  readonly program?: string
+  /** Further settings of the server. */
+  readonly settings?: Readonly<Record<string, string>>
 }
 
 const run = promisify(execFile)
@@ -39,6 +43,8 @@ async function allSlots(port: number): Promise<void> {
 export async function startRedis({
   cluster = false,
   persistent = false,
+  program = 'redis-server',
+  settings: furtherSettings = {},
 }: RedisOptions = {}): Promise<RedisServer> {
   const folder = await mkdtemp(join(tmpdir(), 'idp-redis-'))
   const settings = {
@@ -49,10 +55,11 @@ export async function startRedis({
     appendfsync: 'always',
     'cluster-enabled': cluster ? 'yes' : 'no',
     'cluster-announce-ip': '127.0.0.1',
+    ...furtherSettings,
   }
   const start = (port: number): Promise<Service> =>
     startService({
-      command: 'redis-server',
+      command: program,
       args: Object.entries({ port: String(port), ...settings }).flatMap(([name, value]) => [
         `--${name}`,
         value,

@@ -33,7 +33,7 @@ export interface GuardedStore {
 }
 
 const RETRY_MILLISECONDS = 40
-/** How long to retry a failed write of rotated tokens: first while the request waits, then once more in the background. */
+/** How long a request waits for retries of a failed write of rotated tokens, in milliseconds. */
 export const WRITE_RETRY_MILLISECONDS = 2000
 /** How long a request waits for a lock after the lock should have expired, in milliseconds. */
 const SLACK_MILLISECONDS = 1000

@@ -20,7 +20,7 @@ export interface RedemptionParts {
 const WRITE_MILLISECONDS = WRITE_RETRY_MILLISECONDS + 1000
 
 /* Milliseconds. */
-const RETRIES = { first: 50, longest: 1000, limit: WRITE_RETRY_MILLISECONDS, now: monotonic }
+const RETRIES = { first: 50, longest: 1000, now: monotonic }
 
 /** Returns whether another process has consumed the refresh token. */
 function isSpent(tried: StoredSession, now: StoredSession): boolean {
@@ -63,11 +63,13 @@ export function exclusiveRedemption({ records, store }: RedemptionParts): Distri
       if (result.session === from.session) return result
       const kept = await records.persist(from, result.session)
       const flush = async (): Promise<true | undefined> => (await records.flush(sessionKey)) || undefined
-      const retryFlush = (): Promise<true | undefined> => retry(flush, backoff(RETRIES), pause)
-      if (!kept.isWritten && !(await retryFlush())) {
+      const retryFlush = (limit: number): Promise<true | undefined> =>
+        retry(flush, backoff({ ...RETRIES, limit }), pause)
+      if (!kept.isWritten && !(await retryFlush(WRITE_RETRY_MILLISECONDS))) {
         settling = true
+        const rest = until ? until + WRITE_MILLISECONDS - monotonic() : WRITE_RETRY_MILLISECONDS
         // Otherwise the lock expires on its own, so that no other process redeems the consumed refresh token.
-        outliveRequest(retryFlush().then((isWritten) => (isWritten ? release() : undefined), release))
+        outliveRequest(retryFlush(rest).then((isWritten) => (isWritten ? release() : undefined), release))
       }
       return { ...result, session: kept.session }
     } finally {
