@@ -16,6 +16,7 @@ const alias = [
   { find: /^idp-client\/stores\/(memory|redis|postgres)$/, replacement: source('stores/$1.ts') },
   // Frameworks are installed with their examples only (`npm run test:hosts`), where the real package is tested.
   { find: '@sveltejs/kit', replacement: path('./packages/idp-client/test/support/sveltekit.ts') },
+  { find: 'astro:actions', replacement: path('./packages/idp-client/test/support/astro-actions.ts') },
   { find: '#imports', replacement: path('./packages/idp-client/test/support/nuxt-imports.ts') },
   { find: /^idp-dev-provider$/, replacement: path('./packages/dev-provider/src/index.ts') },
 ]

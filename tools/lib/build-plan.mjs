@@ -52,7 +52,7 @@ export const packages = {
       'async-context.web': 'lib/async-context.web.ts',
       'async-context.workerd': 'lib/async-context.workerd.ts',
     },
-    external: ['#cipher', '#signature', '#async-context', '#imports', 'cloudflare:workers'],
+    external: ['#cipher', '#signature', '#async-context', '#imports', 'astro:actions', 'cloudflare:workers'],
     commands: ['cli'],
     clientEntries: ['react'],
     untyped: ['nuxt-mount', 'nuxt-login'],

@@ -21,6 +21,13 @@ import { fromRoot } from './run.mjs'
 
 /** @type {Record<string, Guide>} */
 export const guides = {
+  astro: {
+    starter: 'create-astro',
+    recorded: '5.2.4',
+    frameworks: ['astro', '@astrojs/node'],
+    action: true,
+    node: '22.23.3',
+  },
   elysia: { starter: 'bun', frameworks: ['elysia'] },
   express: { frameworks: ['express'] },
   fastify: { frameworks: ['fastify'] },
@@ -28,6 +35,14 @@ export const guides = {
   hono: { starter: 'create-hono', recorded: '0.19.5', frameworks: ['hono', '@hono/node-server'] },
   koa: { frameworks: ['koa', '@koa/router'] },
   node: { frameworks: [] },
+  nuxt: {
+    starter: 'create-nuxt',
+    recorded: '3.37.0',
+    frameworks: ['nuxt', 'vue'],
+    action: true,
+    node: '22.23.3',
+  },
+  sveltekit: { starter: 'sv', frameworks: ['@sveltejs/kit', 'svelte', 'vite'], action: true },
 }
 
 /** In the order in which they run; the files are written after `install`. */

@@ -102,6 +102,7 @@ export const hosts = {
   '@nestjs/core': './nest',
   hono: './hono',
   astro: './astro',
+  'astro:actions': './astro',
   '@sveltejs/kit': './sveltekit',
   vue: './vue',
   'solid-js': './solid',

@@ -152,6 +152,7 @@ export const packagePlaces = [
   { name: 'express', places: [], typePlaces: ['adapters/express/'] },
   { name: 'hono', places: [], typePlaces: ['adapters/hono/'] },
   { name: '@sveltejs/kit', places: ['adapters/sveltekit/'] },
+  { name: 'astro:', places: ['adapters/astro/'] },
   { name: '#cipher', places: ['crypto/'] },
   { name: '#signature', places: ['oidc/keys.ts'] },
   { name: '#async-context', places: ['lib/request-scope.ts'] },

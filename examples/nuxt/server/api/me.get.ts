@@ -1,4 +1,4 @@
 export default idp.withApiAuthRequired(async (event) => {
   const session = await idp.getSession(event)
-  return { sub: session?.user.sub }
+  return { sub: session?.user.sub, theme: session?.theme }
 })

@@ -1,7 +1,8 @@
 import { AsyncResource } from 'node:async_hooks'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { APP, clientOptions, signedIn } from '../../../test/adapters/client-options.ts'
-import type { AstroOptions, FrameworkRequest, LogEvent, SessionData } from './index.ts'
+import { ActionError } from '../../../test/support/astro-actions.ts'
+import type { ApiGuardOptions, AstroOptions, FrameworkRequest, LogEvent, SessionData } from './index.ts'
 import { ALL, IdpClient } from './index.ts'
 
 const client = (options: AstroOptions = {}): IdpClient => new IdpClient({ ...clientOptions, ...options })
@@ -177,6 +178,41 @@ describe('guards', () => {
     const anonymous = toContext(new Request(APP))
     expect((await idp.onRequest(anonymous, () => handler(anonymous))).status).toBe(401)
   })
+
+  test('[O2] return the session of an action, and throw the error of Astro without what they require', async () => {
+    const idp = client()
+    const context = await signedInContext()
+    const run = (context: Context, options?: ApiGuardOptions): Promise<unknown> =>
+      new Promise((resolve, reject) => {
+        const action = async (): Promise<Response> => {
+          await idp.requireActionAuth(context, options).then(resolve, reject)
+          return new Response()
+        }
+        idp.onRequest(context, action).catch(reject)
+      })
+    expect(await run(context)).toMatchObject({ user: { sub: 'carol' } })
+    const failure = { code: 'UNAUTHORIZED', message: expect.stringContaining('no valid session') }
+    await expect(run(toContext(new Request(APP)))).rejects.toMatchObject(failure)
+    const rejected = run(await signedInContext(), { organization: 'org_other' })
+    await expect(rejected).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    await expect(rejected).rejects.toBeInstanceOf(ActionError)
+  })
+
+  test.each([
+    [{ [Symbol.for('astro.actionAPIContext')]: true }, 'requireActionAuth'],
+    [{ routePattern: '/_server-islands/[name]' }, 'getSession'],
+  ])(
+    '[O2] of pages are rejected where nothing can redirect, also with a session: %j',
+    async (parts, name) => {
+      const idp = client()
+      const context = Object.assign(await signedInContext(), parts)
+      const run = async (): Promise<Response> => Response.json(await idp.requireLogin(context))
+      await expect(idp.onRequest(context, run)).rejects.toMatchObject({
+        code: 'INVALID_ARGUMENTS',
+        message: expect.stringContaining(name),
+      })
+    },
+  )
 
   test('and the auth routes fail without the middleware, with the line that mounts it', async () => {
     const idp = client()

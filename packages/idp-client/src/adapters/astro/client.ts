@@ -5,25 +5,17 @@ import { createApplication } from '../../engine.ts'
 import type { GuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { SessionData } from '../../session/model/session-data.ts'
 import type { OriginCheckOptions } from '../web/origin-check.ts'
 import { defineSession, hasSession } from '../web/session-property.ts'
 import { WebHostClient } from '../web/web-host.ts'
+import { toActionSession } from './action.ts'
+import type { FrameworkRequest, FrameworkResponse } from './context.ts'
 import type { AstroMiddleware } from './origin-check.ts'
 import { createOriginCheck } from './origin-check.ts'
+import { assertPage } from './own-endpoints.ts'
 import { isPrerendered, REQUEST_TIME, rejectPrerendered } from './prerendered.ts'
 import { assertNotShared, isRewrite, isShared } from './rewrite.ts'
-
-/** Request type of this entry: the context of middleware, endpoints and actions, and `Astro` in pages. */
-export interface FrameworkRequest {
-  readonly request: Request
-  readonly url: URL
-  readonly locals: object
-  /** Since Astro 5. */
-  readonly isPrerendered?: boolean
-}
-
-/** Response type of this entry: the Web standard's. */
-export type FrameworkResponse = Response
 
 /** Options of a page guard of this entry. */
 export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
@@ -103,6 +95,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
   /**
    * Returns the session of a request for a page, or the response that redirects the browser to a login that requests what
    * is missing and returns to the page afterwards. Return that response in the page; components are too late. Throws
+   * `INVALID_ARGUMENTS` in actions and server islands, which cannot redirect, and
    * `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or `INSUFFICIENT_SCOPE` if such a login has just failed to
    * meet the requirements.
    *
@@ -111,6 +104,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
    * if (response) return response
    */
   async requireLogin(context: FrameworkRequest, options?: PageGuardOptions): Promise<GuardResult> {
+    assertPage(context)
     return this.pageGuard(options)(context)
   }
 
@@ -128,5 +122,19 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
   ): (context: Context) => Promise<FrameworkResponse> {
     const guard = this.apiGuard(options)
     return async (context) => (await guard(context)).response ?? handler(context)
+  }
+
+  /**
+   * Returns the session of a request for an action. Without a session, or with one that does not meet the requirements,
+   * throws an `ActionError` with the code `UNAUTHORIZED` or `FORBIDDEN`. An action is an endpoint of its own: it runs before the
+   * guard of the page that its form is on.
+   *
+   * @example
+   * handler: async (input, context) => {
+   *   const session = await idp.requireActionAuth(context)
+   * }
+   */
+  async requireActionAuth(context: FrameworkRequest, options?: ApiGuardOptions): Promise<SessionData> {
+    return toActionSession(await this.apiGuard(options)(context))
   }
 }

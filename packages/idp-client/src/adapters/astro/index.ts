@@ -1,11 +1,6 @@
 export * from '../../public.ts'
 export type { OriginCheckOptions } from '../web/origin-check.ts'
-export {
-  type AstroOptions,
-  type FrameworkRequest,
-  type FrameworkResponse,
-  IdpClient,
-  type PageGuardOptions,
-} from './client.ts'
+export { type AstroOptions, IdpClient, type PageGuardOptions } from './client.ts'
+export type { FrameworkRequest, FrameworkResponse } from './context.ts'
 export type { AstroMiddleware } from './origin-check.ts'
 export { ALL } from './route.ts'

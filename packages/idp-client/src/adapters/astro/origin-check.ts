@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/config.ts'
 import type { OriginCheckOptions } from '../web/origin-check.ts'
 import { rejectCrossOrigin } from '../web/origin-check.ts'
-import type { FrameworkRequest, FrameworkResponse } from './client.ts'
+import type { FrameworkRequest, FrameworkResponse } from './context.ts'
 
 /** A middleware of Astro. */
 export type AstroMiddleware = (

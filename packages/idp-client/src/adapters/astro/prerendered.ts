@@ -1,5 +1,5 @@
 import { IdpError } from '../../errors/base.ts'
-import type { FrameworkRequest } from './client.ts'
+import type { FrameworkRequest } from './context.ts'
 
 export const REQUEST_TIME = 'Write export const prerender = false in a page that Astro prerenders.'
 

@@ -1,7 +1,7 @@
 import { InvalidConfigurationError } from '../../errors/configuration.ts'
 import { openBinding } from '../../http/host-state.ts'
 import { ambient } from '../web/web-host.ts'
-import type { FrameworkRequest } from './client.ts'
+import type { FrameworkRequest } from './context.ts'
 
 /** Objects that the application has passed to several requests as their `locals`. */
 const shared = new WeakSet<object>()

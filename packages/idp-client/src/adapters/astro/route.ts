@@ -1,7 +1,7 @@
 import { IdpError } from '../../errors/base.ts'
 import { openBinding } from '../../http/host-state.ts'
-import type { FrameworkRequest, FrameworkResponse } from './client.ts'
 import { MOUNT_LINE } from './client.ts'
+import type { FrameworkRequest, FrameworkResponse } from './context.ts'
 
 /**
  * The endpoint of `src/pages/auth/[...route].ts`. Astro runs the middleware for paths of existing pages only, and

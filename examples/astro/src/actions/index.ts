@@ -1,0 +1,12 @@
+import { defineAction } from 'astro:actions'
+import { idp } from 'virtual:idp-client'
+
+export const server = {
+  saveTheme: defineAction({
+    accept: 'form',
+    handler: async (form, context) => {
+      const session = await idp.requireActionAuth(context)
+      await idp.updateSession({ ...session, theme: form.get('theme') }, context)
+    },
+  }),
+}

@@ -1,0 +1,13 @@
+/** Request type of this entry: the context of middleware, endpoints and actions, and `Astro` in pages. */
+export interface FrameworkRequest {
+  readonly request: Request
+  readonly url: URL
+  readonly locals: object
+  /** Since Astro 5. */
+  readonly isPrerendered?: boolean
+  /** Since Astro 5. */
+  readonly routePattern?: string
+}
+
+/** Response type of this entry: the Web standard's. */
+export type FrameworkResponse = Response
