@@ -1,16 +1,9 @@
-import {
-  copyFileSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { writeFonts } from '../tools/lib/next-fonts.mjs'
 import { npmSettings } from '../tools/lib/run.mjs'
 import { startChromium } from './fixtures/support/chromium.ts'
 import { environment, freePort } from './fixtures/support/next-application.ts'
@@ -30,14 +23,6 @@ const VERSIONS = [
   ['@types/express ', '@types/express@5.0.6 '],
   ['@types/node ', '@types/node@20.19.43 '],
 ] as const
-
-/** The template fetches its fonts from the internet, in `next build` as well. */
-const FONTS = Object.fromEntries(
-  ['Geist', 'Geist Mono'].map((family) => [
-    `https://fonts.googleapis.com/css2?family=${family.replace(' ', '+')}:wght@100..900&display=swap`,
-    `@font-face { font-family: '${family}'; src: local('DejaVu Sans') }`,
-  ]),
-)
 
 /** They name pages that the test has removed. */
 const GENERATED_TYPES = ['.next/dev/types', '.next/types']
@@ -65,10 +50,8 @@ function folderWithTarballs(name: string): string {
 }
 
 function variables(): Record<string, string> {
-  const fonts = join(home, 'fonts.cjs')
-  writeFileSync(fonts, `module.exports = ${JSON.stringify(FONTS)}`)
   return environment({
-    NEXT_FONT_GOOGLE_MOCKED_RESPONSES: fonts,
+    ...writeFonts(home),
     // create-next-app stores its settings there, and --yes uses them again.
     XDG_CONFIG_HOME: join(home, 'config'),
     ...npmSettings,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { readText } from './lib/files.mjs'
 import { withTarballs } from './lib/guide-run.mjs'
 import { findStale, guides, parseGuide, readGuide } from './lib/guides.mjs'
 
@@ -59,5 +60,13 @@ test.each(Object.keys(guides))(
       expect.stringMatching(/^npx idp-dev-provider --app http:\/\/localhost:3000 --write \.env/),
       expect.stringMatching(/^npx idp-dev-provider --app http:\/\/localhost:3000 --https --write \.env/),
     ])
+  },
+)
+
+test.each(Object.keys(guides).filter((name) => guides[name].action))(
+  '[O2] the page of %s says that what a form calls is an endpoint of its own',
+  (name) => {
+    const page = readText(guides[name].page ?? `docs/guides/hosts/${name}.md`)
+    expect(page.replace(/\s+/g, ' ')).toMatch(/(?:action|function|handler).{0,60} is an endpoint of its own/i)
   },
 )

@@ -12,8 +12,10 @@
 // - Alternatives: the word `variant` after the language; they are not run.
 //
 // Nothing is replaced but `idp-client` and `idp-dev-provider` in commands `npm install …` and `bun add …`: the packed tarballs,
-// until the packages are published; and a starter that needs more than the registry: the first command `npm create …` or `npx …`
-// of `create` copies its recorded output (e2e/guides/starters) to the folder of the next `cd`. Commands have the npm settings of all tests (lib/run.mjs) and none of our variables.
+// until the packages are published, which are also in the folder above the application; and a starter that needs more than the
+// registry: the first command `npm create …` or `npx …` of `create` copies its recorded output (e2e/guides/starters) to the folder
+// of the next `cd`. Commands have the npm settings of all tests (lib/run.mjs), local fonts in place of those that the template of
+// Next.js loads, and none of our variables.
 //
 // The pages of the application, which `visitExample` in lib/host-browser.mjs visits: `/` says "Signed out" with links "Log in" and
 // "Account", or "Signed in" with links "Account" and "Log out"; `/account` is protected, has the `sub` in the element `#user` and

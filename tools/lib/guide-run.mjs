@@ -2,10 +2,11 @@
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
-import { delimiter, dirname, join } from 'node:path'
+import { basename, delimiter, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseEnv } from 'node:util'
 import { startBrowser, visitAction, visitExample } from './host-browser.mjs'
+import { writeFonts } from './next-fonts.mjs'
 import { freePort } from './ports.mjs'
 import { must, npmSettings } from './run.mjs'
 import { startServer, untilAnswers } from './server-process.mjs'
@@ -63,7 +64,14 @@ export class GuideRun {
     this.#tarballs = tarballs
     const global = join(this.#home, '.global')
     const path = [dirname(program), join(global, 'bin'), process.env.PATH].join(delimiter)
-    this.#env = { ...npmSettings, ...variables, npm_config_prefix: global, PATH: path }
+    for (const tarball of Object.values(tarballs)) cpSync(tarball, join(this.#home, basename(tarball)))
+    this.#env = {
+      ...npmSettings,
+      ...variables,
+      ...writeFonts(this.#home),
+      npm_config_prefix: global,
+      PATH: path,
+    }
   }
 
   #findBlocks(role) {

@@ -10,7 +10,7 @@ import { fromRoot } from './run.mjs'
  *
  * @typedef {object} Guide
  * @property {string} [page] default: `docs/guides/hosts/<name>.md`
- * @property {string} [section] heading of the part of the page that is the guide; default: the whole page
+ * @property {string[]} [sections] headings of the parts of the page that are the guide; default: the whole page
  * @property {string} [starter] package of the official starter, as npm knows it; default: an empty folder
  * @property {string} [recorded] version of the starter whose output is in `e2e/guides/starters/<name>`, if it needs more than the
  *   npm registry
@@ -34,6 +34,14 @@ export const guides = {
   h3: { frameworks: ['h3', 'srvx'] },
   hono: { starter: 'create-hono', recorded: '0.19.5', frameworks: ['hono', '@hono/node-server'] },
   koa: { frameworks: ['koa', '@koa/router'] },
+  nest: { starter: '@nestjs/cli', frameworks: ['@nestjs/core'], action: true },
+  next: {
+    page: 'docs/guides/quick-start.md',
+    sections: ['Next.js 16', 'Next.js 16: a protected page, an API and a form'],
+    starter: 'create-next-app',
+    frameworks: ['next'],
+    action: true,
+  },
   node: { frameworks: [] },
   nuxt: {
     starter: 'create-nuxt',
@@ -42,7 +50,26 @@ export const guides = {
     action: true,
     node: '22.23.3',
   },
+  'react-router': {
+    starter: 'create-react-router',
+    recorded: '8.4.0',
+    frameworks: ['react-router'],
+    action: true,
+  },
+  'solid-start': {
+    starter: 'create-solid',
+    recorded: '0.12.0',
+    frameworks: ['@solidjs/start', 'nitro'],
+    action: true,
+    node: '24.21.0',
+  },
   sveltekit: { starter: 'sv', frameworks: ['@sveltejs/kit', 'svelte', 'vite'], action: true },
+  'tanstack-start': {
+    starter: '@tanstack/cli',
+    frameworks: ['@tanstack/react-start'],
+    action: true,
+    node: '22.23.3',
+  },
 }
 
 /** In the order in which they run; the files are written after `install`. */
@@ -84,10 +111,12 @@ export function parseGuide(text) {
 
 /** Returns the blocks that the page of a guide prints. */
 export function readGuide(name) {
-  const { page = `docs/guides/hosts/${name}.md`, section } = guides[name]
+  const { page = `docs/guides/hosts/${name}.md`, sections } = guides[name]
   const text = readText(page)
   try {
-    return parseGuide(section === undefined ? text : findSection(text, section))
+    return parseGuide(
+      sections === undefined ? text : sections.map((heading) => findSection(text, heading)).join('\n'),
+    )
   } catch (error) {
     throw new Error(`${page}: ${error.message}`)
   }

@@ -45,6 +45,21 @@ async function newContext(browser) {
   return context
 }
 
+/** Waits for `/`, which says whether a user is signed in, or has only the link that follows from it. */
+const untilHome = (page, isSignedIn) =>
+  page
+    .getByText(isSignedIn ? 'Signed in' : 'Signed out')
+    .or(page.getByRole('link', { name: isSignedIn ? 'Log out' : 'Log in' }))
+    .first()
+    .waitFor()
+
+/** Follows the link to `/account`; without a link, enters the address. */
+async function openAccount(page, base) {
+  const link = page.getByRole('link', { name: 'Account' })
+  if ((await link.count()) > 0) await link.click()
+  else await page.goto(`${base}/account`)
+}
+
 /**
  * Visits an example as a user: the protected page starts a login and is shown after it, links and the back button work, and
  * so does logging out. The pages are those that every example has: `/`, `/account`, `/api/me`.
@@ -56,10 +71,10 @@ export async function visitExample(browser, base) {
   try {
     const page = await context.newPage()
     await page.goto(base)
-    await page.getByText('Signed out').waitFor()
+    await untilHome(page, false)
     equal((await context.request.get(`${base}/api/me`)).status(), 401, '/api/me without a session')
 
-    await page.getByRole('link', { name: 'Account' }).click()
+    await openAccount(page, base)
     await page.getByRole('button', { name: /alice/i }).click()
     await page.waitForURL(`${base}/account`)
     const me = await context.request.get(`${base}/api/me`)
@@ -71,16 +86,16 @@ export async function visitExample(browser, base) {
 
     await page.getByRole('link', { name: 'Home' }).click()
     await page.waitForURL(`${base}/`)
-    await page.getByText('Signed in').waitFor()
-    await page.getByRole('link', { name: 'Account' }).click()
+    await untilHome(page, true)
+    await openAccount(page, base)
     await page.waitForURL(`${base}/account`)
     await page.locator('#user').waitFor()
     await page.goBack()
     await page.waitForURL(`${base}/`)
-    await page.getByText('Signed in').waitFor()
+    await untilHome(page, true)
 
     await page.getByRole('link', { name: 'Log out' }).click()
-    await page.getByText('Signed out').waitFor()
+    await untilHome(page, false)
     equal((await context.request.get(`${base}/api/me`)).status(), 401, '/api/me after the logout')
     const cookies = await context.cookies(base)
     ok(!cookies.some(({ name }) => /^__session(?:__\d+)?$/.test(name)), 'the session cookie is gone')
@@ -111,7 +126,7 @@ export async function visitAction(browser, base) {
     await page.locator('#theme', { hasText: 'dark' }).waitFor()
     await page.reload()
     await page.locator('#theme', { hasText: 'dark' }).waitFor()
-    // Also those of the provider, which would log the user in again without a page.
+    // Also those of the provider, which would otherwise log in without a page.
     await context.clearCookies()
     await save(page, 'light')
     await login.or(page.getByRole('alert')).first().waitFor()

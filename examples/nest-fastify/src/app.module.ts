@@ -1,6 +1,6 @@
 import { Module } from '@nestjs/common'
 import { IdpModule } from 'idp-client/nest'
-import { PagesController } from './pages.controller'
+import { PagesController } from './pages.controller.js'
 
 @Module({
   imports: [IdpModule.forRoot()],

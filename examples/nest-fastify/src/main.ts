@@ -1,7 +1,7 @@
 import 'reflect-metadata'
 import { NestFactory } from '@nestjs/core'
 import { FastifyAdapter } from '@nestjs/platform-fastify'
-import { AppModule } from './app.module'
+import { AppModule } from './app.module.js'
 
 async function start() {
   const app = await NestFactory.create(AppModule, new FastifyAdapter())

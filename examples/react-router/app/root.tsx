@@ -1,4 +1,4 @@
-import { Outlet, Scripts } from 'react-router'
+import { Links, Meta, Outlet, Scripts, ScrollRestoration } from 'react-router'
 import { idp } from './idp.server'
 
 export const middleware = [idp.middleware]
@@ -7,10 +7,14 @@ export default function Root() {
   return (
     <html lang="en">
       <head>
+        <meta charSet="utf-8" />
         <title>Example</title>
+        <Meta />
+        <Links />
       </head>
       <body>
         <Outlet />
+        <ScrollRestoration />
         <Scripts />
       </body>
     </html>

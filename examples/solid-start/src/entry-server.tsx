@@ -6,7 +6,7 @@ const app = createHandler(() => (
     document={({ assets, children, scripts }) => (
       <html lang="en">
         <head>
-          <title>Example</title>
+          <meta charset="utf-8" />
           {assets}
         </head>
         <body>

@@ -1,4 +1,4 @@
-import { query } from '@solidjs/router'
+import { action, query } from '@solidjs/router'
 import { getWebRequest } from '@solidjs/start/http'
 import { idp } from './idp'
 
@@ -12,5 +12,13 @@ export const requireUser = query(async (returnTo: string) => {
   'use server'
   const { response, session } = await idp.requireLogin(getWebRequest(), { returnTo })
   if (response) throw response
-  return { sub: session.user.sub }
+  const { user, theme = 'light' } = session
+  return { sub: user.sub, theme: String(theme) }
 }, 'requireUser')
+
+export const saveTheme = action(async (form: FormData) => {
+  'use server'
+  const { response, session } = await idp.requireLogin(getWebRequest(), { returnTo: '/account' })
+  if (response) throw response
+  await idp.updateSession({ ...session, theme: String(form.get('theme')).slice(0, 20) })
+}, 'saveTheme')

@@ -9,6 +9,13 @@ export const getUser = createServerFn().handler(async () => {
 export const requireUser = createServerFn()
   .validator((returnTo: string) => returnTo)
   .handler(async ({ data: returnTo }) => {
-    const { user } = await idp.requireLogin({ returnTo })
-    return { sub: user.sub }
+    const { user, theme = 'light' } = await idp.requireLogin({ returnTo })
+    return { sub: user.sub, theme: String(theme) }
+  })
+
+export const saveTheme = createServerFn({ method: 'POST' })
+  .validator((form: FormData) => String(form.get('theme')).slice(0, 20))
+  .handler(async ({ data: theme }) => {
+    const session = await idp.requireLogin({ returnTo: '/account' })
+    await idp.updateSession({ ...session, theme })
   })

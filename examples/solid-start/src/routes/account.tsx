@@ -1,5 +1,5 @@
 import { A, createAsync, useLocation } from '@solidjs/router'
-import { requireUser } from '../session'
+import { requireUser, saveTheme } from '../session'
 
 export default function Account() {
   const { pathname, search } = useLocation()
@@ -7,6 +7,13 @@ export default function Account() {
   return (
     <>
       <p id="user">{user()?.sub}</p>
+      <p id="theme">{user()?.theme}</p>
+      <form action={saveTheme} method="post">
+        <label>
+          Theme <input name="theme" />
+        </label>
+        <button type="submit">Save</button>
+      </form>
       <A href="/">Home</A>
     </>
   )
