@@ -34,8 +34,18 @@ export function explain(error: unknown): string {
 }
 \`\`\`
 
-Messages are written by this library. They never contain a token, a code, a cookie or text of a request. The provider's own
-error is the \`cause\`; its \`description\` is untrusted text, so escape it before you show it.
+Some frameworks show the \`message\` of an error to users. It consists of constant sentences: what happened, the fix, and the
+same of a \`cause\` of this library. Which option, address or response it was follows only if \`NODE_ENV\` is \`development\` or
+\`test\`, and in errors that are thrown while the application starts. A message never contains a token, a code, a cookie or text
+of a request.
+
+The same facts are in \`detail\`, and in \`url\`, \`systemCode\` and \`description\` of some classes. The provider's own error is the
+\`cause\`; its \`description\` is untrusted text, so escape it before you show it. These properties are not enumerable:
+\`console.error\` and \`util.inspect\` of Node.js show them, JSON and copies of the error do not
+([logging them](../guides/troubleshooting.md#logging-errors-with-pino-winston-or-sentry)).
+
+\`providerStatus\` is the HTTP status of the provider's response. \`status\` is for the response of your application: 502, 503 or
+504 while the provider is down, which Express, Koa and Fastify use. Other errors do not have it, so frameworks respond with 500.
 
 "Status" is the HTTP status of a route's response with this error. The cause may change it: if the provider failed or could
 not be reached, it is 502, 503 (the provider responded 429 or 503) or 504 (timeout). If the account API rejected a request,

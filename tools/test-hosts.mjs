@@ -57,7 +57,7 @@ async function contract({ cases, place, configured = true, context, result, env:
   const proxy = place === 'proxy' ? 'https://app.example.test' : undefined
   const path = place === 'basePath' ? hosts[name].basePath : ''
   const env = (base) => {
-    if (!configured) return {}
+    if (!configured) return further
     provider.registerApp((proxy ?? base) + path)
     // Behind the proxy the base URL is that of each request.
     const address = proxy ? { APP_BASE_URL: undefined, CONTRACT_PROXY: '1' } : { APP_BASE_URL: base }
@@ -136,6 +136,16 @@ function toStepsBelowPath({ cases, context, each, result }) {
   ]
 }
 
+/** Returns the steps of a client without configuration, whose errors the framework shows at `/page`. */
+function toUnconfiguredSteps(context, result) {
+  const { unconfiguredContract: cases } = context.contracts
+  const run = (place, env) => contract({ cases, place, configured: false, context, result, env })
+  return [
+    ['guards deny without a configuration', () => run('unconfigured', {})],
+    ['guards deny without a configuration and NODE_ENV', () => run('bare', { NODE_ENV: undefined })],
+  ]
+}
+
 function toSteps(context, result) {
   const { browser, contracts, folder, name, program, provider } = context
   const { build = [], contractOnly = false, tests = [], types = [] } = hosts[name]
@@ -146,7 +156,7 @@ function toSteps(context, result) {
     }
     return commands.length === 0 ? [] : [[title, run]]
   }
-  const { adapterContract, lateWriteContract, unconfiguredContract } = contracts
+  const { adapterContract, lateWriteContract } = contracts
   const cases = [...adapterContract, ...lateWriteContract]
   /** Runs the example; `env` changes its variables, `path` is its base path. */
   const runExample = (env, work, path = '') => {
@@ -177,11 +187,7 @@ function toSteps(context, result) {
       'passes the contract behind a proxy that ends TLS',
       () => contract({ cases, place: 'proxy', context, result }),
     ],
-    [
-      'guards deny without a configuration',
-      () =>
-        contract({ cases: unconfiguredContract, place: 'unconfigured', configured: false, context, result }),
-    ],
+    ...toUnconfiguredSteps(context, result),
     ...belowPath,
     ...hangUpSteps,
     ...each('the example builds', build, 'example'),

@@ -21,8 +21,10 @@ export const app = new Elysia()
   .onAfterHandle(({ set }) => {
     set.headers['x-handled'] = 'yes'
   })
-  .onError(({ code, error }) =>
-    code === 'NOT_FOUND' ? undefined : Response.json(contract.toFailure(error), { status: 500 }),
+  .onError(({ code, error, path }) =>
+    code === 'NOT_FOUND' || contract.isOwnHandler(path)
+      ? undefined
+      : Response.json(contract.toFailure(error), { status: 500 }),
   )
   .get('/', 'home')
   .post('/', ({ body }) => body)

@@ -42,5 +42,8 @@ get('/token', async ({ args, res }) => res.json(await idp.getAccessToken(...args
 get('/start', async ({ args, query, res }) => sendResponse(res, await contract.start(idp, query, args)))
 get('/connect', async ({ args, query, res }) => sendResponse(res, await contract.connect(idp, query, args)))
 
-app.use((error, _req, res, _next) => res.status(500).json(contract.toFailure(error)))
+app.use((error, req, res, next) => {
+  if (contract.isOwnHandler(req.path)) next(error)
+  else res.status(500).json(contract.toFailure(error))
+})
 app.listen(contract.port, '127.0.0.1')

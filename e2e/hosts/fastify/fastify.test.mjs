@@ -1,9 +1,9 @@
 // node --test: wrong mounting, and responses of the adapter that a hook of the application delays, or that fail.
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { text } from 'node:stream/consumers'
-import { describe, test } from 'node:test'
+import { afterEach, describe, test } from 'node:test'
 import Fastify from 'fastify'
-import { IdpClient } from 'idp-client/fastify'
+import { customFetch, IdpClient } from 'idp-client/fastify'
 import { clientOptions } from './support/client.mjs'
 import { disconnectWhileSending } from './support/disconnect.mjs'
 
@@ -126,3 +126,37 @@ for (const path of ['/orders', '/auth/profile']) {
     equal(response.json().message, 'of the application')
   })
 }
+
+describe('an error that Fastify handles', () => {
+  const { NODE_ENV } = process.env
+  const setNodeEnv = (value) => {
+    if (value === undefined) delete process.env.NODE_ENV
+    else process.env.NODE_ENV = value
+  }
+  afterEach(() => setNodeEnv(NODE_ENV))
+
+  for (const [nodeEnv, isDevelopment] of [
+    ['production', false],
+    [undefined, false],
+    ['development', true],
+  ]) {
+    test(`says what failed with NODE_ENV ${nodeEnv}, and not with the status of the provider`, async () => {
+      setNodeEnv(nodeEnv)
+      const fetch = async () => new Response('not here', { status: 404 })
+      const idp = client({ [customFetch]: fetch, domain: 'id.internal.example' })
+      const app = Fastify()
+      await app.register(idp.plugin)
+      app.get('/', () => idp.startInteractiveLogin())
+      const { body, headers, statusCode } = await app.inject('/')
+      equal(statusCode, 502)
+      equal(headers['cache-control']?.includes('public') ?? false, false)
+      const { code, message } = JSON.parse(body)
+      equal(code, 'DISCOVERY_ERROR')
+      match(
+        message,
+        /^The provider's metadata could not be loaded or is not usable\. Correct the path in domain/,
+      )
+      equal(body.includes('internal.example'), isDevelopment)
+    })
+  }
+})

@@ -6,7 +6,9 @@ import * as contract from './support/contract.mjs'
 const idp = new IdpClient(contract.options)
 const app = Fastify()
 await app.register(idp.plugin)
-app.setErrorHandler((error, _request, reply) => reply.code(500).send(contract.toFailure(error)))
+app.setErrorHandler((error, request, reply) =>
+  contract.isOwnHandler(request.url) ? reply.send(error) : reply.code(500).send(contract.toFailure(error)),
+)
 
 function get(path, handler) {
   app.get(path, async (request, reply) => {

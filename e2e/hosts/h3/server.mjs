@@ -13,6 +13,7 @@ const get = (path, handler) =>
     try {
       return await handler({ query: event.url.searchParams, request: event.req, headers: event.res.headers })
     } catch (error) {
+      if (contract.isOwnHandler(path)) throw error
       event.res.status = 500
       return contract.toFailure(error)
     }

@@ -12,7 +12,6 @@ export const app = new Hono().basePath(contract.basePath)
 const query = (c) => new URL(c.req.url).searchParams
 const styled = (c) => contract.explicit(query(c), c)
 
-app.onError((error, c) => c.json(contract.toFailure(error), 500))
 app.use(async (c, next) => {
   if (c.req.method === 'POST') await c.req.parseBody()
   await next()
@@ -27,24 +26,28 @@ app.use(idp.middleware)
 app.get('/', (c) => c.text('home'))
 app.get('/public', (c) => c.text('public', 200, { 'cache-control': 'public, max-age=60' }))
 app.get('/page', idp.requireLogin(), (c) => c.text(`user=${c.var.idpSession.user.sub}`))
-app.get('/api', idp.requireAuth(), (c) => c.json({ sub: c.var.idpSession.user.sub }))
-app.get('/whoami', async (c) => c.json(contract.toKnown(await idp.getSession(...styled(c)))))
-app.get('/update', async (c) => {
+
+// An application of its own, so that the error handler of Hono responds to the page.
+const operations = new Hono().onError((error, c) => c.json(contract.toFailure(error), 500))
+operations.get('/api', idp.requireAuth(), (c) => c.json({ sub: c.var.idpSession.user.sub }))
+operations.get('/whoami', async (c) => c.json(contract.toKnown(await idp.getSession(...styled(c)))))
+operations.get('/update', async (c) => {
   await contract.save(idp, query(c), styled(c))
   return c.json({ ok: true })
 })
-app.get('/app-cookie', async (c) => {
+operations.get('/app-cookie', async (c) => {
   setCookie(c, 'app_before', '1')
   await contract.save(idp, query(c), styled(c))
   setCookie(c, 'app_after', '1')
   return c.json({ ok: true })
 })
-app.get('/token', async (c) => c.json(await idp.getAccessToken(...styled(c))))
-app.get('/user-info', async (c) => c.json(await idp.getUserInfo(...styled(c))))
-app.get('/late', (c) => {
+operations.get('/token', async (c) => c.json(await idp.getAccessToken(...styled(c))))
+operations.get('/user-info', async (c) => c.json(await idp.getUserInfo(...styled(c))))
+operations.get('/late', (c) => {
   contract.saveLater(idp, query(c), styled(c))
   return c.text('late')
 })
-app.get('/late-result', async (c) => c.json(await contract.lateResult(query(c))))
-app.get('/start', (c) => contract.start(idp, query(c), styled(c)))
-app.get('/connect', (c) => contract.connect(idp, query(c), styled(c)))
+operations.get('/late-result', async (c) => c.json(await contract.lateResult(query(c))))
+operations.get('/start', (c) => contract.start(idp, query(c), styled(c)))
+operations.get('/connect', (c) => contract.connect(idp, query(c), styled(c)))
+app.route('/', operations)

@@ -16,6 +16,7 @@ app.use(async (ctx, next) => {
   try {
     await next()
   } catch (error) {
+    if (contract.isOwnHandler(ctx.path)) throw error
     ctx.status = 500
     ctx.body = contract.toFailure(error)
   }

@@ -1,5 +1,6 @@
-import type { ArgumentsHost, ExceptionFilter } from '@nestjs/common'
+import type { ArgumentsHost } from '@nestjs/common'
 import { Catch, Controller, Get, Header, HttpException, Req, Res } from '@nestjs/common'
+import { BaseExceptionFilter } from '@nestjs/core'
 import type { SessionData } from 'idp-client/nest'
 import { IdpClient, IdpSession, RequireAuth, RequireLogin, sendResponse } from 'idp-client/nest'
 import * as contract from './support/contract.mjs'
@@ -89,8 +90,10 @@ export class ContractController {
 }
 
 @Catch()
-export class Failures implements ExceptionFilter {
+export class Failures extends BaseExceptionFilter {
   catch(error: unknown, host: ArgumentsHost) {
+    const { url } = host.switchToHttp().getRequest()
+    if (contract.isOwnHandler(url)) return super.catch(error, host)
     const [status, body] =
       error instanceof HttpException
         ? [error.getStatus(), error.getResponse()]

@@ -1,7 +1,7 @@
 // The contract application on NestJS, compiled to an ECMAScript module.
 import 'reflect-metadata'
 import { Module } from '@nestjs/common'
-import { NestFactory } from '@nestjs/core'
+import { HttpAdapterHost, NestFactory } from '@nestjs/core'
 import { IdpModule } from 'idp-client/nest'
 import { ContractController, Failures } from './contract.controller.js'
 import { createAdapter } from './platform.mjs'
@@ -14,5 +14,5 @@ import { options, port } from './support/contract.mjs'
 class AppModule {}
 
 const app = await NestFactory.create(AppModule, await createAdapter(), { logger: false })
-app.useGlobalFilters(new Failures())
+app.useGlobalFilters(new Failures(app.get(HttpAdapterHost).httpAdapter))
 await app.listen(port, '127.0.0.1')

@@ -134,6 +134,9 @@ export async function respond(idp, { context, name, query, set }) {
   }
 }
 
+/** Whether the framework's own error handler responds at this path, so that the contract sees what it shows. */
+export const isOwnHandler = (path) => path === `${basePath}/page`
+
 /** The body of a response with status 500 for an error of the library; rethrows any other. */
 export function toFailure(error) {
   if (!isIdpError(error)) throw error

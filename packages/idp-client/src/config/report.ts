@@ -11,10 +11,14 @@ function toList(problems: readonly Problem[]): string {
 }
 
 /** One error that lists everything that keeps the client from working, each with its fix. */
-export function configurationError(problems: readonly Problem[]): InvalidConfigurationError {
+export function configurationError(
+  problems: readonly Problem[],
+  { atConstruction = false }: { readonly atConstruction?: boolean } = {},
+): InvalidConfigurationError {
   const blocking = problems.filter(({ kind }) => kind !== 'notice')
   return new InvalidConfigurationError('INVALID_CONFIGURATION', {
     detail: toList(blocking).replace(/^ /, ''),
+    atConstruction,
   })
 }
 
@@ -48,7 +52,8 @@ export function report({ settings, problems }: Resolved): void {
       settings.log.emit({ level: 'warn', code: 'NOTICE', message, remedy })
   }
   const blocking = problems.filter(({ kind }) => kind !== 'notice')
-  if (blocking.some(({ kind }) => kind === 'wrong-option')) throw configurationError(problems)
+  if (blocking.some(({ kind }) => kind === 'wrong-option'))
+    throw configurationError(problems, { atConstruction: true })
   if (blocking.length === 0) return
   const message = `The configuration is incomplete, so every session and login is refused:${toList(blocking)}`
   const remedy = 'INVALID_CONFIGURATION'

@@ -2,6 +2,7 @@ import type { FeatureModules } from '../features.ts'
 import type { Clock } from '../lib/clock.ts'
 import { systemClock } from '../lib/clock.ts'
 import { deepFreeze } from '../lib/freeze.ts'
+import { isDevelopment } from '../lib/node-env.ts'
 import { processWide } from '../lib/registry.ts'
 import { createLog } from '../log/log.ts'
 import { resolveAuthorization } from './authorization.ts'
@@ -47,8 +48,8 @@ function resolveBaseSettings(
   addIssue: AddIssue,
 ): BaseSettings {
   const production = env.NODE_ENV === 'production'
-  // With any other value, or none, browsers may reach this deployment without a proxy.
-  const development = env.NODE_ENV === 'development' || env.NODE_ENV === 'test'
+  // Otherwise browsers may reach this deployment without a proxy.
+  const development = isDevelopment(env.NODE_ENV)
   const basePath = resolveBasePath(env, addIssue)
   const routes = resolveRoutes(options, env, basePath, addIssue)
   const appBaseUrl = resolveAppBaseUrl(options, env, { basePath, callback: routes.routes.callback }, addIssue)

@@ -204,13 +204,12 @@ export const codes: Readonly<Record<Code, CodeEntry>> = {
   },
   SESSION_NOT_WRITABLE: {
     class: 'IdpError',
-    message:
-      'Cookies cannot be written here: call the operation inside the middleware, a route handler or a Server Action, with the response where there is one.',
+    message: 'Cookies cannot be written here.',
     status: 500,
   },
   AMBIENT_REQUEST_MISSING: {
     class: 'IdpError',
-    message: 'There is no current request: pass the request, or call the operation inside the middleware.',
+    message: 'There is no current request.',
     status: 500,
   },
   SESSION_TOO_LARGE: {
@@ -225,8 +224,7 @@ export const codes: Readonly<Record<Code, CodeEntry>> = {
   },
   REFRESH_NOT_PERSISTABLE: {
     class: 'AccessTokenError',
-    message:
-      'The access token has expired, and refreshed tokens could not be saved here. Call getAccessToken(request, response) in the proxy or middleware, so that they can, or set sessionStore.',
+    message: 'The access token has expired, and refreshed tokens could not be saved here.',
     status: 503,
   },
   MISSING_REFRESH_TOKEN: {

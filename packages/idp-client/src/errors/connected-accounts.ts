@@ -1,7 +1,8 @@
 import type { IdpErrorOptions } from './base.ts'
-import { IdpError } from './base.ts'
+import { defineFacts, IdpError } from './base.ts'
 import type { CodesOf } from './code.ts'
 import { toCodeNames } from './code-names.ts'
+import { toUpstreamStatus } from './provider.ts'
 
 export type ConnectAccountErrorCode = CodesOf<'ConnectAccountError'>
 
@@ -32,7 +33,7 @@ export class ConnectedAccountsError extends IdpError<ConnectedAccountsErrorCode>
 }
 
 export interface AccountApiFailure {
-  readonly status: number
+  readonly providerStatus: number
   readonly type?: string
   readonly title?: string
   readonly detail?: string
@@ -49,7 +50,8 @@ export interface AccountApiValidationError {
 
 /**
  * The provider's account API rejected a request; the `cause` of `ConnectAccountError` and `ConnectedAccountsError`.
- * It has the `status` and, as untrusted text of the provider, `type`, `title`, `detail` and `validationErrors`.
+ * It has the `providerStatus` and, as untrusted text of the provider, `type`, `title`, `detail` and `validationErrors`,
+ * which are not enumerable.
  */
 export class AccountApiError extends IdpError<CodesOf<'AccountApiError'>> {
   /** @internal */
@@ -57,19 +59,17 @@ export class AccountApiError extends IdpError<CodesOf<'AccountApiError'>> {
   declare readonly name: 'AccountApiError'
   readonly endpoint = 'account'
   /** HTTP status of the response. */
-  readonly status: number
+  readonly providerStatus: number
   /** This and the following are properties of the problem JSON (RFC 9457): untrusted text of the provider. */
-  readonly type: string | undefined
-  readonly title: string | undefined
-  readonly detail: string | undefined
-  readonly validationErrors: readonly AccountApiValidationError[] | undefined
+  declare readonly type: string | undefined
+  declare readonly title: string | undefined
+  declare readonly detail: string | undefined
+  declare readonly validationErrors: readonly AccountApiValidationError[] | undefined
 
   constructor(failure: AccountApiFailure, options: Pick<IdpErrorOptions, 'cause'> = {}) {
-    super('MY_ACCOUNT_API_ERROR', options)
-    this.status = failure.status
-    this.type = failure.type
-    this.title = failure.title
-    this.detail = failure.detail
-    this.validationErrors = failure.validationErrors
+    const { providerStatus, ...facts } = failure
+    super('MY_ACCOUNT_API_ERROR', { ...options, status: toUpstreamStatus(providerStatus) })
+    this.providerStatus = providerStatus
+    defineFacts(this, facts)
   }
 }

@@ -1,7 +1,7 @@
 import { toAdvice } from './advice.ts'
 import type { IdpError } from './base.ts'
-import { isIdpError } from './base.ts'
 import type { Code } from './code.ts'
+import { describe, listCauses } from './describe.ts'
 import { registeredError } from './protocol-errors.ts'
 import type { ProviderEndpoint } from './provider.ts'
 import type { Remedy } from './remedy.ts'
@@ -14,7 +14,7 @@ import { fieldName } from './session.ts'
  */
 export interface Diagnosis {
   readonly error: Code
-  /** The failure and its reason: the message of the error. */
+  /** The failure and its reason: sentences of the library, and the facts. */
   readonly detail: string
   /** Names what helps: a row of the troubleshooting guide. */
   readonly remedy: Remedy
@@ -40,17 +40,6 @@ export interface Diagnosis {
   /** With `SESSION_TOO_LARGE`: bytes of the session, and of its fields. */
   readonly bytes?: number
   readonly fields?: Readonly<Record<string, number>>
-}
-
-/** The error and those of ours that caused it, the outermost first. */
-export function listCauses(error: IdpError): readonly IdpError[] {
-  const all: IdpError[] = []
-  let current: unknown = error
-  while (isIdpError(current) && all.length < 6) {
-    all.push(current)
-    current = current.cause
-  }
-  return all
 }
 
 type Value = { readonly string: string; readonly number: number }
@@ -108,7 +97,7 @@ function present(members: Members): Partial<Diagnosis> {
  */
 export function diagnose(error: IdpError): Diagnosis {
   const errors = listCauses(error)
-  const { code, message, remedy } = error
+  const { code, remedy } = error
   const said = find(
     errors.filter(({ name }) => name === 'OAuthError'),
     'error',
@@ -117,12 +106,12 @@ export function diagnose(error: IdpError): Diagnosis {
   const fields = collectFields(errors)
   return {
     error: code,
-    detail: message,
+    detail: describe(error),
     ...toAdvice(remedy, code),
     ...present({
       endpoint: find(errors, 'endpoint', 'string') as ProviderEndpoint | undefined,
       providerError: said === undefined ? undefined : registeredError(said),
-      status: find(errors, 'status', 'number'),
+      status: find(errors, 'providerStatus', 'number'),
       systemCode: find(errors, 'systemCode', 'string'),
       url: find(errors, 'url', 'string'),
       operation: find(errors, 'operation', 'string') as StoreOperation | undefined,

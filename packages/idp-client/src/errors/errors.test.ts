@@ -55,11 +55,9 @@ describe('the table of codes', () => {
 })
 
 describe('IdpError', () => {
-  test('has the message of its code, followed by its detail', () => {
-    expect(new IdpError('INTERNAL_ERROR').message).toBe(codes.INTERNAL_ERROR.message)
-    expect(new IdpError('INVALID_REQUEST', { detail: 'Parameter: max_age.' }).message).toBe(
-      `${codes.INVALID_REQUEST.message} Parameter: max_age.`,
-    )
+  test('has the sentence of its code and its fix', () => {
+    const { message } = new IdpError('INTERNAL_ERROR')
+    expect(message).toBe(`${codes.INTERNAL_ERROR.message} ${remedies.INTERNAL_ERROR}`)
   })
 
   test('keeps its cause unchanged, and has no cause without one', () => {
@@ -73,7 +71,7 @@ describe('IdpError', () => {
     Object.entries({
       AccessTokenError: new AccessTokenError('MISSING_SESSION'),
       AccessTokenForConnectionError: new AccessTokenForConnectionError('MISSING_SESSION'),
-      AccountApiError: new AccountApiError({ status: 400 }),
+      AccountApiError: new AccountApiError({ providerStatus: 400 }),
       BackchannelAuthenticationError: new BackchannelAuthenticationError('BACKCHANNEL_AUTHENTICATION_ERROR'),
       CallbackError: new CallbackError('MISSING_STATE'),
       ConnectAccountError: new ConnectAccountError('MISSING_SESSION'),
@@ -214,16 +212,16 @@ describe('OAuthError', () => {
     const error = new OAuthError('OAUTH_ERROR', {
       error: 'invalid_grant',
       description: '<script>',
-      status: 400,
+      providerStatus: 400,
       retryAfter: 3,
     })
     expect(error).toMatchObject({
       error: 'invalid_grant',
       description: '<script>',
-      status: 400,
+      providerStatus: 400,
       retryAfter: 3,
     })
-    expect(error.message).toBe(codes.OAUTH_ERROR.message)
+    expect(error.message).toBe(`${codes.OAUTH_ERROR.message} ${remedies.OAUTH_ERROR}`)
   })
 
   test.each([
@@ -235,8 +233,9 @@ describe('OAuthError', () => {
     ['OAUTH_ERROR', undefined, false],
     ['RESPONSE_INVALID', 200, false],
     ['ID_TOKEN_INVALID', undefined, false],
-  ] as const)('%s with status %s: transient is %s', (code, status, transient) => {
-    expect(new OAuthError(code, status === undefined ? {} : { status }).transient).toBe(transient)
+  ] as const)('%s with status %s: transient is %s', (code, providerStatus, transient) => {
+    const error = new OAuthError(code, providerStatus === undefined ? {} : { providerStatus })
+    expect(error.transient).toBe(transient)
   })
 })
 

@@ -44,7 +44,7 @@ function errorsOf(errors: Errors): Record<string, Error> {
   return {
     AccessTokenError: new errors.AccessTokenError('MISSING_SESSION'),
     AccessTokenForConnectionError: new errors.AccessTokenForConnectionError('MISSING_SESSION'),
-    AccountApiError: new errors.AccountApiError({ status: 400 }),
+    AccountApiError: new errors.AccountApiError({ providerStatus: 400 }),
     BackchannelAuthenticationError: new errors.BackchannelAuthenticationError('INVALID_BACKCHANNEL_REQUEST'),
     CallbackError: new errors.CallbackError('MISSING_STATE'),
     ConnectAccountError: new errors.ConnectAccountError('MISSING_SESSION'),

@@ -1,6 +1,7 @@
 import type { IdpErrorOptions } from './base.ts'
 import { IdpError } from './base.ts'
 import type { CodesOf } from './code.ts'
+import { codes } from './codes.ts'
 
 /** Which kinds of factors the provider accepts (`challenge`) or lets the user enroll (`enroll`). */
 export interface MfaRequirements {
@@ -36,7 +37,7 @@ export class MfaRequiredError extends IdpError<CodesOf<'MfaRequiredError'>> {
     options: Pick<IdpErrorOptions, 'cause'> = {},
   ) {
     super('MFA_REQUIRED', options)
-    this.error_description = this.message
+    this.error_description = codes.MFA_REQUIRED.message
     this.mfa_token = challenge.mfaToken
     if (challenge.requirements) this.mfa_requirements = challenge.requirements
   }

@@ -1,6 +1,7 @@
 import type { IdpErrorOptions } from './base.ts'
-import { IdpError, isIdpError } from './base.ts'
+import { defineFacts, IdpError, isIdpError } from './base.ts'
 import type { CodesOf } from './code.ts'
+import { codes } from './codes.ts'
 
 /** One of the provider's endpoints. */
 export type ProviderEndpoint =
@@ -18,10 +19,10 @@ export type ProviderEndpoint =
   | 'end_session'
   | 'account'
 
-export interface DiscoveryErrorOptions extends IdpErrorOptions {
+export interface DiscoveryErrorOptions extends Omit<IdpErrorOptions, 'status'> {
   endpoint?: ProviderEndpoint
   /** HTTP status of the response. */
-  status?: number
+  providerStatus?: number
   /** The system's code for a failed connection: `ECONNREFUSED`, `ENOTFOUND`, `CERT_HAS_EXPIRED`. */
   systemCode?: string
   /** URL of the discovery document, derived from the option `domain`. */
@@ -34,16 +35,18 @@ export class DiscoveryError extends IdpError<CodesOf<'DiscoveryError'>> {
   static override readonly errorBrand = 'DiscoveryError'
   declare readonly name: 'DiscoveryError'
   readonly endpoint: ProviderEndpoint | undefined
-  readonly status: number | undefined
-  readonly systemCode: string | undefined
-  readonly url: string | undefined
+  /** HTTP status of the provider's response. */
+  readonly providerStatus: number | undefined
+  /** Not enumerable. */
+  declare readonly systemCode: string | undefined
+  /** Not enumerable. */
+  declare readonly url: string | undefined
 
   constructor(code: DiscoveryError['code'], options: DiscoveryErrorOptions = {}) {
-    super(code, options)
+    super(code, { ...options, status: codes[code].status })
     this.endpoint = options.endpoint
-    this.status = options.status
-    this.systemCode = options.systemCode
-    this.url = options.url
+    this.providerStatus = options.providerStatus
+    defineFacts(this, { systemCode: options.systemCode, url: options.url })
   }
 }
 
@@ -58,9 +61,15 @@ export interface OAuthErrorOptions extends Omit<DiscoveryErrorOptions, 'url'> {
   retryAfter?: number
 }
 
+/** Returns the status for a temporary failure of the provider; undefined if it decided. */
+export function toUpstreamStatus(providerStatus: number | undefined): number | undefined {
+  if (providerStatus === 429 || providerStatus === 503) return 503
+  return providerStatus !== undefined && providerStatus >= 500 ? 502 : undefined
+}
+
 /**
  * The provider rejected a request, failed or could not be reached. Usually the `cause` of another error. It has
- * `error`, `status`, `description` and `retryAfter` if the response had them; `transient` tells whether the same
+ * `error`, `providerStatus`, `description` and `retryAfter` if the response had them; `transient` tells whether the same
  * request may succeed later.
  */
 export class OAuthError extends IdpError<CodesOf<'OAuthError'>> {
@@ -70,28 +79,32 @@ export class OAuthError extends IdpError<CodesOf<'OAuthError'>> {
   /** `error` of the provider's response (RFC 6749 section 5.2), limited to the characters that the RFC allows. */
   readonly error: string | undefined
   /** HTTP status of the provider's response. */
-  readonly status: number | undefined
-  /** `error_description`: text of the provider, possibly influenced by an attacker. Escape it before rendering. */
-  readonly description: string | undefined
+  readonly providerStatus: number | undefined
+  /**
+   * `error_description`: text of the provider, possibly influenced by an attacker. Escape it before rendering. Not
+   * enumerable.
+   */
+  declare readonly description: string | undefined
   /** Seconds of a `Retry-After` header. */
   readonly retryAfter: number | undefined
   /** The endpoint that was requested; `undefined` for an error in a redirect to the application. */
   endpoint: ProviderEndpoint | undefined
-  readonly systemCode: string | undefined
+  /** Not enumerable. */
+  declare readonly systemCode: string | undefined
 
   constructor(code: OAuthError['code'], options: OAuthErrorOptions = {}) {
-    super(code, options)
-    this.error = options.error
-    this.status = options.status
-    this.description = options.description
-    this.retryAfter = options.retryAfter
-    this.endpoint = options.endpoint
-    this.systemCode = options.systemCode
+    const { description, endpoint, error, providerStatus, retryAfter, systemCode } = options
+    const isUnreachable = code === 'REQUEST_FAILED' || code === 'REQUEST_TIMEOUT'
+    super(code, { ...options, status: isUnreachable ? codes[code].status : toUpstreamStatus(providerStatus) })
+    this.error = error
+    this.providerStatus = providerStatus
+    this.retryAfter = retryAfter
+    this.endpoint = endpoint
+    defineFacts(this, { description, systemCode })
   }
 
   /** Whether the same request may succeed later: no response, 429 or 5xx. A refresh token is only discarded if it is not. */
   get transient(): boolean {
-    if (this.code === 'REQUEST_FAILED' || this.code === 'REQUEST_TIMEOUT') return true
-    return this.status !== undefined && (this.status === 429 || this.status >= 500)
+    return this.status !== undefined
   }
 }

@@ -3,10 +3,11 @@ import type { Remedy } from './remedy.ts'
 /**
  * Fixes for failures, for developers and operators: the one closed list that events, the default logger, failure pages
  * and docs share. A code has one row; where one code has several reasons, each reason has a row of its own, which an
- * error names in `remedy`. Loaded with the first failure, never with the library.
+ * error names in `remedy`. Messages of errors contain them: none names a value of the configuration.
  */
 export const remedies: Readonly<Record<Remedy, string>> = {
-  INVALID_CONFIGURATION: 'Set the options or environment variables that the message names.',
+  INVALID_CONFIGURATION:
+    'Set the named options or environment variables (in production, detail and the log name them).',
   SERVER_ONLY:
     'Construct the client in a module that no client component imports; without React use idp-client/browser.',
   BASE_URL_UNKNOWN: 'Set appBaseUrl (or APP_BASE_URL), or pass the request to the operation.',
@@ -14,7 +15,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   INVALID_REQUEST:
     'Correct the parameter; https://github.com/idp-client/idp-client/blob/main/docs/reference/routes.md describes each route.',
   INVALID_ARGUMENTS:
-    'Pass the arguments in an order that the message names: the request itself, not the context object of a framework.',
+    'Pass the arguments in one of the accepted orders (in production, detail lists them): the request itself, not the context object of a framework.',
   NAVIGATION_REQUIRED:
     'Link to the route with a plain link (a href), or call location.assign: fetch and next/link cannot navigate to the provider.',
   CROSS_SITE_REQUEST: 'Start it from a page of the application itself.',
@@ -24,7 +25,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   DISCOVERY_TIMEOUT: 'Check the network path to the provider, or raise httpTimeout.',
   JWKS_ERROR: 'Check that this server can reach the jwks_uri of the provider.',
   OAUTH_ERROR:
-    "Look for the reason in the provider's log; error, status and description of this error are the provider's own, untrusted.",
+    "Look for the reason in the provider's log; error, providerStatus and description of this error are the provider's own, untrusted.",
   REQUEST_FAILED: 'Check the network path to the provider.',
   REQUEST_TIMEOUT: 'Check the provider, or raise httpTimeout.',
   RESPONSE_INVALID: "Check the provider's response against the protocol; a proxy in between may change it.",
@@ -53,7 +54,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   MISSING_SESSION: 'Send the user to the login route first.',
   MISSING_SESSION_DATA: 'Pass the changed SessionData object that getSession returned.',
   SESSION_NOT_WRITABLE:
-    'Call the operation inside the middleware, a route handler or a Server Action, before the headers are sent.',
+    'Call the operation inside the middleware, a route handler or a Server Action, with the response where there is one, before the headers are sent.',
   AMBIENT_REQUEST_MISSING: 'Pass the request, or call the operation inside the middleware.',
   SESSION_TOO_LARGE:
     'See bytes and fields for the sizes; drop claims in beforeSessionSaved, raise session.cookie.maxBytes, or set sessionStore.',
@@ -73,7 +74,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   INVALID_ACTOR_TOKEN_TYPE: 'Pass the URL or URN that the provider uses for this actor token type.',
   RESERVED_PARAMETER: 'Use the option for that parameter, or remove it.',
   EXCHANGE_FAILED: "Look for the reason in the provider's log.",
-  INVALID_BACKCHANNEL_REQUEST: 'Correct the option that the message names; nothing was sent.',
+  INVALID_BACKCHANNEL_REQUEST: 'Correct the named option (in production, detail names it); nothing was sent.',
   BACKCHANNEL_AUTHENTICATION_NOT_SUPPORTED_ERROR:
     'Enable CIBA at the provider, so that it advertises backchannel_authentication_endpoint.',
   BACKCHANNEL_AUTHENTICATION_ERROR:
@@ -119,7 +120,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   FAILED_TO_LIST: "Look for the reason in the provider's log.",
   FAILED_TO_DELETE: "Look for the reason in the provider's log.",
   MY_ACCOUNT_API_ERROR:
-    'Read type, status and validationErrors; title and detail are untrusted text of the provider.',
+    'Read type, providerStatus and validationErrors; title and detail are untrusted text of the provider.',
   INSUFFICIENT_USER_AUTHENTICATION:
     'Send the user to the login route with the query in login of the response; where login is missing, such a login has just not helped.',
   INSUFFICIENT_SCOPE: 'Send the user to the login route with the query in login of the response.',

@@ -1,5 +1,5 @@
 import type { IdpErrorOptions } from './base.ts'
-import { IdpError } from './base.ts'
+import { defineFacts, IdpError } from './base.ts'
 import type { CodesOf } from './code.ts'
 import { toCodeNames } from './code-names.ts'
 
@@ -53,11 +53,12 @@ export class SessionStoreError extends IdpError<SessionStoreErrorCode> {
   declare readonly name: 'SessionStoreError'
   /** With `SESSION_TOO_LARGE`, see there; else 0. */
   readonly bytes: number
-  /** With `SESSION_TOO_LARGE`, see there; else empty. */
-  readonly fields: Readonly<Record<string, number>>
-  /** With `SESSION_STORE_FAILED`: the operation, and how the driver names the failure. */
+  /** With `SESSION_TOO_LARGE`, see there; else empty. Not enumerable. */
+  declare readonly fields: Readonly<Record<string, number>>
+  /** With `SESSION_STORE_FAILED`: the operation. */
   readonly operation: StoreOperation | undefined
-  readonly reason: string | undefined
+  /** With `SESSION_STORE_FAILED`: how the driver names the failure. Not enumerable. */
+  declare readonly reason: string | undefined
 
   constructor(
     code: SessionStoreErrorCode,
@@ -65,8 +66,7 @@ export class SessionStoreError extends IdpError<SessionStoreErrorCode> {
   ) {
     super(code, options)
     this.bytes = options.bytes ?? 0
-    this.fields = options.fields ?? {}
     this.operation = options.operation
-    this.reason = options.reason
+    defineFacts(this, { fields: options.fields ?? {}, reason: options.reason })
   }
 }

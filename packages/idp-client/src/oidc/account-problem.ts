@@ -29,11 +29,11 @@ function validationErrors(value: unknown): AccountApiValidationError[] {
  * Parses an error response of the account API (problem JSON, RFC 9457). Without a readable body only the status is
  * known.
  */
-export function readProblem(status: number, body: JsonObject | null): AccountApiFailure {
-  if (!body) return { status }
+export function readProblem(providerStatus: number, body: JsonObject | null): AccountApiFailure {
+  if (!body) return { providerStatus }
   const errors = validationErrors(body['validation_errors'])
   return {
-    status,
+    providerStatus,
     ...pickStrings(body, ['type', 'title', 'detail']),
     ...(errors.length > 0 ? { validationErrors: errors } : {}),
   }

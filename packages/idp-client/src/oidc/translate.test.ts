@@ -63,7 +63,7 @@ describe('responses', () => {
   ])('%i %s: transient is %s', (status, error, transient) => {
     expect(refusalIn(response(status, { error }, 5))).toMatchObject({
       code: 'OAUTH_ERROR',
-      status,
+      providerStatus: status,
       error,
       transient,
       retryAfter: 5,
@@ -79,7 +79,7 @@ describe('responses', () => {
     expect(refusalIn(response(status, body))).toBeUndefined()
     expect(unexpectedStatus(response(status, body))).toMatchObject({
       code: 'RESPONSE_INVALID',
-      status,
+      providerStatus: status,
       transient,
     })
   })
@@ -166,8 +166,14 @@ test.each([
   [429, 'RATE_LIMITED'],
   [503, 'PROVIDER_UNAVAILABLE'],
 ])('[A1] a discovery document with status %i has the remedy %s', (status, remedy) => {
-  expect(unusableDocument({ endpoint: 'discovery' }, status)).toMatchObject({ status, remedy })
-  expect(unusableDocument({ endpoint: 'jwks' }, status)).toMatchObject({ status, remedy: 'JWKS_ERROR' })
+  expect(unusableDocument({ endpoint: 'discovery' }, status)).toMatchObject({
+    providerStatus: status,
+    remedy,
+  })
+  expect(unusableDocument({ endpoint: 'jwks' }, status)).toMatchObject({
+    providerStatus: status,
+    remedy: 'JWKS_ERROR',
+  })
 })
 
 describe("[A1] an error response has a remedy, and the provider's error code if it is registered", () => {
@@ -239,7 +245,7 @@ describe("[A1] an error response has a remedy, and the provider's error code if 
 
   test('[A4] the error of a protected resource is read from its challenge', () => {
     const refused = refusalIn({ ...response, status: 401, challenge: 'invalid_token' })
-    expect(refused).toMatchObject({ code: 'OAUTH_ERROR', error: 'invalid_token', status: 401 })
+    expect(refused).toMatchObject({ code: 'OAUTH_ERROR', error: 'invalid_token', providerStatus: 401 })
     expect(refusalIn(response)).toBeUndefined()
   })
 })

@@ -121,7 +121,7 @@ export function refusal({ response, client, description, error }: Refusal): OAut
       detail: `It returned ${name}${status}.${sent}`,
       remedy: toStatusRemedy(response?.status) ?? toRefusalRemedy(code, response?.status, client),
       description: descriptionText(description),
-      status: response?.status,
+      providerStatus: response?.status,
       retryAfter: response?.retryAfter,
     }),
   )
@@ -133,7 +133,7 @@ export function invalidResponse(detail: string, response?: ProviderResponse, rem
     withoutUndefined({
       detail,
       remedy,
-      status: response?.status,
+      providerStatus: response?.status,
       retryAfter: response?.retryAfter,
     }),
   )
@@ -174,9 +174,9 @@ const REDIRECT_URI_ERRORS: ReadonlySet<string | undefined> = new Set([
 
 /** Adds the redirect URI that was sent to the error message, if it may be the cause. */
 export function redirectUriSent(error: OAuthError, redirectUri: string | null): { readonly detail?: string } {
-  const isPossible = REDIRECT_URI_ERRORS.has(error.error) && error.status !== 401
+  const isPossible = REDIRECT_URI_ERRORS.has(error.error) && error.providerStatus !== 401
   if (redirectUri === null || !isPossible) return {}
-  return { detail: `${error.message} The redirect URI that was sent: ${redirectUri}.` }
+  return { detail: `The redirect URI that was sent: ${redirectUri}.` }
 }
 
 /** Converts an error of a request, or of reading its response, to an `OAuthError`. */
@@ -226,7 +226,7 @@ export function unusableDocument(request: DocumentRequest, status: number): Disc
     status === 200 ? 'The response is not a JSON object.' : `The response has HTTP status ${status}.`
   const remedy = documentRemedy(request, status)
   const code = request.endpoint === 'jwks' ? 'JWKS_ERROR' : 'DISCOVERY_ERROR'
-  return documentError(code, request, { detail, status, ...(remedy ? { remedy } : {}) })
+  return documentError(code, request, { detail, providerStatus: status, ...(remedy ? { remedy } : {}) })
 }
 
 /** Creates the error for a document that could not be loaded; `thrown` comes from loading or reading it. */

@@ -1,6 +1,7 @@
 import type { Engine } from '../engine.ts'
 import type { IdpError } from '../errors/base.ts'
 import { codes } from '../errors/codes.ts'
+import { describe } from '../errors/describe.ts'
 import { LogoutTokenError } from '../errors/logout-token.ts'
 import { backchannelLogout as endSessions } from '../flows/backchannel-logout.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -23,9 +24,9 @@ async function handle(engine: Engine, { exchange, id }: RouteRequest): Promise<R
 
 /** Responds to the provider, which logs the reason; 503 makes it retry after a temporary failure. */
 function fail(error: IdpError): Response {
-  const { code, message, name } = error
+  const { code, name } = error
   const status = name === 'DiscoveryError' ? 503 : toStatus(error)
-  return errorJson(status, code, name === 'LogoutTokenError' ? message : codes[code].message)
+  return errorJson(status, code, name === 'LogoutTokenError' ? describe(error) : codes[code].message)
 }
 
 export const backchannelLogout: RouteHandler = { handle, fail }

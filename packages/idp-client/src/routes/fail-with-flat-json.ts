@@ -1,5 +1,6 @@
 import type { IdpError } from '../errors/base.ts'
 import { codes } from '../errors/codes.ts'
+import { describe } from '../errors/describe.ts'
 import { json } from '../http/responses.ts'
 import { mfaRequiredJson } from './fail-with-json.ts'
 import { toStatus } from './status.ts'
@@ -19,11 +20,11 @@ function toErrorCode({ cause, code }: IdpError, status: number): string {
  * own.
  */
 export function failWithFlatJson(error: IdpError): Response {
-  const { code, message } = error
+  const { code } = error
   const status = toStatus(error)
   const required = mfaRequiredJson(error)
   if (required) return required
-  // The message names the invalid parameter, which the caller needs to know.
-  const description = code === 'INVALID_REQUEST' ? message : codes[code].message
+  // The detail names the invalid parameter, which the caller needs to know.
+  const description = code === 'INVALID_REQUEST' ? describe(error) : codes[code].message
   return json(status, { error: toErrorCode(error, status), error_description: description, code })
 }

@@ -10,30 +10,23 @@ function isOAuthError(value: unknown): value is OAuthError {
 }
 
 function isAccountApiError(value: unknown): value is AccountApiError {
-  return isIdpError(value, 'MY_ACCOUNT_API_ERROR') && 'status' in value
+  return isIdpError(value, 'MY_ACCOUNT_API_ERROR') && 'providerStatus' in value
 }
 
 /** Returns the status of the account API's error; a temporary failure is 503 or 502, not an error of the user. */
-function accountApiStatus({ status }: AccountApiError): number {
-  if (status === 429 || status === 503) return 503
-  return status >= 400 && status < 500 ? status : 502
+function accountApiStatus({ providerStatus, status }: AccountApiError): number {
+  return status ?? (providerStatus >= 400 && providerStatus < 500 ? providerStatus : 502)
 }
 
 /** Returns the status of a failed connection, by its cause. */
 function connectStatus(cause: unknown, status: number): number {
   if (isAccountApiError(cause)) return accountApiStatus(cause)
   if (isOAuthError(cause)) {
-    if (cause.transient) return upstreamStatus(cause)
+    if (cause.status !== undefined) return cause.status
     // Refused by the user or the provider in the callback's parameters; an error in a response would have a status.
-    return cause.code === 'OAUTH_ERROR' && cause.status === undefined ? 400 : status
+    return cause.code === 'OAUTH_ERROR' && cause.providerStatus === undefined ? 400 : status
   }
   return isIdpError(cause) ? toStatus(cause) : status
-}
-
-/** Returns the status of a temporary failure of the provider, which does not affect the session. */
-function upstreamStatus(cause: OAuthError): number {
-  if (cause.code === 'REQUEST_TIMEOUT') return 504
-  return cause.status === 429 || cause.status === 503 ? 503 : 502
 }
 
 /** Returns whether another login helps: there is no session, or its permissions are insufficient. */
@@ -63,7 +56,7 @@ export function toStatus(error: IdpError): number {
     return codes[cause.code].status
   }
   if (!isOAuthError(cause)) return status
-  if (cause.transient) return upstreamStatus(cause)
+  if (cause.status !== undefined) return cause.status
   // An unusable response or rejected tokens are not a decision of the provider about this session.
   if (REJECTION_CODES.has(code) && cause.code !== 'OAUTH_ERROR') return codes[cause.code].status
   return code === 'AUTHORIZATION_CODE_GRANT_ERROR' && cause.error === 'invalid_grant' ? 400 : status

@@ -117,7 +117,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
   const { clock = systemClock, maxSessions = MAX_SESSIONS, name = 'default' } = options
   if (!Number.isSafeInteger(maxSessions) || maxSessions < 1) {
     const detail = 'maxSessions of memoryStore has to be an integer above 0.'
-    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
   }
   const { ended, leases, names, sessions } = getMemory(name, maxSessions)
   const live = liveSessions(sessions, clock)

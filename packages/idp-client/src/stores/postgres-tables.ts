@@ -21,7 +21,7 @@ export interface Tables {
 function assertName(name: string): string {
   if (/^[\w-]{1,48}$/.test(name)) return name
   const detail = 'table and schema of postgresStore are up to 48 letters, digits, _ and -.'
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
 }
 
 /* Subjects and provider session ids may be too long for a B-tree index; a hash index accepts any length. */

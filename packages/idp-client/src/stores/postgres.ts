@@ -47,7 +47,7 @@ const getCode = (error: unknown): unknown =>
 function assertClient(client: PostgresClient): PostgresClient {
   if (typeof client?.query === 'function') return client
   const detail = 'postgresStore needs a pool of pg, or an object with a function query(text, values).'
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
 }
 
 /* Every statement is independent: after a serialization failure it is simply run again. */

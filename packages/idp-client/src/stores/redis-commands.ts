@@ -53,7 +53,7 @@ export function redisCommands(client: RedisClient, wait: ReplicaWait | undefined
   const isObject = typeof client === 'object' && client !== null
   if (typeof client !== 'function' && !(isObject && ('call' in client || 'sendCommand' in client))) {
     const detail = 'redisStore needs a client of redis or ioredis, or a function that sends a command.'
-    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
   }
   const send = createSender(client)
   const commands = toCommands(send)

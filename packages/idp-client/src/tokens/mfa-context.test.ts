@@ -16,7 +16,7 @@ const wanted = { wireParameters: { audience: 'https://bank.example/' }, scope: '
 const requirements = { challenge: [{ type: 'otp' }] }
 
 function demand(token: string | undefined = RAW): OAuthError {
-  const error = new OAuthError('OAUTH_ERROR', { error: 'mfa_required', status: 403 })
+  const error = new OAuthError('OAUTH_ERROR', { error: 'mfa_required', providerStatus: 403 })
   setMfaChallenge(error, { ...(token === undefined ? {} : { token }), requirements })
   return error
 }

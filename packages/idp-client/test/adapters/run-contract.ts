@@ -40,10 +40,13 @@ export function runContract(make: MakeApplication, further: readonly ContractCas
     let running: RunningHost
 
     beforeAll(async () => {
+      // Otherwise responses name what is missing, for the developer.
+      vi.stubEnv('NODE_ENV', 'production')
       running = await startHost(make, place, provider, { logger: () => {} })
     })
 
     afterAll(async () => {
+      vi.unstubAllEnvs()
       await running.stop()
     })
 

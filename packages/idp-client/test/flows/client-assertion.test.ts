@@ -122,7 +122,7 @@ describe('a client that authenticates with a signed assertion', () => {
     })
     expect(await rejectionOf(client.startInteractiveLogin({}, browser.request('/')))).toMatchObject({
       code: 'AUTHORIZATION_REQUEST_ERROR',
-      cause: { error: 'invalid_client', status: 401 },
+      cause: { error: 'invalid_client', providerStatus: 401 },
     })
   })
 })

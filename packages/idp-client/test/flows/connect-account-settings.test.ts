@@ -177,7 +177,7 @@ describe('an account that cannot be disconnected', () => {
     const browser = await world.signedIn()
     expect(await rejectionOf(remove(browser, 'cac_none'))).toMatchObject({
       code: 'FAILED_TO_DELETE',
-      cause: { code: 'MY_ACCOUNT_API_ERROR', status: 404 },
+      cause: { code: 'MY_ACCOUNT_API_ERROR', providerStatus: 404 },
     })
   })
 

@@ -96,11 +96,11 @@ describe('errors of the account API', () => {
       expect(error).toMatchObject({ name: 'ConnectAccountError', code: 'FAILED_TO_INITIATE' })
       const { cause } = error as { cause: unknown }
       expect(cause).toBeInstanceOf(AccountApiError)
-      const { detail, status, title, type, validationErrors } = cause as AccountApiError
-      return { detail, status, title, type, validationErrors }
+      const { detail, providerStatus, title, type, validationErrors } = cause as AccountApiError
+      return { detail, providerStatus, title, type, validationErrors }
     }
     expect(await failureOf(problem)).toEqual({
-      status: 422,
+      providerStatus: 422,
       type: problem.type,
       title: 'No',
       detail: 'Not like this.',
@@ -109,8 +109,8 @@ describe('errors of the account API', () => {
     const bounded = await failureOf(long)
     expect(bounded.title).toMatch(/^[x ]{1,500}$/)
     expect(bounded.validationErrors).toHaveLength(20)
-    expect(await failureOf({ type: 7, title: null, validation_errors: {} })).toEqual({ status: 422 })
-    expect(await failureOf([])).toEqual({ status: 422 })
+    expect(await failureOf({ type: 7, title: null, validation_errors: {} })).toEqual({ providerStatus: 422 })
+    expect(await failureOf([])).toEqual({ providerStatus: 422 })
     expect(JSON.stringify(world.events)).not.toContain('Not like this')
   })
 
@@ -397,7 +397,7 @@ describe('listConnectedAccounts', () => {
     world.provider.faults.set('account-list', answers(403))
     expect(await rejectionOf(list(browser))).toMatchObject({
       code: 'FAILED_TO_LIST',
-      cause: { name: 'AccountApiError', status: 403 },
+      cause: { name: 'AccountApiError', providerStatus: 403 },
     })
   })
 })
@@ -451,7 +451,7 @@ describe('deleteConnectedAccount', () => {
     expect((await sessionOf(browser))?.connectionTokenSets).toMatchObject([{ connection: 'google-oauth2' }])
     world.provider.faults.clear()
     expect(await rejectionOf(remove(browser, options))).toMatchObject({
-      cause: { name: 'AccountApiError', status: 404 },
+      cause: { name: 'AccountApiError', providerStatus: 404 },
     })
   })
 

@@ -74,12 +74,12 @@ describe('[S248] the page about errors', () => {
 const causes: readonly (Error | undefined)[] = [
   undefined,
   new OAuthError('OAUTH_ERROR', { error: 'access_denied' }),
-  new OAuthError('OAUTH_ERROR', { error: 'invalid_grant', status: 400 }),
-  ...[500, 503].map((status) => new OAuthError('RESPONSE_INVALID', { status })),
+  new OAuthError('OAUTH_ERROR', { error: 'invalid_grant', providerStatus: 400 }),
+  ...[500, 503].map((providerStatus) => new OAuthError('RESPONSE_INVALID', { providerStatus })),
   new OAuthError('RESPONSE_INVALID'),
   new OAuthError('REQUEST_TIMEOUT'),
   ...(['DISCOVERY_ERROR', 'DISCOVERY_TIMEOUT'] as const).map((code) => new DiscoveryError(code)),
-  new AccountApiError({ status: 404 }),
+  new AccountApiError({ providerStatus: 404 }),
   new AccessTokenError('MISSING_REFRESH_TOKEN'),
 ]
 

@@ -170,7 +170,7 @@ describe('nonces', () => {
     expect(world.provider.count('token')).toBe(2)
     await world.login(other.browser)
     expect(errors).toMatchObject([
-      { code: 'AUTHORIZATION_CODE_GRANT_ERROR', cause: { error: 'use_dpop_nonce', status: 400 } },
+      { code: 'AUTHORIZATION_CODE_GRANT_ERROR', cause: { error: 'use_dpop_nonce', providerStatus: 400 } },
     ])
   })
 

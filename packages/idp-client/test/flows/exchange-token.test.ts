@@ -152,7 +152,7 @@ describe('[S183] an exchange that fails', () => {
     expect(error).toMatchObject({
       name: 'CustomTokenExchangeError',
       code: 'EXCHANGE_FAILED',
-      cause: { name: 'OAuthError', error: 'invalid_grant', status: 400 },
+      cause: { name: 'OAuthError', error: 'invalid_grant', providerStatus: 400 },
     })
     // Neither error nor log repeat it.
     const { cause } = error as { cause: Error }
@@ -214,7 +214,7 @@ describe('[S183] an exchange that fails', () => {
     const error = await rejectionOf(exchange())
     expect(error).toMatchObject({ code: 'MFA_REQUIRED', mfa_requirements: requirements })
     const { cause } = error
-    expect(cause).toMatchObject({ error: 'mfa_required', status: 403 })
+    expect(cause).toMatchObject({ error: 'mfa_required', providerStatus: 403 })
     expect(getMfaChallenge(cause)).toEqual({ token: 'raw-mfa-token', requirements })
     expect(inspect([error, cause, realm.events], { depth: 9, showHidden: true })).not.toContain(
       'raw-mfa-token',

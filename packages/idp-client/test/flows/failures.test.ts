@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { codes } from '../../src/errors/codes.ts'
+import { describe as describeError } from '../../src/errors/describe.ts'
 import { remedies } from '../../src/errors/remedies.ts'
 import type { IdpClientOptions, LogEvent, OnCallbackContext, SessionDataStore } from '../../src/index.ts'
+import { IdpError, isIdpError } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
@@ -55,7 +56,8 @@ describe('[A1] event, hook and page report the same', () => {
     const same = ({ advice, detail, id, remedy }: Failure) => ({ advice, detail, id, remedy })
     expect(cause && same(cause)).toEqual(outcome && same(outcome))
     expect(told).toHaveLength(1)
-    expect(told[0]?.error).toMatchObject({ message: outcome?.detail, remedy: 'CLIENT_REFUSED' })
+    expect(told[0]?.error).toMatchObject({ remedy: 'CLIENT_REFUSED' })
+    expect(told[0]?.error && describeError(told[0].error)).toBe(outcome?.detail)
     for (const text of [outcome?.detail, remedies.CLIENT_REFUSED, 'CLIENT_REFUSED', outcome?.id])
       expect(page).toContain(text)
     expect(page).toContain('Login is not set up correctly')
@@ -111,7 +113,8 @@ describe('[A1] event, hook and page report the same', () => {
     const [event, ...more] = failures()
     expect(more).toEqual([])
     expect(event).toMatchObject({ code: 'PROVIDER_FAILURE', endpoint: 'token', systemCode: 'ECONNRESET' })
-    expect(error).toMatchObject({ message: event?.detail, remedy: 'CONNECTION_LOST' })
+    expect(error).toMatchObject({ remedy: 'CONNECTION_LOST' })
+    expect(isIdpError(error) && describeError(error)).toBe(event?.detail)
   })
 })
 
@@ -301,9 +304,11 @@ function generate(): Promise<CryptoKeyPair> {
 
 test('[J9] errors about where an operation runs name the places where it can', async () => {
   await expect(world.client.getSession()).rejects.toThrow(
-    /pass the request, or call the operation inside the middleware/,
+    /Pass the request, or call the operation inside the middleware/,
   )
-  expect(codes.SESSION_NOT_WRITABLE.message).toMatch(/the middleware, a route handler or a Server Action/)
+  expect(new IdpError('SESSION_NOT_WRITABLE').message).toMatch(
+    /the middleware, a route handler or a Server Action/,
+  )
 })
 
 test('[J6] the redirect URI is in the event of the login, because a rejected one never comes back', async () => {

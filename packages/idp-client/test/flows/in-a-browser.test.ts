@@ -30,7 +30,7 @@ describe('[J4] a client in a browser', () => {
     const warn = vi.spyOn(console, 'warn')
     const construct = (): unknown => new Client()
     expect(construct).toThrowError(
-      /^IdpClient works on the server only: in client components call useUser from 'idp-client\/react'\.$/,
+      /^IdpClient works on the server only: in client components call useUser from 'idp-client\/react'\. /,
     )
     expect(construct).toThrowError(
       expect.objectContaining({ name: 'InvalidConfigurationError', code: 'SERVER_ONLY' }),

@@ -39,7 +39,7 @@ describe('getAccessToken', () => {
       error: 'mfa_required',
       mfa_requirements: { challenge: [{ type: 'otp' }, { type: 'recovery-code' }] },
     })
-    expect(error.cause).toMatchObject({ name: 'OAuthError', error: 'mfa_required', status: 403 })
+    expect(error.cause).toMatchObject({ name: 'OAuthError', error: 'mfa_required', providerStatus: 403 })
     expect(error.toJSON()).toEqual({
       error: 'mfa_required',
       error_description: error.error_description,

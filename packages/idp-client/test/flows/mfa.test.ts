@@ -87,7 +87,7 @@ describe('getAuthenticators', () => {
   test.each([
     [
       { kind: 'respond', status: 500 },
-      { code: 'RESPONSE_INVALID', status: 500, transient: true },
+      { code: 'RESPONSE_INVALID', providerStatus: 500, transient: true },
     ],
     [{ kind: 'reset' }, { code: 'REQUEST_FAILED' }],
     [{ kind: 'truncate' }, { code: 'RESPONSE_INVALID' }],
@@ -182,7 +182,7 @@ describe('challenge', () => {
     const options = { mfaToken, challengeType: 'otp', authenticatorId: 'none' } as const
     await expect(world.client.mfa.challenge(browser.request('/'), options)).rejects.toMatchObject({
       code: 'MFA_CHALLENGE_ERROR',
-      cause: { name: 'OAuthError', error: 'invalid_request', status: 400 },
+      cause: { name: 'OAuthError', error: 'invalid_request', providerStatus: 400 },
     })
   })
 })
@@ -242,7 +242,7 @@ describe('enroll', () => {
     await expect(world.client.mfa.enroll(browser.request('/'), options)).rejects.toMatchObject({
       name: 'MfaError',
       code: 'MFA_ENROLLMENT_ERROR',
-      cause: { error: 'access_denied', status: 403 },
+      cause: { error: 'access_denied', providerStatus: 403 },
     })
   })
 
@@ -324,7 +324,7 @@ describe('verify', () => {
     await expect(verify(browser, mfaToken, { otp: '000000x' })).rejects.toMatchObject({
       name: 'MfaError',
       code: 'MFA_VERIFY_ERROR',
-      cause: { name: 'OAuthError', error: 'invalid_grant', status: 403 },
+      cause: { name: 'OAuthError', error: 'invalid_grant', providerStatus: 403 },
     })
     expect(await browser.session()).toEqual(before)
     expect(await verify(browser, mfaToken, { otp: world.otp() })).toEqual({ success: true })

@@ -171,7 +171,7 @@ describe('a failed push ends the login, without a second attempt or a plain requ
     expect(error).toMatchObject({
       name: 'CallbackError',
       code: 'AUTHORIZATION_REQUEST_ERROR',
-      cause: { name: 'OAuthError', error: 'invalid_request', status: 400 },
+      cause: { name: 'OAuthError', error: 'invalid_request', providerStatus: 400 },
     })
     expect(world.events).toContainEqual(
       expect.objectContaining({ code: 'PROVIDER_FAILURE', endpoint: 'par', status: 400 }),

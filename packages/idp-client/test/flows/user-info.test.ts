@@ -83,7 +83,7 @@ describe('getUserInfo', () => {
     [
       'a refusal',
       { status: 401, headers: { 'www-authenticate': 'Bearer error="invalid_token"' } },
-      { status: 401 },
+      { providerStatus: 401 },
     ],
     ['HTML', { body: '<h1>x</h1>', headers: { 'content-type': 'text/html' } }, {}],
     ['an overloaded provider', { status: 503 }, { transient: true }],

@@ -164,11 +164,11 @@ describe('the callback', () => {
       code: 'OAUTH_ERROR',
       error: 'access_denied',
       transient: false,
-      status: undefined,
+      providerStatus: undefined,
     })
     expect(cause.description).toContain('<script>')
     expect(cause.description).not.toMatch(/[\r\n]/)
-    expect(error.message + cause.message).not.toMatch(/script|Set-Cookie/)
+    expect(error.message + cause.message).not.toMatch(/<script|Set-Cookie/)
     expect(op.count('token')).toBe(0)
   })
 
@@ -289,7 +289,13 @@ describe('the response', () => {
     const log = recordingLog()
     const { error: outer, cause } = await refused(exchange(providerOf(op.issuer, { log })))
     expect(outer.code).toBe('AUTHORIZATION_CODE_GRANT_ERROR')
-    expect(cause).toMatchObject({ code: 'OAUTH_ERROR', error, status, description: 'No.', transient: false })
+    expect(cause).toMatchObject({
+      code: 'OAUTH_ERROR',
+      error,
+      providerStatus: status,
+      description: 'No.',
+      transient: false,
+    })
     expect(printed(outer)).not.toContain('leaked-token')
     reportFailure(log, outer)
     expect(log.events).toEqual([
@@ -347,7 +353,7 @@ describe('wire faults at the token endpoint', () => {
         : 'AUTHORIZATION_CODE_GRANT_ERROR'
       expect(error.code).toBe(code)
       expect(cause.transient).toBe(fault.transient ?? false)
-      if (fault.status) expect(cause.status).toBe(fault.status)
+      if (fault.status) expect(cause.providerStatus).toBe(fault.status)
       if (fault.timeout) expect(cause.code).toBe('REQUEST_TIMEOUT')
       if (fault.title.includes('Retry-After')) expect(cause.retryAfter).toBe(7)
       expect(printed(error)).not.toMatch(/<html|access-token-1|code-1/)

@@ -266,7 +266,12 @@ describe('failures', () => {
     [503, 'temporarily_unavailable', true],
   ])('%s %s: transient %s, one request', async (status, error, transient) => {
     op.answers.set('token', (response) => json(response, { error }, status))
-    expect(await rejection(refresh())).toMatchObject({ name: 'OAuthError', error, status, transient })
+    expect(await rejection(refresh())).toMatchObject({
+      name: 'OAuthError',
+      error,
+      providerStatus: status,
+      transient,
+    })
     expect(op.count('token')).toBe(1)
   })
 

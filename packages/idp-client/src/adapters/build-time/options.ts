@@ -20,7 +20,7 @@ interface Known {
 }
 
 export function invalid(detail: string): InvalidConfigurationError {
-  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
 }
 
 export const toSlashes = (path: string): string => path.replaceAll('\\', '/')

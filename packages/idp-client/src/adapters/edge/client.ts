@@ -28,7 +28,8 @@ const featureOptions = [
 /** Returns the modules of all features. Throws `InvalidConfigurationError` for an option whose feature is missing. */
 function toModules(features: Features, options: IdpClientOptions): FeatureModules {
   for (const [option, feature] of featureOptions)
-    if (options[option] && !features[feature]) throw missingFeature(feature, `The option ${option}`)
+    if (options[option] && !features[feature])
+      throw missingFeature(feature, `The option ${option}`, { atConstruction: true })
   return {
     backchannelAuthentication:
       features.backchannelAuthentication?.modules ?? missingFeatures.backchannelAuthentication,

@@ -10,8 +10,13 @@ function toDetail(name: FeatureName, dependent: string): string {
 }
 
 /** Creates the error for something that needs a missing feature. */
-export function missingFeature(name: FeatureName, dependent: string): InvalidConfigurationError {
-  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail: toDetail(name, dependent) })
+export function missingFeature(
+  name: FeatureName,
+  dependent: string,
+  { atConstruction = false }: { readonly atConstruction?: boolean } = {},
+): InvalidConfigurationError {
+  const detail = toDetail(name, dependent)
+  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction })
 }
 
 /** Returns a loader that rejects, so that nothing is sent or written. */

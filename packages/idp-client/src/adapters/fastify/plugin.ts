@@ -52,7 +52,7 @@ export interface RequestHooks {
 }
 
 function invalid(detail: string): InvalidConfigurationError {
-  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
 }
 
 function checkPrefix({ basePath }: Settings, prefix: string): void {

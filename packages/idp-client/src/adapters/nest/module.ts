@@ -43,7 +43,7 @@ export class IdpModule {
   configure(): void {
     if (MOUNTED in this.#host) {
       const detail = `IdpModule is imported twice, so that an application would have two clients. Import it once: ${MOUNT_LINE}`
-      throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+      throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
     }
     Object.assign(this.#host, { [MOUNTED]: true })
     this.#client.mount(this.#host.httpAdapter.getInstance<PlatformServer>())

@@ -15,7 +15,7 @@ export interface NitroApp {
 export function toH3App({ h3App }: Partial<NitroApp>): NitroApp['h3App'] {
   if (h3App) return h3App
   const detail = 'idp-client/nuxt needs h3 1: Nuxt 3 or 4, or Nitro 2. With h3 2 use idp-client.'
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
 }
 
 /**

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { describe } from '../../errors/describe.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 import { askStore } from './store-call.ts'
 
@@ -34,7 +35,7 @@ test.each([
   async (cause, reason, remedy) => {
     const error = await failureOf(cause)
     expect(error).toMatchObject({ reason, remedy })
-    expect(error.message).toBe(`The session store could not be read or written. Operation: get, ${reason}.`)
+    expect(describe(error)).toBe(`The session store could not be read or written. Operation: get, ${reason}.`)
   },
 )
 

@@ -23,7 +23,7 @@ export type WayBack =
  * An application on the host under test: a running server that gets real requests. Its `IdpClient` has the hooks of
  * `contractHooks`, parallel transactions and otherwise the defaults, and it serves these paths below `url`. `style` in
  * the query selects how the operation is called. For an error of the library it responds with any status from 400 on
- * and the JSON `{ code }`.
+ * and the JSON `{ code }`; on `/page` the error handler of the framework may respond.
  *
  * | Path | Response |
  * |---|---|

@@ -11,6 +11,7 @@ const failClosed: ContractCase = {
     const page = await browser.send('/page')
     claim(page.status >= 500, `the page guard responds with an error (status ${page.status})`)
     claim(page.location === null && !page.text.includes('user='), 'it neither redirects nor shows the page')
+    claim(!/\b(?:IDP|APP)_[A-Z]/.test(page.text), 'its response names no option or variable')
     const api = await browser.send('/api')
     claimEqual([api.status, api.location], [500, null], 'the API guard')
     claimEqual((JSON.parse(api.text) as Record<string, unknown>)['code'], 'INVALID_CONFIGURATION', 'its code')
