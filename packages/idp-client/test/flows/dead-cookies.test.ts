@@ -124,7 +124,8 @@ test('[L3] only a login or logout deletes the cookies of another version beside 
   const { browser, clock, login } = world
   await login(browser)
   const later = await createSealer([SECRET]).seal('session', new Uint8Array(4000).fill(9))
-  for (const { name, value } of splitCookie('__session', later, { httpOnly: true }))
+  const attributes = { path: '/', secure: false, sameSite: 'lax', httpOnly: true } as const
+  for (const { name, value } of splitCookie('__session', later, attributes))
     browser.cookies.set(name, { value, path: '/', text: '' })
   expect(browser.names('__session')).toEqual(['__session', '__session__0', '__session__1'])
   clock.now += 301

@@ -86,12 +86,11 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
       await defineSession(property, () => this.getSession(event))
       return resolve(event)
     }
-    const { application } = this
     const { request } = event
     // Without cookies (`credentials: 'omit'`) it is anonymous.
     const outer = event.isSubRequest && request.headers.has('cookie') ? ambient.get() : undefined
     return outer
-      ? serveSubRequest({ application, client: this, outer, request }, respond)
+      ? serveSubRequest({ application: this.application, client: this, outer, request }, respond)
       : this.serve(event, () => withCookiesOfRedirects(event, this.bind(event).exchange.cookies, respond))
   }
 
