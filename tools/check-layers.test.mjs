@@ -91,7 +91,7 @@ test('the dependencies of the package are those that its modules import or augme
     const augmented = [...text.matchAll(/^declare module '([^']+)'/gm)].map(([, name]) => name)
     return [...findImports(file, text).map(({ specifier }) => specifier), ...augmented]
   })
-  const packages = specifiers.filter((name) => !/^(?:[.#]|node:|cloudflare:|idp-client\b)/.test(name))
+  const packages = specifiers.filter((name) => !/^(?:[.#]|node:|cloudflare:|astro:|idp-client\b)/.test(name))
   const names = packages.map((name) => /^(?:@[^/]+\/)?[^/]+/.exec(name)[0])
   // SvelteKit bundles packages that have it as a peer. Only with the SvelteKit of the bundle are our redirects its own.
   names.push('svelte')
