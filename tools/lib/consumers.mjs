@@ -157,7 +157,7 @@ async function expectFeatures(base, provider) {
   await browser.get(pathname + search)
   const { fetcher, missing } = JSON.parse((await browser.get('/api/features')).text)
   deepEqual([fetcher, missing?.code], ['function', 'INVALID_CONFIGURATION'])
-  match(missing.message, /import \{ connectedAccounts \} from 'idp-client\/edge'/)
+  match(missing.detail, /import \{ connectedAccounts \} from 'idp-client\/edge'/)
 }
 
 const nextStart = ['node_modules/next/dist/bin/next', 'start', '-H', '127.0.0.1']

@@ -19,7 +19,7 @@ async function features(request: Request): Promise<Response> {
   const missing = await idp.listConnectedAccounts(request).catch((error: unknown) => error)
   return Response.json({
     fetcher: typeof fetchWithAuth,
-    missing: isIdpError(missing) ? { code: missing.code, message: missing.message } : null,
+    missing: isIdpError(missing) ? { code: missing.code, detail: missing.detail } : null,
   })
 }
 
