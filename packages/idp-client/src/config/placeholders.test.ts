@@ -56,15 +56,16 @@ describe('[N4] placeholders', () => {
     }
   })
 
-  test.each(['your-secret-with-at-least-32-characters', 'change-this-to-32-random-characters!'])(
-    'nobody uses the secret of an example: %s',
-    (secret) => {
-      expect(placeholderOf({ ...complete, secret })).toEqual({
-        usable: false,
-        named: ['missing: secret is a placeholder that was not replaced, and counts as missing.'],
-      })
-    },
-  )
+  test.each([
+    'your-secret-with-at-least-32-characters',
+    'change-this-to-32-random-characters!',
+    `${SECRET},your-secret-with-at-least-32-characters`,
+  ])('nobody uses the secret of an example: %s', (secret) => {
+    expect(placeholderOf({ ...complete, secret })).toEqual({
+      usable: false,
+      named: ['missing: secret is a placeholder that was not replaced, and counts as missing.'],
+    })
+  })
 
   test.each<[keyof typeof complete | 'appBaseUrl', string]>([
     ['clientId', 'x'],

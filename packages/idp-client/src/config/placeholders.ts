@@ -28,7 +28,8 @@ function isPlaceholder(field: Field): boolean {
   // The readers of URLs name these.
   if ((field.option === 'domain' || field.option === 'appBaseUrl') && matches(value, NOT_REPLACED))
     return false
-  return matches(value, LEFT_OVER) || (field.option === 'secret' && matches(value, SECRET_FROM_EXAMPLE))
+  const secrets = typeof value === 'string' ? value.split(',') : value
+  return matches(value, LEFT_OVER) || (field.option === 'secret' && matches(secrets, SECRET_FROM_EXAMPLE))
 }
 
 function without<Values extends object>(values: Values, names: readonly string[]): Values {

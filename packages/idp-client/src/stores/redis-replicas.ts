@@ -52,13 +52,13 @@ function createPipeline(client: RedisClient): Pipeline {
   }
   const detail =
     'waitForReplicas needs a client of redis or ioredis: WAIT has to use the connection that sent the command.'
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
 }
 
 function assertWait({ count, timeout = 500 }: ReplicaWait): Required<ReplicaWait> {
   if ([count, timeout].every((value) => Number.isSafeInteger(value) && value > 0)) return { count, timeout }
   const detail = 'waitForReplicas needs count and timeout (milliseconds) as positive integers.'
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
 }
 
 /* Clients do not follow a redirection of a pipeline. The command was not run. */

@@ -63,35 +63,29 @@ const whole = (value: number): string => String(Math.max(1, Math.ceil(value)))
 type Leases = Required<Pick<SessionDataStore, 'lock' | 'once'>>
 
 function leases({ durable, run }: AllRedisCommands, prefix: string): Leases {
+  /** Sets a key that has no value yet, and returns how to delete it again, or null if it has one. */
+  async function take(key: string, ...expiry: string[]): Promise<(() => Promise<void>) | null> {
+    const token = crypto.randomUUID()
+    const release = async (): Promise<void> => {
+      await run(RELEASE, key, token)
+    }
+    try {
+      return (await durable.send('SET', key, token, 'NX', ...expiry)) === null ? null : release
+    } catch (error) {
+      // The primary has the key, which nobody would delete.
+      if (error instanceof NotReplicatedError) await release().catch(() => {})
+      throw error
+    }
+  }
+
   return {
     async lock(id, milliseconds) {
-      const key = `${prefix}lock:{${escapeName(id)}}`
-      const token = crypto.randomUUID()
-      const release = async (): Promise<void> => {
-        await run(RELEASE, key, token)
-      }
-      try {
-        const taken = await durable.send('SET', key, token, 'NX', 'PX', whole(milliseconds))
-        return taken === null ? null : { release }
-      } catch (error) {
-        // The primary has the lock, which nobody would release.
-        if (error instanceof NotReplicatedError) await release().catch(() => {})
-        throw error
-      }
+      const release = await take(`${prefix}lock:{${escapeName(id)}}`, 'PX', whole(milliseconds))
+      return release && { release }
     },
 
-    async once(name, { expiresAt }) {
-      return (
-        (await durable.send(
-          'SET',
-          `${prefix}once:${escapeName(name)}`,
-          '1',
-          'NX',
-          'EXAT',
-          whole(expiresAt),
-        )) !== null
-      )
-    },
+    once: async (name, { expiresAt }) =>
+      (await take(`${prefix}once:${escapeName(name)}`, 'EXAT', whole(expiresAt))) !== null,
   }
 }
 
