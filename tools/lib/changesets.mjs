@@ -26,7 +26,7 @@ export function parseStep(path, text) {
   )
 }
 
-/** The largest of some steps; undefined if there is none. */
+/** The largest of some steps; undefined without any. */
 export const largest = (some) => steps.findLast((step) => some.includes(step))
 
 const list = () => filesBelow('.changeset', (path) => path.endsWith('.md') && !path.endsWith('/README.md'))

@@ -6,7 +6,7 @@ import type {
   MfaVerifyOptions,
 } from './config/mfa.ts'
 import type { GetAccessTokenOptions } from './config/token-options.ts'
-import { nearestName } from './config/unknown-keys.ts'
+import { nearestName, printable } from './config/unknown-keys.ts'
 import type { BackchannelAuthenticationOptions } from './flows/backchannel-auth.ts'
 import type { ConnectAccountOptions } from './flows/connect-account.ts'
 import type { DeleteConnectedAccountOptions } from './flows/connected-accounts.ts'
@@ -106,7 +106,7 @@ const ALIASES: Readonly<Record<string, string>> = {
 function describe(operation: string, name: string, known: readonly string[]): string {
   const alias = ALIASES[name]
   const meant = alias !== undefined && known.includes(alias) ? alias : nearestName(name, known)
-  return meant === undefined
+  return meant === undefined || !printable.test(name)
     ? `${operation} was called with an unknown option, which has no effect. Its options are ${known.join(', ')}.`
     : `${operation}: ${name} is not a known option and has no effect. Did you mean ${meant}?`
 }

@@ -21,7 +21,7 @@ export class SingleFlight<T> {
     this.#onIdle = onIdle
   }
 
-  /** Returns the run under way, or undefined if there is none. */
+  /** Returns the run under way, or undefined without one. */
   get(key: string): SharedRun<T> | undefined {
     return this.#running.get(key)
   }

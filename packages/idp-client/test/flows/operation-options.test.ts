@@ -110,6 +110,11 @@ describe('[N4] unknown options of operations', () => {
     Reflect.deleteProperty(globalThis, Symbol.for('idp-client'))
   })
 
+  test('a name with control characters is not repeated, though it resembles a known one', async () => {
+    await thrownBy(reporting, 'getAccessToken', [{ 'scope\n': 'a' }, request])
+    expect(notices()).toEqual([expect.stringContaining('an unknown option')])
+  })
+
   test.each<[string, object, string, string]>([
     ['getAccessToken', { refesh: true }, 'refesh', 'refresh'],
     ['getAccessToken', { Audience: 'a' }, 'Audience', 'audience'],
