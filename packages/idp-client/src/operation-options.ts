@@ -101,17 +101,21 @@ const ALIASES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Returns what to say about an unknown option. The name may be input, so it is repeated only if it resembles one of ours.
+ * Reports an unknown option, once per process for each of ours that may be meant: the name may be input, so it is repeated
+ * only if it resembles one of ours, and many such names cause no more events.
  */
-function describe(operation: string, name: string, known: readonly string[]): string {
+function report(log: Log, operation: string, name: string, known: readonly string[]): void {
   const alias = ALIASES[name]
-  const meant = alias !== undefined && known.includes(alias) ? alias : nearestName(name, known)
-  return meant === undefined || !printable.test(name)
-    ? `${operation} was called with an unknown option, which has no effect. Its options are ${known.join(', ')}.`
-    : `${operation}: ${name} is not a known option and has no effect. Did you mean ${meant}?`
+  const nearest = alias !== undefined && known.includes(alias) ? alias : nearestName(name, known)
+  const meant = printable.test(name) ? nearest : undefined
+  const message =
+    meant === undefined
+      ? `${operation} was called with an unknown option, which has no effect. Its options are ${known.join(', ')}.`
+      : `${operation}: ${name} is not a known option and has no effect. Did you mean ${meant}?`
+  log.once(message, 'INVALID_CONFIGURATION', `${operation}.${meant ?? ''}`)
 }
 
-/** Reports, once per process, options of an operation that do not exist: a misspelt one would silently have no effect. */
+/** Reports options of an operation that do not exist: a misspelt one would silently have no effect. */
 export function reportUnknownOptions(log: Log, operation: string, options: unknown): void {
   const known: object | undefined = Object.hasOwn(names, operation)
     ? Reflect.get(names, operation)
@@ -119,6 +123,6 @@ export function reportUnknownOptions(log: Log, operation: string, options: unkno
   if (known === undefined || typeof options !== 'object' || options === null) return
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || Object.hasOwn(known, name)) continue
-    log.once(describe(operation, name, Object.keys(known)), 'INVALID_CONFIGURATION')
+    report(log, operation, name, Object.keys(known))
   }
 }

@@ -108,14 +108,14 @@ export class IdpError<C extends Code = Code> extends Error {
     const { cause, detail } = options
     const inner = isIdpError(cause) ? cause : undefined
     const remedy = options.remedy ?? (inner && inner.remedy !== inner.code ? inner.remedy : undefined) ?? code
-    super(toMessage({ ...options, code, inner, remedy }), 'cause' in options ? { cause } : undefined)
+    super(toMessage({ ...options, code, inner, remedy }))
     const { errorBrand } = new.target
     this.name = errorBrand
     this.code = code
     this.remedy = remedy
     const status = options.status ?? inner?.status
     if (status !== undefined) this.status = status
-    defineFacts(this, { detail })
+    defineFacts(this, 'cause' in options ? { detail, cause } : { detail })
     Object.defineProperties(this, {
       [brandKey]: { value: errorBrand },
       [inspectKey]: { value: inspectError },

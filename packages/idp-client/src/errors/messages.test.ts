@@ -10,6 +10,7 @@ import {
   codes,
   DiscoveryError,
   InvalidConfigurationError,
+  isIdpError,
   OAuthError,
   SessionStoreError,
 } from './index.ts'
@@ -53,6 +54,11 @@ const errors: Readonly<Record<string, () => IdpError>> = {
       operation: 'get',
       reason: '08006',
       fields: { 'https://app.example.com/roles': 9000 },
+    }),
+  'SessionStoreError with the error of a driver': () =>
+    new SessionStoreError('SESSION_STORE_FAILED', {
+      operation: 'get',
+      cause: new Error('connect https://app.example.com/roles', { cause: new Error('08006') }),
     }),
   InvalidConfigurationError: () =>
     new InvalidConfigurationError('BASE_URL_NOT_ALLOWED', {
@@ -107,7 +113,8 @@ describe.each(Object.entries(errors))('[N2] the message of %s', (_name, create) 
       if (Reflect.get(error, name) !== undefined) expect(seen).toContain(`${name}: `)
     }
     expect(seen).toContain(error.message)
-    if (error.cause !== undefined) expect(seen).toContain(`url: '${URL_OF_PROVIDER}'`)
+    if (isIdpError(error.cause)) expect(seen).toContain(`url: '${URL_OF_PROVIDER}'`)
+    else if (error.cause instanceof Error) expect(seen).toContain(`[cause]: Error: ${error.cause.message}`)
     const { detail } = diagnose(error)
     vi.stubEnv('NODE_ENV', 'development')
     expect(diagnose(create()).detail).toBe(detail)

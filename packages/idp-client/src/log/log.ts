@@ -72,8 +72,11 @@ export interface Log {
   emit(event: LogEvent): void
   /** Passes both events to a logger; prints one line to the console, because both have the same text. */
   emitFailure(events: FailureEvents): void
-  /** Logs a `NOTICE` once per process and message: for conditions that would repeat with every request. */
-  once(message: string, remedy?: Remedy): void
+  /**
+   * Logs a `NOTICE` once per process and `subject`, by default the message: for conditions that would repeat with every
+   * request.
+   */
+  once(message: string, remedy?: Remedy, subject?: string): void
   /**
    * Prints an exception of the application's own code unfiltered: only to the console, in development and tests, never
    * to a logger.
@@ -127,10 +130,10 @@ export function createLog(logger?: Logger, development = false): Log {
       if (cause && (logger || !isPrinted)) emit(cause)
       if (outcome) emit(outcome)
     },
-    once(message, remedy) {
+    once(message, remedy, subject = message) {
       const notices = processWide('mark:notices/1', () => new Lru<string, true>(MAX_NOTICES))
-      if (notices.get(message)) return
-      notices.set(message, true)
+      if (notices.get(subject)) return
+      notices.set(subject, true)
       emit({ level: 'warn', code: 'NOTICE', message, ...(remedy ? { remedy } : {}) })
     },
     printException(thrown) {

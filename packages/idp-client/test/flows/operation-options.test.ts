@@ -137,6 +137,12 @@ describe('[N4] unknown options of operations', () => {
     ])
   })
 
+  test('several misspellings of one name are reported once: a spread query could have any number of them', async () => {
+    for (const name of ['refesh', 'refres', 'Refresh'])
+      await thrownBy(reporting, 'getAccessToken', [{ [name]: true }, request])
+    expect(notices()).toEqual([expect.stringContaining('refesh is not a known option')])
+  })
+
   test('a name that resembles none is not repeated: it may be input', async () => {
     for (const name of ['password123', 'another'])
       await thrownBy(reporting, 'getAccessToken', [{ [name]: 1 }, request])
