@@ -40,6 +40,7 @@ export const app = new Elysia()
     guarded.get('/api', async ({ request }) => ({ sub: (await idp.getSession(request)).user.sub })),
   )
   .get('/whoami', async (context) => contract.toKnown(await idp.getSession(...read(context).args)))
+  .get('/unhandled', (context) => idp.getSession(...read(context).args))
   .get('/update', async (context) => {
     const { args, query } = read(context)
     await contract.save(idp, query, args)

@@ -24,6 +24,7 @@ app.get('/api', idp.withApiAuthRequired(), (req, res, next) => {
   idp.getSession(req).then((session) => res.json({ sub: session.user.sub }), next)
 })
 get('/whoami', async ({ args, res }) => res.json(contract.toKnown(await idp.getSession(...args.slice(0, 1)))))
+get('/unhandled', async ({ args, res }) => res.json(await idp.getSession(...args.slice(0, 1))))
 get('/update', async ({ args, query, res }) => {
   await contract.save(idp, query, args)
   res.json({ ok: true })

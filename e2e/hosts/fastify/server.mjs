@@ -22,6 +22,7 @@ get('/public', ({ reply }) => reply.header('cache-control', 'public, max-age=60'
 app.get('/page', { preHandler: idp.requireLogin() }, async (request) => `user=${request.idpSession.user.sub}`)
 app.get('/api', { preHandler: idp.requireAuth() }, async (request) => ({ sub: request.idpSession.user.sub }))
 get('/whoami', async ({ args }) => contract.toKnown(await idp.getSession(...args.slice(0, 1))))
+get('/unhandled', ({ args }) => idp.getSession(...args.slice(0, 1)))
 get('/update', async ({ args, query }) => {
   await contract.save(idp, query, args)
   return { ok: true }

@@ -35,6 +35,7 @@ get('/api', async ({ request }) => {
 get('/whoami', async ({ query, request }) =>
   contract.toKnown(await idp.getSession(...contract.explicit(query, request))),
 )
+get('/unhandled', ({ query, request }) => idp.getSession(...contract.explicit(query, request)))
 get('/update', async ({ query, request }) => {
   await contract.save(idp, query, contract.explicit(query, request))
   return { ok: true }

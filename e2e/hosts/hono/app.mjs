@@ -26,8 +26,9 @@ app.use(idp.middleware)
 app.get('/', (c) => c.text('home'))
 app.get('/public', (c) => c.text('public', 200, { 'cache-control': 'public, max-age=60' }))
 app.get('/page', idp.requireLogin(), (c) => c.text(`user=${c.var.idpSession.user.sub}`))
+app.get('/unhandled', async (c) => c.json(await idp.getSession(...styled(c))))
 
-// An application of its own, so that the error handler of Hono responds to the page.
+// An application of its own, so that the error handler of Hono responds to the paths above.
 const operations = new Hono().onError((error, c) => c.json(contract.toFailure(error), 500))
 operations.get('/api', idp.requireAuth(), (c) => c.json({ sub: c.var.idpSession.user.sub }))
 operations.get('/whoami', async (c) => c.json(contract.toKnown(await idp.getSession(...styled(c)))))

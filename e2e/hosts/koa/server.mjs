@@ -40,6 +40,9 @@ router.get('/api', idp.requireAuth(), (ctx) => {
 router.get('/whoami', async (ctx) => {
   ctx.body = contract.toKnown(await idp.getSession(...styled(ctx)))
 })
+router.get('/unhandled', async (ctx) => {
+  ctx.body = await idp.getSession(...styled(ctx))
+})
 router.get('/update', async (ctx) => {
   await contract.save(idp, query(ctx), styled(ctx))
   ctx.body = { ok: true }

@@ -39,6 +39,11 @@ export class ContractController {
     return contract.toKnown(await this.idp.getSession(...contract.explicit(toQuery(request), request)))
   }
 
+  @Get('unhandled')
+  unhandled(@Req() request) {
+    return this.idp.getSession(...contract.explicit(toQuery(request), request))
+  }
+
   @Get('update')
   async update(@Req() request, @Res({ passthrough: true }) reply) {
     const query = toQuery(request)

@@ -27,6 +27,9 @@ const routes = {
   '/whoami': async (req, res, query) => {
     sendJson(res, contract.toKnown(await idp.getSession(...contract.explicit(query, req))))
   },
+  '/unhandled': async (req, res, query) => {
+    sendJson(res, await idp.getSession(...contract.explicit(query, req)))
+  },
   '/update': async (req, res, query) => {
     await contract.save(idp, query, contract.explicit(query, req, res))
     sendJson(res, { ok: true })

@@ -95,6 +95,7 @@ export function connect(idp, query, args) {
 const webOperations = {
   public: () => new Response('public', { headers: { 'cache-control': 'public, max-age=60' } }),
   whoami: async (idp, { args }) => Response.json(toKnown(await idp.getSession(...args))),
+  unhandled: async (idp, { args }) => Response.json(await idp.getSession(...args)),
   update: async (idp, { args, query }) => {
     await save(idp, query, args)
     return Response.json({ ok: true })
@@ -130,12 +131,13 @@ export async function respond(idp, { context, name, query, set }) {
   try {
     return await operation(idp, { args: explicit(query, context), headers, query, set: set ?? setHeader })
   } catch (error) {
+    if (name === 'unhandled') throw error
     return Response.json(toFailure(error), { status: 500 })
   }
 }
 
 /** Whether the framework's own error handler responds at this path, so that the contract sees what it shows. */
-export const isOwnHandler = (path) => path === `${basePath}/page`
+export const isOwnHandler = (path) => path === `${basePath}/page` || path.startsWith(`${basePath}/unhandled`)
 
 /** The body of a response with status 500 for an error of the library; rethrows any other. */
 export function toFailure(error) {

@@ -12,7 +12,7 @@ function explicitArguments(req: FrameworkRequest, res: FrameworkResponse): Expli
   return req.query['style'] === 'ambient' ? [] : [req, res]
 }
 
-function answerErrors(error: unknown, _req: unknown, res: FrameworkResponse): void {
+function answerErrors(error: unknown, res: FrameworkResponse): void {
   if (isIdpError(error)) res.status(500).json({ code: error.code })
   else res.status(500).send('failed')
 }
@@ -53,6 +53,10 @@ function routes(idp: IdpClient): express.Router {
       createdAt: session?.internal.createdAt ?? null,
     })
   })
+  router.get('/unhandled', async (req, res) => {
+    const [request] = explicitArguments(req, res)
+    res.json(await idp.getSession(request))
+  })
   router.get('/update', async (req, res) => {
     await save(idp, req, res)
     res.json({ ok: true })
@@ -91,7 +95,10 @@ function application(before: readonly RequestHandler[]): MakeApplication {
     // A router of its own, so that a base path is a mount path as well.
     const mounted = express.Router().use(idp.middleware, routes(idp))
     app.use(basePath || '/', mounted)
-    const onError: ErrorRequestHandler = (error, req, res, _next) => answerErrors(error, req, res)
+    const onError: ErrorRequestHandler = (error, req, res, next) => {
+      if (req.path.endsWith('/unhandled')) next(error)
+      else answerErrors(error, res)
+    }
     app.use(onError)
     return app
   }

@@ -75,6 +75,7 @@ const handlers: Readonly<Record<string, Handler>> = {
     }
     return Response.json(known, { headers })
   },
+  '/unhandled': async (idp, { explicit }) => Response.json(await idp.getSession(...explicit)),
   '/update': async (idp, call) => {
     await save(idp, call)
     return Response.json({ ok: true }, { headers: call.headers })

@@ -39,6 +39,7 @@ const operations = {
     return { sub: session.user.sub }
   }),
   whoami: async (event, query) => toKnown(await idp.getSession(...explicit(query, event))),
+  unhandled: (event, query) => idp.getSession(...explicit(query, event)),
   update: async (event, query) => {
     await save(idp, query, explicit(query, event))
     return { ok: true }
@@ -62,11 +63,13 @@ const operations = {
 /** A middleware, since a server route with a parameter would be in front of the pages of Nuxt. */
 export default defineEventHandler(async (event) => {
   const { pathname, searchParams } = getRequestURL(event)
-  const operation = operations[pathname.slice(1)]
+  const name = pathname.slice(1)
+  const operation = operations[name]
   if (!operation) return
   try {
     return await operation(event, searchParams)
   } catch (error) {
+    if (name === 'unhandled') throw error
     setResponseStatus(event, 500)
     return toFailure(error)
   }

@@ -23,7 +23,7 @@ export type WayBack =
  * An application on the host under test: a running server that gets real requests. Its `IdpClient` has the hooks of
  * `contractHooks`, parallel transactions and otherwise the defaults, and it serves these paths below `url`. `style` in
  * the query selects how the operation is called. For an error of the library it responds with any status from 400 on
- * and the JSON `{ code }`; on `/page` the error handler of the framework may respond.
+ * and the JSON `{ code }`; on `/page` the error handler of the framework may respond, on `/unhandled` it does.
  *
  * | Path | Response |
  * |---|---|
@@ -31,6 +31,7 @@ export type WayBack =
  * | `/page` | behind `withPageAuthRequired`: 200, a text that contains `user=<sub>` |
  * | `/api` | behind `withApiAuthRequired`: 200, the JSON `{ sub }` |
  * | `/whoami?style` | `getSession` as the JSON `{ sub, value, hooked, createdAt }`, each null if absent |
+ * | `/unhandled?style` | `getSession` as JSON; the framework's own error handler responds to errors |
  * | `/update?style&value` | `updateSession` with `value` added; the JSON `{ ok: true }` |
  * | `/app-cookie?style&value` | the same, with the application's own cookies `app_before=1` and `app_after=1` set before and after it |
  * | `/token?style` | `getAccessToken` as JSON |

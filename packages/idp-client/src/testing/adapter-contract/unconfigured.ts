@@ -3,6 +3,11 @@ import { claim, claimEqual } from './claim.ts'
 import type { ContractCase } from './host.ts'
 import { claimNoCookies } from './response-claims.ts'
 
+/** Messages of errors have them in development only. */
+function claimNoNames({ text }: { readonly text: string }, what: string): void {
+  claim(!/\b(?:IDP|APP)_[A-Z]/.test(text), `${what} names no option or variable`)
+}
+
 const failClosed: ContractCase = {
   title: 'without configuration every guard denies access, no redirect loops, and public pages work',
   async run(host) {
@@ -11,7 +16,7 @@ const failClosed: ContractCase = {
     const page = await browser.send('/page')
     claim(page.status >= 500, `the page guard responds with an error (status ${page.status})`)
     claim(page.location === null && !page.text.includes('user='), 'it neither redirects nor shows the page')
-    claim(!/\b(?:IDP|APP)_[A-Z]/.test(page.text), 'its response names no option or variable')
+    claimNoNames(page, 'the page guard')
     const api = await browser.send('/api')
     claimEqual([api.status, api.location], [500, null], 'the API guard')
     claimEqual((JSON.parse(api.text) as Record<string, unknown>)['code'], 'INVALID_CONFIGURATION', 'its code')
@@ -37,5 +42,17 @@ const operations: ContractCase = {
   },
 }
 
+const unhandled: ContractCase = {
+  title: 'without configuration the own error handler of the framework shows no option and no variable',
+  async run(host) {
+    for (const style of host.styles) {
+      const response = await new Browser(host).send(`/unhandled?style=${style}`)
+      claim(response.status >= 500, `the status is that of an error (${response.status})`)
+      claimNoNames(response, 'the error handler')
+      claimNoCookies(response, 'the error handler')
+    }
+  },
+}
+
 /** Cases for a host whose client has no secret and no other required option. */
-export const unconfigured: readonly ContractCase[] = [failClosed, operations]
+export const unconfigured: readonly ContractCase[] = [failClosed, operations, unhandled]
