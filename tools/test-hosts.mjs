@@ -111,6 +111,35 @@ async function reportMissingBasePath(context) {
   })
 }
 
+/** At an address that APP_BASE_URL does not list, no route acts, pages are served, and a session stays as it is. */
+async function refuseOtherAddresses({ contracts, name, folder, program, provider }) {
+  const env = {
+    ...provider.env,
+    APP_BASE_URL: 'https://one.example.test,https://two.example.test',
+    IDP_SECRET: secret,
+  }
+  const now = Date.now() / 1000 - 400
+  const cookies = await contracts.generateSessionCookies({ user: { sub: 'test|carol' } }, { secret, now })
+  const cookie = cookies.map((one) => `${one.name}=${one.value}`).join('; ')
+  const expected = {
+    '/auth/login': [400, ''],
+    '/auth/logout': [400, ''],
+    '/auth/callback?code=c&state=s': [400, ''],
+    '/public': [200, 'public'],
+    '/whoami?style=explicit': [200, '"sub":"test|carol"'],
+  }
+  await running({ name, folder, program, application: 'contract', env: () => env }, async (base) => {
+    for (const [path, [status, part]] of Object.entries(expected)) {
+      const headers = { cookie, 'sec-fetch-mode': 'navigate' }
+      const response = await fetch(base + path, { headers, redirect: 'manual' })
+      const text = await response.text()
+      const isAsExpected = response.status === status && text.includes(part)
+      if (!isAsExpected || response.headers.getSetCookie().length > 0 || text.includes('one.example.test'))
+        throw new Error(`${path} responds with ${response.status}, ${[...response.headers]}: ${text}`)
+    }
+  })
+}
+
 /** The protected page of the example starts a login; everything else needs a browser. */
 async function visitByHttp(base) {
   const browser = new HttpBrowser(base)
@@ -188,6 +217,7 @@ function toSteps(context, result) {
       () => contract({ cases, place: 'proxy', context, result }),
     ],
     ...toUnconfiguredSteps(context, result),
+    ['refuses an address that is not listed', () => refuseOtherAddresses(context)],
     ...belowPath,
     ...hangUpSteps,
     ...each('the example builds', build, 'example'),

@@ -1,3 +1,4 @@
+import { attempt, readNodeEnv } from '../lib/node-env.ts'
 import { isEdgeRuntime } from '../lib/runtime.ts'
 
 /** Prefixes of public variables beside `FRAMEWORK_PUBLIC_`, which every host reads. */
@@ -13,7 +14,7 @@ type Value = string | undefined
  * where it is written out, and do so even where no `process` exists.
  */
 const variables = {
-  NODE_ENV: (): Value => process.env.NODE_ENV,
+  NODE_ENV: readNodeEnv,
   APP_BASE_URL: (): Value => process.env.APP_BASE_URL,
   IDP_DOMAIN: (): Value => process.env.IDP_DOMAIN,
   IDP_CLIENT_ID: (): Value => process.env.IDP_CLIENT_ID,
@@ -70,15 +71,6 @@ export function toHostVariable(variable: VariableName): VariableName | undefined
 }
 
 const hostPrefixes: readonly HostPrefix[] = ['NEXT_PUBLIC_']
-
-/** Without `process`, or if reading it throws (it may require a permission), there are no variables. */
-function attempt(read: () => string | undefined): string | undefined {
-  try {
-    return read()?.trim() || undefined
-  } catch {
-    return undefined
-  }
-}
 
 /**
  * Reads all variables now: `FRAMEWORK_PUBLIC_*` always, those with the prefix of a host only for that host.

@@ -1,13 +1,23 @@
 // Hosts without Node types (and edge runtimes without the object at all) get by with this.
 declare const process: { readonly env: { readonly NODE_ENV?: string } }
 
-/** Returns `NODE_ENV`, which bundlers may insert; undefined without `process`, or where it may not be read. */
-export function readNodeEnv(): string | undefined {
+/** Reads a variable. Without `process`, or if reading it throws (it may require a permission), it has no value. */
+export function attempt(read: () => string | undefined): string | undefined {
   try {
-    return process.env.NODE_ENV?.trim() || undefined
+    return read()?.trim() || undefined
   } catch {
     return undefined
   }
+}
+
+/**
+ * Returns `NODE_ENV` as it is at run time. Of a value that a bundler inserted, only `production` counts: by default esbuild
+ * inserts `development`, which would make a deployed server trust forwarded headers.
+ */
+export function readNodeEnv(): string | undefined {
+  const global = globalThis as { readonly process?: typeof process }
+  const inserted = attempt(() => process.env.NODE_ENV)
+  return attempt(() => global.process?.env.NODE_ENV) ?? (inserted === 'production' ? inserted : undefined)
 }
 
 /**
