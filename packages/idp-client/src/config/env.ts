@@ -14,7 +14,7 @@ type Value = string | undefined
  * where it is written out, and do so even where no `process` exists.
  */
 const variables = {
-  NODE_ENV: readNodeEnv,
+  NODE_ENV: (): Value => readNodeEnv(),
   APP_BASE_URL: (): Value => process.env.APP_BASE_URL,
   IDP_DOMAIN: (): Value => process.env.IDP_DOMAIN,
   IDP_CLIENT_ID: (): Value => process.env.IDP_CLIENT_ID,
