@@ -233,6 +233,7 @@ describe('an unmodified create-next-app', () => {
     await walkthrough.stop(1)
     for (const path of ['app/outside', 'app/private', 'app/mistake', ...GENERATED_TYPES])
       walkthrough.remove(path)
+    await walkthrough.follow(routeHandlersOfTheQuickStart())
     await walkthrough.follow(stepsBelow(QUICK_START, 'Next.js, Pages Router'))
     const output = await walkthrough.run('npm run build')
     expect(output).toMatch(/◐ \/$/m)
@@ -258,11 +259,18 @@ describe('an unmodified create-next-app', () => {
     await show('/members', 'Hello Alice Anderson')
     await show('/legacy/account', 'Hello Alice Anderson')
     await show('/api/me', /dev\|alice/)
+    await show('/api/legacy/me', /dev\|alice/)
     await page.context().clearCookies()
     await show('/', 'Log in')
     expect(errors).toEqual([])
   })
 })
+
+/** The paths of the Pages Router must differ from them. */
+function routeHandlersOfTheQuickStart(): Step[] {
+  const steps = stepsBelow(QUICK_START, 'Next.js 16: a protected page, an API and a form')
+  return steps.filter((step) => step.kind === 'file' && step.path.startsWith('app/api/'))
+}
 
 /** Without the configuration, which the template has already, and the first page, which it shares with the quick start. */
 function pagesAboutCacheComponents(): Step[] {

@@ -6,7 +6,7 @@ export const server = {
     accept: 'form',
     handler: async (form, context) => {
       const session = await idp.requireActionAuth(context)
-      await idp.updateSession({ ...session, theme: form.get('theme') }, context)
+      await idp.updateSession({ ...session, theme: String(form.get('theme')).slice(0, 20) }, context)
     },
   }),
 }

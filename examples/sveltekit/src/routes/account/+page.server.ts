@@ -10,6 +10,6 @@ export const actions: Actions = {
   default: async (event) => {
     const session = await idp.requireLogin(event)
     const form = await event.request.formData()
-    await idp.updateSession({ ...session, theme: form.get('theme') }, event)
+    await idp.updateSession({ ...session, theme: String(form.get('theme')).slice(0, 20) }, event)
   },
 }
