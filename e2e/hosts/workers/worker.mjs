@@ -4,9 +4,11 @@ import { env } from 'cloudflare:workers'
 import { connectedAccounts, IdpClient } from 'idp-client/edge'
 import { respond, toOptions } from './support/contract.mjs'
 
+const [baseUrl, ...further] = env.APP_BASE_URL?.split(',') ?? []
+
 const idp = new IdpClient({
   ...toOptions(env),
-  appBaseUrl: env.APP_BASE_URL,
+  appBaseUrl: further.length > 0 ? [baseUrl, ...further] : baseUrl,
   domain: env.IDP_DOMAIN,
   clientId: env.IDP_CLIENT_ID,
   clientSecret: env.IDP_CLIENT_SECRET,
