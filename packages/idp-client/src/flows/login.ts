@@ -27,7 +27,7 @@ import {
 } from '../transaction/authorization.ts'
 import { toRedirectUri, toReturnPath } from '../transaction/destination.ts'
 import type { GuardParameters } from '../transaction/guard-parameters.ts'
-import { GUARD_PARAMETER, openGuardParameters } from '../transaction/guard-parameters.ts'
+import { GUARD_PARAMETER, openGuardParameters, withoutOtherSession } from '../transaction/guard-parameters.ts'
 import { toRequestFingerprint } from '../transaction/requested-authentication.ts'
 import { createState } from '../transaction/state.ts'
 import type { LoginTransaction } from '../transaction/transaction.ts'
@@ -107,13 +107,16 @@ function withoutForeignParameters(
  */
 function requestFromQuery(
   engine: Engine,
+  exchange: Exchange,
   { parameters, source }: LoginInput,
   session: StoredSession | null,
 ): MaybePromise<RequestedParameters> {
   const { config } = engine
   const { iss, [GUARD_PARAMETER]: sealed, ...query } = parameters
+  const ofThisSession = (guard: GuardParameters): MaybePromise<GuardParameters> =>
+    withoutOtherSession(guard, () => engine.sessions.load(exchange))
   return chain(iss === undefined ? undefined : assertIssuer(config, iss), () =>
-    chain(openGuardParameters(engine, sealed), (guard) => {
+    chain(chain(openGuardParameters(engine, sealed), ofThisSession), (guard) => {
       const allowed = filterParameters(query, mayQuerySet)
       const isForeign = source === 'cross-site-query'
       const { scope, ...settable } = isForeign ? withoutForeignParameters(config, allowed) : allowed
@@ -198,12 +201,15 @@ interface Prepared {
 /** Returns what was requested for this login, and the parameters of its authorization request. */
 function resolveAuthorization(
   engine: Engine,
+  exchange: Exchange,
   input: LoginInput,
   session: StoredSession | null,
 ): MaybePromise<readonly [RequestedParameters, EffectiveAuthorization]> {
   const { config } = engine
   const requested =
-    input.source === 'application' ? requestFromApplication(input) : requestFromQuery(engine, input, session)
+    input.source === 'application'
+      ? requestFromApplication(input)
+      : requestFromQuery(engine, exchange, input, session)
   return chain(requested, (given) => {
     const parameters = input.popup === undefined ? given : withPopupParameters(config, session, given)
     return chain(mergeParameters(config, parameters, session), (merged) => [given, merged] as const)
@@ -233,7 +239,7 @@ function toOrigin(
 function prepare(engine: Engine, exchange: Exchange, input: LoginInput): MaybePromise<Prepared> {
   const { config } = engine
   return chain(input.popup === undefined ? null : engine.sessions.load(exchange), (session) =>
-    chain(resolveAuthorization(engine, input, session), ([requested, authorization]) => {
+    chain(resolveAuthorization(engine, exchange, input, session), ([requested, authorization]) => {
       const { audience, maxAge, parameters, scope } = authorization
       const { guard } = requested
       const organization = parameters.get('organization')

@@ -11,7 +11,7 @@ import type { StoredSession } from '../session/model/stored-session.ts'
 import { mainAudience } from '../tokens/select.ts'
 import { effectiveAuthorization, effectiveScope, extendedScope } from '../transaction/authorization.ts'
 import type { GuardParameters } from '../transaction/guard-parameters.ts'
-import { GUARD_PARAMETER, sealGuardParameters } from '../transaction/guard-parameters.ts'
+import { GUARD_PARAMETER, sealGuardParameters, withSessionTag } from '../transaction/guard-parameters.ts'
 import { toRequestFingerprint } from '../transaction/requested-authentication.ts'
 import type { ClaimContext, Requirements, Unmet } from './requirements.ts'
 import { findUnmet } from './requirements.ts'
@@ -172,11 +172,7 @@ export async function checkSession(
   const unmet = findUnmet(requirements, session, toClaimContext(config, session, config.clock()))
   if (unmet === null) return { kind: 'granted', session: detachedCopy(session.data) }
   const login = toGuardLogin(config, requirements, session)
-  return (await wasJustTried(engine, session, requirements, login))
-    ? { kind: 'exhausted', unmet }
-    : {
-        kind: 'insufficient',
-        unmet,
-        login: await toLoginParameters(engine, afterOthers(config, session, login)),
-      }
+  if (await wasJustTried(engine, session, requirements, login)) return { kind: 'exhausted', unmet }
+  const guard = await withSessionTag(afterOthers(config, session, login), session)
+  return { kind: 'insufficient', unmet, login: await toLoginParameters(engine, guard) }
 }

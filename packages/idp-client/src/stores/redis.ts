@@ -89,6 +89,11 @@ function leases({ durable, run }: AllRedisCommands, prefix: string): Leases {
   }
 }
 
+interface IndexEntry {
+  readonly id: string
+  readonly session: SessionData | null
+}
+
 interface Records {
   readonly key: (id: string) => string
   /** Adds the session to the indexes of its `sub` and `sid`. */
@@ -96,10 +101,10 @@ interface Records {
   unlist(record: SessionRecord): Promise<void>
   /** Deletes a session and returns its JSON, or null if there was none. */
   erase(id: string): Promise<unknown>
-  /** Returns the sessions of an index, and removes entries without a session. */
-  find(by: Index, name: string): Promise<SessionRecord[]>
-  /** Returns false if it was already gone. */
-  remove(record: SessionRecord): Promise<boolean>
+  /** Returns the entries of an index; `session` is null if it has expired or was deleted. */
+  find(by: Index, name: string): Promise<IndexEntry[]>
+  /** Deletes the sessions of an index that match, and returns how many there were. */
+  remove(by: Index, name: string, matches: (session: SessionData) => boolean): Promise<number>
 }
 
 function createRecords({ durable, send }: AllRedisCommands, prefix: string): Records {
@@ -117,6 +122,16 @@ function createRecords({ durable, send }: AllRedisCommands, prefix: string): Rec
 
   const erase = (id: string): Promise<unknown> => durable.run(ERASE, key(id))
 
+  async function find(by: Index, name: string): Promise<IndexEntry[]> {
+    const ids = ((await send('ZRANGE', index(by, name), '0', '-1')) as unknown[]).map(String)
+    const read = async (id: string): Promise<IndexEntry> => ({
+      id,
+      session: parseSession(await send('GET', key(id))),
+    })
+    const entries = await Promise.all(ids.map(read))
+    return entries.filter(({ session }) => !session || toOwner(session)[by] === name)
+  }
+
   return {
     key,
     unlist,
@@ -126,22 +141,17 @@ function createRecords({ durable, send }: AllRedisCommands, prefix: string): Rec
       await Promise.all(indexes(session).map((list) => durable.run(LIST, list, whole(expiresAt), id)))
     },
 
-    async find(by, name) {
-      const list = index(by, name)
-      const ids = ((await send('ZRANGE', list, '0', '-1')) as unknown[]).map(String)
-      const read = async (id: string): Promise<SessionRecord | null> => {
-        const session = parseSession(await send('GET', key(id)))
-        if (session && toOwner(session)[by] === name) return { id, session }
-        await send('ZREM', list, id)
-        return null
-      }
-      return (await Promise.all(ids.map(read))).filter((record) => record !== null)
-    },
+    find,
 
-    async remove(record) {
-      const erased = await erase(record.id)
-      await unlist(record)
-      return erased !== null
+    async remove(by, name, matches) {
+      // Deletes absent sessions again: the replicas may not have confirmed an earlier deletion. Then removes the entry.
+      const found = (await find(by, name)).filter(({ session }) => !session || matches(session))
+      const end = async ({ id, session }: IndexEntry): Promise<boolean> => {
+        const erased = await erase(id)
+        await (session ? unlist({ id, session }) : send('ZREM', index(by, name), id))
+        return session !== null && erased !== null
+      }
+      return (await Promise.all(found.map(end))).filter(Boolean).length
     },
   }
 }
@@ -197,16 +207,16 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       if (name !== undefined && iat !== undefined)
         await durable.run(REMEMBER, endedKey(name), String(Math.floor(iat)), String(REMEMBERED_SECONDS))
       if (sid === undefined && sub === undefined) return
-      const found = await (sid === undefined ? records.find('sub', sub ?? '') : records.find('sid', sid))
-      await Promise.all(found.filter(({ session }) => isEndedBy(toOwner(session), token)).map(records.remove))
+      const [by, of] = sid === undefined ? (['sub', sub ?? ''] as const) : (['sid', sid] as const)
+      await records.remove(by, of, (session) => isEndedBy(toOwner(session), token))
     },
 
-    listBySubject: (sub) => records.find('sub', sub),
-
-    async deleteBySubject(sub) {
-      const deleted = await Promise.all((await records.find('sub', sub)).map(records.remove))
-      return deleted.filter(Boolean).length
+    async listBySubject(sub) {
+      const found = await records.find('sub', sub)
+      return found.flatMap(({ id, session }) => (session ? [{ id, session }] : []))
     },
+
+    deleteBySubject: (sub) => records.remove('sub', sub, () => true),
 
     endedAt: createEndedAt(async (name) => {
       const stored = await send('GET', endedKey(name))

@@ -30,6 +30,33 @@ test('any other or later use is a replay, and runs nothing', async () => {
   expect(runs()).toBe(1)
 })
 
+test('[K1] identical requests whose patience ends are replays, and run nothing, while the first runs and when it is lost', async () => {
+  vi.useFakeTimers()
+  const use = { key: randomToken(), request: 'r', patience: 60_000 }
+  let [runs, end] = [0, (_result: string) => {}]
+  const work = () => {
+    runs++
+    return new Promise<string>((resolve) => {
+      end = resolve
+    })
+  }
+  const outcomes: unknown[] = []
+  const call = () => void onlyOnce(use, work).then((outcome) => outcomes.push(outcome))
+  for (let caller = 0; caller < 3; caller++) call()
+  await vi.advanceTimersByTimeAsync(60_000)
+  expect(outcomes).toEqual([{ kind: 'replayed' }, { kind: 'replayed' }])
+  await vi.advanceTimersByTimeAsync(60_000)
+  call()
+  await vi.advanceTimersByTimeAsync(0)
+  expect([outcomes.length, runs]).toEqual([3, 1])
+  end('session')
+  await vi.advanceTimersByTimeAsync(0)
+  call()
+  await vi.advanceTimersByTimeAsync(0)
+  const result = { kind: 'result', result: 'session' }
+  expect([outcomes.slice(2), runs]).toEqual([[{ kind: 'replayed' }, result, result], 1])
+})
+
 test('different keys are independent', async () => {
   const users = Array.from({ length: 200 }, (_, index) => ({ key: randomToken(), index }))
   const results = await Promise.all(

@@ -75,7 +75,7 @@ export async function onlyOnce<T>(
   const joined = running.get(name)
   if (joined) {
     const outcome = await joined.join(patience)
-    // Without one, the first request has ended, and may have redeemed the code.
+    // Without one, the first request is slow or lost, and may have redeemed the code, which nobody may send again.
     return outcome ? { kind: 'result', result: outcome() as T } : { kind: 'replayed' }
   }
   if (used.get(key)) return { kind: 'replayed' }

@@ -106,16 +106,19 @@ describe('redisStore', () => {
     expect(await ioRedis.zrange(`${prefix}sub:alice`, '0', '-1')).toEqual(['id'])
   })
 
-  test('an index repairs itself: stale entries are removed when it is read, missing ones are added by the next write', async () => {
+  test('stale entries of an index are skipped, and removed by deletions; missing ones are added by the next write', async () => {
     const store = redisStore(nodeRedis, { prefix })
     for (const id of ['lost', 'kept', 'another']) await store.set(id, sessionOf('alice', { sid: id }), later)
     await store.set('foreign', sessionOf('bob'), later)
     await ioRedis.del(`${prefix}session:{lost}`)
     await ioRedis.zadd(`${prefix}sub:alice`, String(later.expiresAt), 'foreign')
     expect((await store.listBySubject('alice')).map(({ id }) => id).sort()).toEqual(['another', 'kept'])
-    expect((await ioRedis.zrange(`${prefix}sub:alice`, '0', '-1')).sort()).toEqual(['another', 'kept'])
     await store.deleteByLogoutToken({ sid: 'lost' })
     expect(await ioRedis.exists(`${prefix}sid:lost`)).toBe(0)
+    await store.deleteByLogoutToken({ sub: 'alice', iat: 0 })
+    expect((await store.listBySubject('alice')).map(({ id }) => id).sort()).toEqual(['another', 'kept'])
+    expect(await ioRedis.zscore(`${prefix}sub:alice`, 'lost')).toBeNull()
+    expect((await store.get('foreign'))?.user.sub).toBe('bob')
 
     await ioRedis.del(`${prefix}sub:alice`)
     expect(await store.listBySubject('alice')).toEqual([])
@@ -312,6 +315,30 @@ describe('[Q5] waitForReplicas', async () => {
     // A lock and a name that were not confirmed are free again: otherwise a logout token would count as replayed.
     expect(await redisStore(client).lock('kept', 1000)).not.toBeNull()
     expect(await redisStore(client).once('name', later)).toBe(true)
+  })
+
+  test('a deletion that no replica has confirmed fails again when it is repeated, until a replica has it', async () => {
+    const store = redisStore(client, { prefix, waitForReplicas })
+    const impatient = redisStore(client, { prefix, waitForReplicas: { count: 1, timeout: 50 } })
+    for (const id of ['by sid', 'by sub']) await store.set(id, sessionOf(id, { sid: id }), later)
+    await replicaClient.sendCommand(['REPLICAOF', 'NO', 'ONE'])
+    const follow = async () => {
+      await replicaClient.sendCommand(['REPLICAOF', '127.0.0.1', String(primary.port)])
+    }
+    onTestFinished(follow)
+    for (const attempt of ['first', 'second', 'third']) {
+      for (const deletion of [
+        () => impatient.deleteByLogoutToken({ sid: 'by sid' }),
+        () => impatient.deleteBySubject('by sub'),
+      ])
+        await expect(deletion(), attempt).rejects.toThrow('0 of 1 replicas')
+      expect(await impatient.listBySubject('by sub')).toEqual([])
+    }
+    await follow()
+    await store.deleteByLogoutToken({ sid: 'by sid' })
+    expect(await store.deleteBySubject('by sub')).toBe(0)
+    expect(await replicaClient.exists(['by sid', 'by sub'].map((id) => `${prefix}session:{${id}}`))).toBe(0)
+    expect(await client.exists([`${prefix}sid:by sid`, `${prefix}sub:by sub`])).toBe(0)
   })
 
   test('a sentinel of redis sends all commands to the primary, those of a pipeline too', async () => {

@@ -4,7 +4,7 @@ import { SECRET } from './engine.ts'
 
 type Parameters = Readonly<Record<string, string>>
 
-/** Returns the query parameters of a guard's login with those that are sealed in them, without the logins before. */
+/** Returns the query parameters of a guard's login with those that are sealed in them, without the logins before and the session. */
 export async function openLogin(
   { [GUARD_PARAMETER]: sealed, ...others }: Parameters,
   secret = SECRET,
@@ -13,6 +13,6 @@ export async function openLogin(
   const bytes = await createSealer([secret]).open('guard', sealed)
   if (!bytes) throw new Error('the parameters of the guard do not open')
   const { p: parameters } = JSON.parse(Buffer.from(bytes).toString()) as { p: Parameters }
-  const { tried: _tried, ...required } = parameters
+  const { session: _session, tried: _tried, ...required } = parameters
   return { ...others, ...required }
 }
