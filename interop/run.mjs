@@ -33,7 +33,7 @@ async function runStores() {
 if (isMain(import.meta)) {
   const args = process.argv.slice(2)
   const isReady = (await setup()) && (await runNode([fromRoot('tools/build.mjs')], { show: true })).code === 0
-  const onlyStores = args.length === 1 && args[0] === 'stores'
+  const onlyStores = args[0] === 'stores'
   const providers = isReady && !onlyStores ? await runProviders(args) : 0
   const stores = isReady && (onlyStores || args.length === 0) ? await runStores() : 0
   process.exitCode = isReady && providers === 0 && stores === 0 ? 0 : 1

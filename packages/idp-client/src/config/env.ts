@@ -1,4 +1,4 @@
-import { attempt, readNodeEnv } from '../lib/node-env.ts'
+import { readNodeEnv, readVariable } from '../lib/node-env.ts'
 import { isEdgeRuntime } from '../lib/runtime.ts'
 
 /** Prefixes of public variables beside `FRAMEWORK_PUBLIC_`, which every host reads. */
@@ -11,7 +11,7 @@ type Value = string | undefined
 
 /**
  * One function per variable, each with the whole expression: bundlers put values in place of `process.env.NAME` only
- * where it is written out, and do so even where no `process` exists.
+ * where it is written out, and do so even where no `process` exists. `NODE_ENV` is read at run time as well.
  */
 const variables = {
   NODE_ENV: (): Value => readNodeEnv(),
@@ -82,7 +82,7 @@ export function readEnv(
   const env: { [Name in VariableName]?: string } = {}
   for (const name of variableNames) {
     if (ignored.some((prefix) => name.startsWith(prefix))) continue
-    const value = attempt(variables[name])
+    const value = readVariable(variables[name])
     if (value !== undefined) env[name] = value
   }
   return env

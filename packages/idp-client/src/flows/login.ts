@@ -26,8 +26,10 @@ import {
   withGuardParameters,
 } from '../transaction/authorization.ts'
 import { toRedirectUri, toReturnPath } from '../transaction/destination.ts'
+import type { GuardLogin } from '../transaction/guard-login.ts'
+import { toGuardLogin } from '../transaction/guard-login.ts'
 import type { GuardParameters } from '../transaction/guard-parameters.ts'
-import { GUARD_PARAMETER, openGuardParameters, withoutOtherSession } from '../transaction/guard-parameters.ts'
+import { GUARD_PARAMETER, openGuardParameters } from '../transaction/guard-parameters.ts'
 import { toRequestFingerprint } from '../transaction/requested-authentication.ts'
 import { createState } from '../transaction/state.ts'
 import type { LoginTransaction } from '../transaction/transaction.ts'
@@ -67,6 +69,8 @@ interface RequestedParameters {
   readonly linkScope?: string
   /** Parameters that a guard requires; `changes` and `furtherScope` contain them. */
   readonly guard?: GuardParameters
+  /** Fingerprints of the logins just before, if a guard requires this one. */
+  readonly tried?: readonly string[]
 }
 
 /**
@@ -102,6 +106,15 @@ function withoutForeignParameters(
   return filterParameters(parameters, (name) => !isIgnored(name))
 }
 
+/** Returns the login that a guard requires, continued in the session of this request; without a guard it requires nothing. */
+function openGuardLogin(engine: Engine, exchange: Exchange, sealed: unknown): MaybePromise<GuardLogin> {
+  return chain(openGuardParameters(engine, sealed), (required) =>
+    chain(required && engine.sessions.load(exchange), (session) =>
+      toGuardLogin(engine.config, required ?? {}, session),
+    ),
+  )
+}
+
 /**
  * Returns the parameters from the query of the login route: those that a link may set, and the sealed ones of a guard.
  */
@@ -113,14 +126,12 @@ function requestFromQuery(
 ): MaybePromise<RequestedParameters> {
   const { config } = engine
   const { iss, [GUARD_PARAMETER]: sealed, ...query } = parameters
-  const ofThisSession = (guard: GuardParameters): MaybePromise<GuardParameters> =>
-    withoutOtherSession(guard, () => engine.sessions.load(exchange))
   return chain(iss === undefined ? undefined : assertIssuer(config, iss), () =>
-    chain(chain(openGuardParameters(engine, sealed), ofThisSession), (guard) => {
+    chain(openGuardLogin(engine, exchange, sealed), ({ linkScope: earlierScope, required: guard, tried }) => {
       const allowed = filterParameters(query, mayQuerySet)
       const isForeign = source === 'cross-site-query'
       const { scope, ...settable } = isForeign ? withoutForeignParameters(config, allowed) : allowed
-      const { scope: guardScope, link_scope: earlierScope, tried: _tried, ...required } = guard
+      const { scope: guardScope, ...required } = guard
       const changes = queryChanges(config.authorization, settable, session !== null)
       const linkScope = unitedScope(asString(scope), earlierScope)
       const furtherScope = unitedScope(linkScope, guardScope)
@@ -129,6 +140,7 @@ function requestFromQuery(
         ...(furtherScope === '' ? {} : { furtherScope }),
         ...(linkScope === '' ? {} : { linkScope }),
         guard,
+        tried,
       }
     }),
   )
@@ -241,14 +253,14 @@ function prepare(engine: Engine, exchange: Exchange, input: LoginInput): MaybePr
   return chain(input.popup === undefined ? null : engine.sessions.load(exchange), (session) =>
     chain(resolveAuthorization(engine, exchange, input, session), ([requested, authorization]) => {
       const { audience, maxAge, parameters, scope } = authorization
-      const { guard } = requested
+      const { guard, tried = [] } = requested
       const organization = parameters.get('organization')
       const origin = toOrigin(config, requested, authorization)
       const stepUpOnly =
         guard !== undefined && session !== null && isStepUpOnly(config.authorization, authorization, guard)
       const sent = { parameters, ...(origin.ownScope === undefined ? {} : { ownScope: origin.ownScope }) }
       return chain(toRequestFingerprint(sent, effectiveAuthorization(config, {})), (fingerprint = '') => {
-        const fingerprints = [fingerprint, ...(guard?.tried === undefined ? [] : [guard.tried])].join(' ')
+        const fingerprints = [fingerprint, ...tried].join(' ')
         return {
           authorization,
           transaction: {

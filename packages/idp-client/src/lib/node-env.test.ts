@@ -21,9 +21,9 @@ test.each([
   ['development', undefined, undefined],
   ['development', 'development', 'development'],
   ['production', undefined, 'production'],
-  ['production', 'test', 'test'],
+  ['production', 'development', 'production'],
 ])(
-  '[N2] a bundle into which NODE_ENV %j was inserted, run with %j, takes it for %j',
+  '[N2] a bundle into which NODE_ENV %j was inserted, run with %j, reads %j',
   async (inserted, actual, expected) => {
     const readNodeEnv = await bundled(inserted)
     vi.stubEnv('NODE_ENV', actual)

@@ -1,8 +1,8 @@
 // Hosts without Node types (and edge runtimes without the object at all) get by with this.
 declare const process: { readonly env: { readonly NODE_ENV?: string } }
 
-/** Reads a variable. Without `process`, or if reading it throws (it may require a permission), it has no value. */
-export function attempt(read: () => string | undefined): string | undefined {
+/** Returns the value of a variable. Without `process`, or if reading it throws (it may require a permission), it has no value. */
+export function readVariable(read: () => string | undefined): string | undefined {
   try {
     return read()?.trim() || undefined
   } catch {
@@ -11,13 +11,13 @@ export function attempt(read: () => string | undefined): string | undefined {
 }
 
 /**
- * Returns `NODE_ENV` as it is at run time. Of a value that a bundler inserted, only `production` counts: by default esbuild
- * inserts `development`, which would make a deployed server trust forwarded headers.
+ * Returns `NODE_ENV` as it is at run time, unless a bundler inserted `production`. No other inserted value counts: by default
+ * esbuild inserts `development`, which would make a deployed server trust forwarded headers.
  */
 export function readNodeEnv(): string | undefined {
   const global = globalThis as { readonly process?: typeof process }
-  const inserted = attempt(() => process.env.NODE_ENV)
-  return attempt(() => global.process?.env.NODE_ENV) ?? (inserted === 'production' ? inserted : undefined)
+  const inserted = readVariable(() => process.env.NODE_ENV)
+  return inserted === 'production' ? inserted : readVariable(() => global.process?.env.NODE_ENV)
 }
 
 /**

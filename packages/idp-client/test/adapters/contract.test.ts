@@ -14,6 +14,7 @@ import { startHost } from './hosts.ts'
 const brokenHosts: readonly (readonly [title: string, listener: RequestListener])[] = [
   ['rejects no request', (_request, response) => response.end('user=alice public')],
   ['has no path', (_request, response) => response.writeHead(404).end('{}')],
+  ['shows what is missing', (_request, response) => response.writeHead(500).end('Set IDP_SECRET')],
   [
     'redirects everything to its login',
     (_request, response) => response.writeHead(302, { location: '/auth/login?returnTo=/' }).end(),

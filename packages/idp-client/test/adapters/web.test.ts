@@ -113,6 +113,8 @@ async function handle(idp: IdpClient, basePath: string, request: Request): Promi
     return await handler(idp, { request, query, headers: new Headers(), explicit })
   } catch (error) {
     if (!isIdpError(error)) throw error
+    // As a framework responds that shows messages.
+    if (pathname.endsWith('/unhandled')) return new Response(String(error), { status: 500 })
     return Response.json({ code: error.code }, { status: 500 })
   }
 }

@@ -49,6 +49,26 @@ describe.each([
     expect(await sent(mallory, query)).toMatchObject(required)
   })
 
+  test('requests neither scope nor organization that the application has requested for the first user', async () => {
+    const { alice, client, mallory, redirected, sent } = twoUsers({
+      authorizationParameters: { organization: 'org_acme' },
+      ...storage(),
+    })
+    const parameters = { scope: `${DEFAULT} admin:all`, organization: 'org_globex', acr_values: 'urn:silver' }
+    const start = await client.startInteractiveLogin(
+      { authorizationParameters: parameters },
+      mallory.request('/start'),
+    )
+    mallory.store(start)
+    await mallory.send(await world.authorize(start.headers.get('location') ?? '', { user: 'bob' }))
+    const query = await redirected(mallory, { acr: 'urn:gold' })
+    const required = { acr_values: 'urn:gold', scope: DEFAULT, organization: 'org_acme' }
+    expect(await sent(alice, query)).toMatchObject(required)
+    await world.login(alice)
+    expect(await sent(alice, query)).toMatchObject(required)
+    expect(await sent(mallory, query)).toMatchObject({ ...required, ...parameters, acr_values: 'urn:gold' })
+  })
+
   test('does not count the logins that the first user has tried', async () => {
     const { alice, mallory, open, redirected } = twoUsers(storage())
     await world.login(mallory, await redirected(mallory, { acr: 'urn:silver' }))

@@ -474,7 +474,7 @@ describe('[C4] parameters of a guard', () => {
     const query = new URLSearchParams(await visitor.page())
     // Sealed, so that no link of another site could have chosen it.
     expect([...query.keys()].sort()).toEqual(['guard', 'returnTo'])
-    expect(await openLogin(Object.fromEntries(query))).toMatchObject({ link_scope: 'read:things' })
+    expect(await openLogin(Object.fromEntries(query))).toEqual({ acr_values: 'urn:gold', returnTo: '/vault' })
     const { end, sent: requests } = await visitor.walk()
     expect([end, requests[0]?.['scope']]).toEqual(['in', `${DEFAULT} read:things`])
   })

@@ -207,7 +207,7 @@ describe('organization and scope', () => {
 
   test('the user chooses one of several, and one of them is enough', async () => {
     const visitor = new Visitor({ organization: ['ACME', 'org_globex'] }, {}, 'bob')
-    expect(await visitor.page()).toEqual({})
+    expect(await visitor.page()).toEqual({ organization: '' })
     await visitor.logIn({ organization: 'org_globex' })
     expect(await visitor.page()).toBe('in')
     await visitor.logIn({ organization: 'org_acme' })

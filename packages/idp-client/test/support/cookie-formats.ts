@@ -203,15 +203,6 @@ export const formats: Readonly<Record<string, Format>> = {
     kind: 'guard parameters',
     content: { acr_values: 'urn:gold', max_age: '300', organization: 'org_1', scope: 'read:orders' },
   },
-  'guard-2': {
-    kind: 'guard parameters',
-    content: {
-      acr_values: 'urn:gold',
-      link_scope: 'read:orders',
-      tried: 'YXNrZWQ',
-      session: 'AAECAwQFBgcICQoLDA0ODw',
-    },
-  },
   'logout-marker-1': {
     kind: 'logout marker',
     content: { clientTag: CLIENT, sessionKey: 'AAECAwQFBgcICQoLDA0ODw', writtenAt: NOW },

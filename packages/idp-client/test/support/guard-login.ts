@@ -4,7 +4,7 @@ import { SECRET } from './engine.ts'
 
 type Parameters = Readonly<Record<string, string>>
 
-/** Returns the query parameters of a guard's login with those that are sealed in them, without the logins before and the session. */
+/** Returns the query parameters of a guard's login with those that are sealed in them. */
 export async function openLogin(
   { [GUARD_PARAMETER]: sealed, ...others }: Parameters,
   secret = SECRET,
@@ -12,7 +12,6 @@ export async function openLogin(
   if (sealed === undefined) return others
   const bytes = await createSealer([secret]).open('guard', sealed)
   if (!bytes) throw new Error('the parameters of the guard do not open')
-  const { p: parameters } = JSON.parse(Buffer.from(bytes).toString()) as { p: Parameters }
-  const { session: _session, tried: _tried, ...required } = parameters
+  const { p: required } = JSON.parse(Buffer.from(bytes).toString()) as { p: Parameters }
   return { ...others, ...required }
 }

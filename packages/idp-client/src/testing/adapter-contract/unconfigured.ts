@@ -43,7 +43,7 @@ const operations: ContractCase = {
 }
 
 const unhandled: ContractCase = {
-  title: 'without configuration the own error handler of the framework shows no option and no variable',
+  title: "without configuration the framework's own error handler shows no option and no variable",
   async run(host) {
     for (const style of host.styles) {
       const response = await new Browser(host).send(`/unhandled?style=${style}`)
