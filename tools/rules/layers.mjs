@@ -53,7 +53,7 @@ export const layers = {
     types: ['config'],
   },
   transaction: {
-    values: [...foundation, 'session/model/scope.ts'],
+    values: [...foundation, 'session/model/authentication.ts', 'session/model/scope.ts'],
     types: ['config', 'session', 'session/model'],
   },
   tokens: { values: [...foundation, ...sessions], types: ['config'] },
