@@ -194,9 +194,6 @@ const everyParameter = {
   scope: 'read:a',
 }
 
-/** Further parameters of a login, which preserve the properties of the session. */
-const held = { organization: 'org_1' }
-
 /** A refusal by one requirement alone: what the page and what the API makes of it. */
 function refusedBy(
   requirements: GuardRequirements,
@@ -243,7 +240,7 @@ const rows: readonly Row[] = [
   {
     title: 'the authentication is too old',
     cookie: () => cookieOf({ ...strong, auth_time: NOW - 1000 }),
-    ...refusedBy({ maxAge: 300 }, { max_age: '300', ...held }, [
+    ...refusedBy({ maxAge: 300 }, { max_age: '300' }, [
       401,
       AUTHENTICATION,
       bearer('insufficient_user_authentication', ', max_age="300"'),
@@ -252,7 +249,7 @@ const rows: readonly Row[] = [
   {
     title: 'the authentication is too weak',
     cookie: () => cookieOf({ ...strong, acr: 'bronze' }),
-    ...refusedBy({ acr: 'gold' }, { acr_values: 'gold', ...held }, [
+    ...refusedBy({ acr: 'gold' }, { acr_values: 'gold' }, [
       401,
       AUTHENTICATION,
       bearer('insufficient_user_authentication', ', acr_values="gold"'),
@@ -261,7 +258,7 @@ const rows: readonly Row[] = [
   {
     title: 'there was no second factor',
     cookie: () => cookieOf({ ...strong, amr: ['pwd'] }, 'openid', 4000),
-    ...refusedBy({ amr: ['pwd', 'otp'] }, held, [
+    ...refusedBy({ amr: ['pwd', 'otp'] }, {}, [
       401,
       AUTHENTICATION,
       bearer('insufficient_user_authentication', ''),
@@ -270,7 +267,7 @@ const rows: readonly Row[] = [
   {
     title: 'the session belongs to another organization',
     cookie: () => cookieOf({ ...strong, org_id: 'org_2', org_name: 'other' }),
-    ...refusedBy({ organization: 'org_1' }, held, [403, 'WRONG_ORGANIZATION', null]),
+    ...refusedBy({ organization: 'org_1' }, { organization: 'org_1' }, [403, 'WRONG_ORGANIZATION', null]),
   },
   {
     title: 'a login without its own parameters has just not met the requirements',
