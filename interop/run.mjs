@@ -26,8 +26,10 @@ async function runProviders(args) {
 async function runStores() {
   if (!(await setupSystem(databasePackages))) return 1
   const title = 'meets the store contract'
-  const { code } = await runNode([bin.vitest, 'run', '--project', 'soak', '-t', title], { show: true })
-  return code
+  const { code, output } = await runNode([bin.vitest, 'run', '--project', 'soak', '-t', title])
+  console.log(output)
+  // vitest succeeds if it leaves out all tests.
+  return output.includes('cases of the store contract') ? code : 1
 }
 
 if (isMain(import.meta)) {
