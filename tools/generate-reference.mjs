@@ -39,9 +39,9 @@ same of a \`cause\` of this library. Which option, address or response it was fo
 \`test\`, and in errors that are thrown while the application starts. A message never contains a token, a code, a cookie or text
 of a request.
 
-The same facts are in \`detail\`, and in \`url\`, \`systemCode\` and \`description\` of some classes. The provider's own error is the
-\`cause\`; its \`description\` is untrusted text, so escape it before you show it. These are not properties of
-its own: \`console.error\` and \`util.inspect\` of Node.js show them, JSON and copies of the error do not
+The same facts are in \`detail\`, and in further properties of some classes, such as \`url\`, \`systemCode\`, \`description\` and
+\`reason\`. The provider's own error is the \`cause\`; its \`description\` is untrusted text, so escape it before you show it. None of
+these is an own property of the error: \`console.error\` and \`util.inspect\` of Node.js show them, JSON and copies of the error do not
 ([logging them](../guides/troubleshooting.md#logging-errors-with-pino-winston-or-sentry)).
 
 \`providerStatus\` is the HTTP status of the provider's response. \`status\` is for the response of your application: 502, 503 or

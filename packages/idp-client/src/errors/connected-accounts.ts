@@ -51,7 +51,7 @@ export interface AccountApiValidationError {
 /**
  * The provider's account API rejected a request; the `cause` of `ConnectAccountError` and `ConnectedAccountsError`.
  * It has the `providerStatus` and, as untrusted text of the provider, `type`, `title`, `detail` and `validationErrors`,
- * which are not enumerable.
+ * which are not own properties.
  */
 export class AccountApiError extends IdpError<CodesOf<'AccountApiError'>> {
   /** @internal */
