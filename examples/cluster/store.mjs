@@ -30,7 +30,8 @@ async function openRedis(env) {
   redis.once('error', ({ code, message }) => process.stderr.write(`no Redis: ${code ?? message}\n`))
   redis.on('error', () => {})
   await redis.connect()
-  const wait = env.WAIT_FOR_REPLICAS ? { waitForReplicas: { count: Number(env.WAIT_FOR_REPLICAS) } } : {}
+  const count = Number(env.WAIT_FOR_REPLICAS ?? 0)
+  const wait = count > 0 ? { waitForReplicas: { count, timeout: 5000 } } : {}
   return { store: redisStore(redis, wait), close: () => redis.destroy() }
 }
 

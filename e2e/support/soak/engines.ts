@@ -24,7 +24,8 @@ type Store = ReturnType<typeof redisStore>
 /** Opens the same database with `ioredis`, the client that the example does not use. */
 export function openWithIoRedis(env: Variables): { store: Store; close(): void } | null {
   const { REDIS_CLUSTER, REDIS_GROUP, REDIS_SENTINELS, WAIT_FOR_REPLICAS } = env
-  const wait = WAIT_FOR_REPLICAS ? { waitForReplicas: { count: Number(WAIT_FOR_REPLICAS) } } : {}
+  const count = Number(WAIT_FOR_REPLICAS ?? 0)
+  const wait = count > 0 ? { waitForReplicas: { count, timeout: 5000 } } : {}
   const sentinels = (REDIS_SENTINELS ?? '').split(',').map((address) => {
     const [host = '', port] = address.split(':')
     return { host, port: Number(port) }

@@ -33,6 +33,10 @@ const isPrimary = async ({ port }: RedisServer): Promise<boolean> =>
 const isReplicaInSync = async ({ port }: RedisServer): Promise<boolean> =>
   (await ask(port, 'info', 'replication')).includes('master_link_status:up')
 
+/** A replica that is in sync counts for `WAIT` once the primary has its first confirmation. */
+const isConfirmed = async ({ port }: RedisServer, count: number): Promise<boolean> =>
+  Number(await ask(port, 'wait', String(count), '100')) >= count
+
 /**
  * Kills a primary whose replicas are behind: for a moment it accepts commands, but no replica. Its clients stay connected.
  */
@@ -65,7 +69,9 @@ export async function startRedisCluster(program: string): Promise<Engine> {
     const states = await Promise.all(servers.map(({ port }) => ask(port, 'cluster', 'info')))
     if (!states.every((state) => state.includes('cluster_state:ok'))) return false
     const replicas = await Promise.all(servers.map(isReplicaInSync))
-    return replicas.filter((isInSync) => isInSync).length === 3
+    if (replicas.filter((isInSync) => isInSync).length !== 3) return false
+    const confirmed = await Promise.all((await primaries()).map((server) => isConfirmed(server, 1)))
+    return confirmed.every((isReady) => isReady)
   }
   await until(isWhole)
   return {
@@ -119,6 +125,7 @@ export async function startRedisSentinel(program: string): Promise<Engine> {
   const settings = { ...replication, replicaof: `127.0.0.1 ${primary.port}` }
   const replicas = await Promise.all([1, 2].map(() => startRedis({ program, settings })))
   await until(async () => (await Promise.all(replicas.map(isReplicaInSync))).every((isInSync) => isInSync))
+  await until(() => isConfirmed(primary, replicas.length))
   const sentinels = await Promise.all([1, 2, 3].map(() => startSentinel(program, primary)))
   const knows = async ({ port }: Watcher, name: string, count: number): Promise<boolean> =>
     (await ask(port, 'sentinel', name, GROUP)).split('\n').filter((line) => line === 'runid').length === count
