@@ -117,13 +117,14 @@ export async function checkSession(
 ): Promise<Verdict> {
   const { config } = engine
   const session = await engine.sessions.load(exchange)
-  const required = toGuardParameters(config, requirements)
   if (!session) {
+    const required = toGuardParameters(config, requirements)
     const isPlain = Object.keys(required).length === 0
     return { kind: 'unauthenticated', login: isPlain ? {} : await toLoginParameters(engine, required) }
   }
   const unmet = findUnmet(requirements, session, toClaimContext(config, session, config.clock()))
   if (unmet === null) return { kind: 'granted', session: detachedCopy(session.data) }
+  const required = toGuardParameters(config, requirements)
   const login = toGuardLogin(config, required, session)
   return (await wasJustTried(engine, session, requirements, login))
     ? { kind: 'exhausted', unmet }
