@@ -70,7 +70,8 @@ describe.each(verifiers)('signatures by %s', (_name, verifier) => {
       expect(await isValid(algorithm, jwk, signature)).toBe(true)
       expect(await isValid(algorithm, jwk, signature, utf8('other data'))).toBe(false)
       expect(await isValid(algorithm, jwk, new Uint8Array())).toBe(false)
-      expect(await isValid(algorithm, jwk, signature.subarray(1))).toBe(false)
+      // Not without the first byte: OpenSSL verifies RSA-PSS as a number, which a leading zero does not change.
+      expect(await isValid(algorithm, jwk, signature.subarray(0, -1))).toBe(false)
       expect(await isValid(algorithm, jwk, new Uint8Array([...signature, 0]))).toBe(false)
       expect(await isValid(algorithm, jwk, new Uint8Array(signature.length))).toBe(false)
       for (const at of [0, signature.length >> 1, signature.length - 1]) {
