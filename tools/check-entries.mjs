@@ -10,13 +10,12 @@ import {
   dependencies,
   hosts,
   lazySizes,
-  moduleBudgets,
+  maxModules,
   nodeModules,
   serverPackages,
   sizes,
   slack,
   storeEntries,
-  workerSizes,
 } from './rules/entries.mjs'
 
 const folder = 'packages/idp-client'
@@ -85,24 +84,6 @@ export async function measureEntry(file, conditions) {
   }
 }
 
-/** Returns the bytes of one file for Workers whose client has these features. */
-export async function workerBytes(features) {
-  const names = features.join(', ')
-  const { outputFiles } = await build({
-    stdin: {
-      contents: `
-        import { ${['IdpClient', ...features].join(', ')} } from './dist/edge.js'
-        const idp = new IdpClient({ features: { ${names} } })
-        export default { fetch: (request) => idp.middleware(request, () => new Response()) }`,
-      resolveDir: fromRoot(folder),
-    },
-    ...bundleOptions,
-    conditions: ['workerd', 'worker', 'browser'],
-    external: ['node:*', 'cloudflare:*'],
-  })
-  return gzipSync(outputFiles[0].contents, { level: 9 }).length
-}
-
 /** Returns what to say of bytes that exceed a recorded size by more than the slack, or null; no size allows everything. */
 export function growthProblem(bytes, size = Number.POSITIVE_INFINITY) {
   if (bytes <= size * (1 + slack)) return null
@@ -114,8 +95,7 @@ export function entryProblems(entry, runtime, contents) {
   const problems = []
   const growth = growthProblem(contents.bytes, sizes[entry])
   if (growth) problems.push(`has ${growth}`)
-  const maxModules = moduleBudgets[entry]
-  if (maxModules !== undefined && contents.modules > maxModules)
+  if (contents.modules > maxModules)
     problems.push(`imports ${contents.modules} modules, the budget is ${maxModules}`)
   const lazyGrowth = growthProblem(contents.lazyBytes, lazySizes[entry])
   if (lazyGrowth) problems.push(`loads later ${lazyGrowth}`)
@@ -168,13 +148,6 @@ if (isMain(import.meta)) {
         `note: ${entry} (${runtime}): ${contents.bytes} bytes gzip, ${contents.lazyBytes} more when first used; ${[...contents.packages, ...contents.external].join(', ')}`,
       )
     }
-  }
-  for (const { features, size } of workerSizes) {
-    const bytes = await workerBytes(features)
-    const name = `one file for Workers with ${features.join(', ') || 'no feature'}`
-    const growth = growthProblem(bytes, size)
-    if (growth) problems.push(`${name} has ${growth}`)
-    console.log(`note: ${name}: ${bytes} bytes gzip`)
   }
   finish(problems, `${entries.length} entries`)
 }

@@ -1,5 +1,5 @@
 import { env } from 'cloudflare:workers'
-import { IdpClient } from 'idp-client/edge'
+import { IdpClient } from 'idp-client'
 
 const idp = new IdpClient({
   appBaseUrl: env.APP_BASE_URL,

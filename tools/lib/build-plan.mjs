@@ -2,9 +2,7 @@
  * The files of each package. `entries` share chunks: what all `hosts` load is one file, and so is what the `leanEntries`
  * take of it. `separate` files are chosen by the `imports` map of the package at run time and therefore stay files of
  * their own. `commands` get a shebang, `clientEntries` must keep their "use client" directive, `untyped` ones are
- * imported by generated code only and have no declarations. `selfContained` entries are one file without chunks and without
- * `import()`: platforms that bundle to one file gain nothing from either, and a bundler removes unused code from it. In
- * each, some modules are replaced by smaller ones.
+ * imported by generated code only and have no declarations.
  */
 export const packages = {
   'idp-client': {
@@ -30,7 +28,6 @@ export const packages = {
       astro: 'adapters/astro/index.ts',
       sveltekit: 'adapters/sveltekit/index.ts',
       'tanstack-start': 'adapters/tanstack-start/index.ts',
-      edge: 'adapters/edge/index.ts',
       browser: 'browser/index.ts',
       react: 'react/index.ts',
       vue: 'vue/index.ts',
@@ -71,14 +68,6 @@ export const packages = {
       'sveltekit',
       'astro',
     ],
-    selfContained: {
-      edge: {
-        'errors/advice.ts': 'errors/advice.brief.ts',
-        'http/failure-wording.ts': 'http/failure-wording.brief.ts',
-      },
-      // Otherwise the file for other runtimes would be two, because both share a function.
-      'async-context.workerd': {},
-    },
     leanEntries: [
       'errors',
       'browser',
@@ -108,7 +97,6 @@ export const packages = {
     commands: ['cli'],
     clientEntries: [],
     untyped: [],
-    selfContained: {},
     types: 'tsconfig.dev-provider.build.json',
     inputs: [
       'packages/dev-provider/package.json',

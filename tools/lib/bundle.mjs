@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { rolldown } from 'rolldown'
 import { readJson } from './files.mjs'
 import { fromRoot } from './run.mjs'
-import { staticImports } from './static-imports.mjs'
 
 const shebang = '#!/usr/bin/env node\n'
 const directive = '"use client";'
@@ -10,16 +8,25 @@ const directive = '"use client";'
 /**
  * Bundles the entries of a package in memory. What every host loads with its first import is one file, since many small
  * ones cost time; what the lean entries share is another. Everything else is a chunk of the entries that share it, or is loaded
- * when it is first used. Self-contained entries are one file each. Dependencies and peers stay imports.
+ * when it is first used. Dependencies and peers stay imports.
  *
  * @returns {Promise<{ path: string, contents: string }[]>} paths relative to `dist`
  */
 export async function bundle(plan, wanted) {
-  const isSelfContained = ([entry]) => entry in plan.selfContained
-  const shared = Object.fromEntries(Object.entries(wanted).filter((entry) => !isSelfContained(entry)))
-  const files = await bundleShared(plan, shared)
-  for (const entry of Object.entries(wanted).filter(isSelfContained))
-    for (const file of await bundleSelfContained(plan, entry)) files.set(...file)
+  const graph = moduleGraph()
+  const bundled = await rolldown(inputOptions(plan, wanted, [graph.plugin]))
+  const { output } = await bundled.generate({
+    ...outputOptions,
+    codeSplitting: {
+      includeDependenciesRecursively: false,
+      groups: createGroups(plan, wanted, graph, toSourcePath(plan)),
+    },
+  })
+  await bundled.close()
+  refuseCycles(plan, wanted, output)
+  const files = toContents(output)
+  for (const command of plan.commands) if (wanted[command]) addShebang(files, command)
+  for (const entry of plan.clientEntries) if (wanted[entry]) keepDirective(files, entry)
   return [...files].map(([path, contents]) => ({ path, contents }))
 }
 
@@ -62,43 +69,6 @@ const outputOptions = {
 /** Contents by path. */
 const toContents = (output) =>
   new Map(output.map((file) => [file.fileName, file.type === 'chunk' ? file.code : file.source]))
-
-async function bundleShared(plan, wanted) {
-  const graph = moduleGraph()
-  const bundled = await rolldown(inputOptions(plan, wanted, [graph.plugin]))
-  const { output } = await bundled.generate({
-    ...outputOptions,
-    codeSplitting: {
-      includeDependenciesRecursively: false,
-      groups: createGroups(plan, wanted, graph, toSourcePath(plan)),
-    },
-  })
-  await bundled.close()
-  refuseCycles(plan, wanted, output)
-  const files = toContents(output)
-  for (const command of plan.commands) if (wanted[command]) addShebang(files, command)
-  for (const entry of plan.clientEntries) if (wanted[entry]) keepDirective(files, entry)
-  return files
-}
-
-/** Plugin that loads other modules in place of some. */
-function replacing(plan, replaced) {
-  const source = toSourcePath(plan)
-  const files = new Map(Object.entries(replaced).map(([file, other]) => [source(file), source(other)]))
-  return {
-    name: 'replacing',
-    load: (id) => (files.has(id) ? readFileSync(files.get(id), 'utf8') : null),
-  }
-}
-
-async function bundleSelfContained(plan, [entry, file]) {
-  const bundled = await rolldown(
-    inputOptions(plan, { [entry]: file }, [replacing(plan, plan.selfContained[entry]), staticImports()]),
-  )
-  const { output } = await bundled.generate(outputOptions)
-  await bundled.close()
-  return toContents(output)
-}
 
 /** Which modules load together with a given one. */
 export function moduleGraph() {
@@ -161,7 +131,7 @@ function refuseCycles(plan, wanted, output) {
   }
   for (const entry of Object.keys(plan.separate).filter((name) => wanted[name])) {
     for (const name of loadedWith(`${entry}.js`)) {
-      const named = chunks.get(name).imports.find((id) => plan.external.includes(id))
+      const named = chunks.get(name).imports.find((id) => id.startsWith('#'))
       if (named) throw new Error(`build: ${entry} loads ${name}, which imports ${named}`)
     }
   }

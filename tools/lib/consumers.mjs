@@ -1,7 +1,7 @@
-import { deepEqual, match } from 'node:assert/strict'
+import { deepEqual } from 'node:assert/strict'
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Browser, expectClosed, expectDenied, expectLogin } from './app-visit.mjs'
+import { expectClosed, expectDenied, expectLogin } from './app-visit.mjs'
 import { startConnectProxy } from './connect-proxy.mjs'
 import { expectTwoRealms } from './edge-visit.mjs'
 import { readText } from './files.mjs'
@@ -89,7 +89,6 @@ export const consumers = {
         'a user logs in and out in workerd',
         (context) => serve(context, ['server.mjs'], loginSteps(nodePaths)),
       ],
-      ['a feature that is left out is reported', (context) => serve(context, ['server.mjs'], expectFeatures)],
     ],
   },
   jest: {
@@ -146,18 +145,6 @@ async function buildOnEdge(context) {
 const loginSteps = (paths) => async (base, provider) => {
   await expectDenied(base, paths)
   await expectLogin(base, paths, provider)
-}
-
-/** A Worker has the operations of the features that it imports; others name what to write. */
-async function expectFeatures(base, provider) {
-  const browser = new Browser(base)
-  const begin = await browser.get('/auth/login')
-  const { location } = await provider.login(begin.location, { user: 'alice' })
-  const { pathname, search } = new URL(location)
-  await browser.get(pathname + search)
-  const { fetcher, missing } = JSON.parse((await browser.get('/api/features')).text)
-  deepEqual([fetcher, missing?.code], ['function', 'INVALID_CONFIGURATION'])
-  match(missing.detail, /import \{ connectedAccounts \} from 'idp-client\/edge'/)
 }
 
 const nextStart = ['node_modules/next/dist/bin/next', 'start', '-H', '127.0.0.1']
@@ -241,7 +228,6 @@ const jest = (folder, config, env) =>
 function requireEntries(folder) {
   const entries = [
     'idp-client',
-    'idp-client/edge',
     'idp-client/express',
     'idp-client/browser',
     'idp-client/react',

@@ -276,7 +276,7 @@ const main = {
     title: 'Workers without Node.js compatibility',
     guide: 'runtimes',
     versions: { esbuild: '0.28.2', workerd: '1.20261117.1' },
-    entry: 'idp-client/edge',
+    entry: 'idp-client',
     frameworks: ['workerd'],
     quick: false,
     start: ['../contract/runtime.mjs'],

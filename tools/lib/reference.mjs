@@ -10,9 +10,7 @@ const entry = `
 export { defaultScope } from './config/authorization.ts'
 export { variableNames } from './config/env.ts'
 export { optionRows } from './config/option-rows.ts'
-import { allFeatures } from './all-features.ts'
-import { resolve as resolveWith } from './config/resolve.ts'
-export const resolve = (options, env) => resolveWith(options, env, allFeatures)
+export { resolve } from './config/resolve.ts'
 import { remedies } from './errors/remedies.ts'
 import { codes as rows } from './errors/codes.ts'
 export { remedies }

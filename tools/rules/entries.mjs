@@ -26,24 +26,10 @@ export const sizes = {
 }
 
 /**
- * Maximum number of files that are imported with an entry, dependencies included: finding, reading and compiling many small
+ * Maximum number of files that are imported with a host's entry, dependencies included: finding, reading and compiling many small
  * files takes longer than one large file.
  */
-export const moduleBudgets = {
-  '.': 8,
-  './next': 9,
-  './express': 8,
-  './fastify': 9,
-  './nest': 9,
-  './node': 8,
-  './nuxt': 9,
-  './react-router': 8,
-  './tanstack-start': 8,
-  './hono': 8,
-  './koa': 8,
-  './sveltekit': 9,
-  './astro': 9,
-}
+export const maxModules = 12
 
 /** Bytes that an entry loads later, when something is first used. */
 export const lazySizes = {
@@ -59,15 +45,6 @@ export const lazySizes = {
   './stores/redis': 0,
   './stores/postgres': 0,
 }
-
-/**
- * Bytes of one file for Workers, minified and compressed with gzip: a client of `idp-client/edge` with these
- * features, its dependencies included, as `wrangler` bundles it.
- */
-export const workerSizes = [
-  { features: [], size: 82_738 },
-  { features: ['dpop', 'fetcher'], size: 88_527 },
-]
 
 /** Maximum of the bytes of a published package, unpacked: nearly all of it is code that readers can read, not minified. */
 export const unpackedSizes = {

@@ -78,10 +78,6 @@ export const layers = {
   'adapters/web': { values: hostLayers, types: hostTypes },
   'adapters/koa': { values: [...hostLayers, 'adapters/node', 'public'], types: hostTypes },
   'adapters/hono': { values: [...hostLayers, 'adapters/web', 'public'], types: hostTypes },
-  'adapters/edge': {
-    values: ['errors', 'engine', 'rare-features', 'routes', 'adapters/web', 'public'],
-    types: ['config', 'features'],
-  },
   'adapters/node': { values: [...hostLayers, 'public'], types: hostTypes },
   'adapters/express': { values: [...hostLayers, 'adapters/node', 'public'], types: hostTypes },
   'adapters/fastify': { values: [...hostLayers, 'adapters/node', 'public'], types: hostTypes },
@@ -177,7 +173,6 @@ export const packagePlaces = [
 export const entries = [
   'public.ts',
   'index.ts',
-  'adapters/edge/index.ts',
   'adapters/next/index.ts',
   'adapters/express/index.ts',
   'adapters/fastify/index.ts',

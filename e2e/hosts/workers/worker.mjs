@@ -1,7 +1,7 @@
 // The contract application on Workers without Node.js compatibility: its variables are in `env` only, and operations need the
 // request.
 import { env } from 'cloudflare:workers'
-import { connectedAccounts, IdpClient } from 'idp-client/edge'
+import { IdpClient } from 'idp-client'
 import { respond, toOptions } from './support/contract.mjs'
 
 const [baseUrl, ...further] = env.APP_BASE_URL?.split(',') ?? []
@@ -13,7 +13,6 @@ const idp = new IdpClient({
   clientId: env.IDP_CLIENT_ID,
   clientSecret: env.IDP_CLIENT_SECRET,
   secret: env.IDP_SECRET,
-  features: { connectedAccounts },
 })
 
 const pages = {

@@ -10,7 +10,6 @@ import { hashToken } from './crypto/random.ts'
 import type { Sealer } from './crypto/seal.ts'
 import { createSealer } from './crypto/seal.ts'
 import { InvalidConfigurationError } from './errors/configuration.ts'
-import type { FeatureModules } from './features.ts'
 import type { Exchange } from './http/exchange.ts'
 import type { MaybePromise } from './lib/chain.ts'
 import { chain } from './lib/chain.ts'
@@ -68,7 +67,7 @@ function createSessionStorage(parts: CookieSessionParts): SessionStorage {
     return withPendingRefreshes(createCookieSessionStorage({ ...parts, hasEnded }), { clientTag, config })
   return loadedOnFirstUse(
     lazyPromise(async () => {
-      const { createStoreSessionStorage } = await config.features.sessionStore.storage()
+      const { createStoreSessionStorage } = await import('./session/store/in-store.ts')
       return createStoreSessionStorage({ ...parts, store })
     }),
   )
@@ -101,24 +100,18 @@ export interface Application {
   engine(): Engine
 }
 
-/** Parameters of an entry of the package, beside the options of the application. */
-export interface Entry {
-  readonly features: FeatureModules
-  /** Prefixes of public variables that the host has in addition to `FRAMEWORK_PUBLIC_*`. */
-  readonly publicPrefixes?: readonly HostPrefix[]
-}
-
 /**
  * Reads options and variables, without I/O. Throws for an invalid option. Reports missing ones, and reads the variables
  * again at each use until the configuration is complete, since they may be injected after construction. Throws
- * `SERVER_ONLY` in a browser.
+ * `SERVER_ONLY` in a browser. `publicPrefixes` are those of public variables that the host has in addition to
+ * `FRAMEWORK_PUBLIC_*`.
  */
 export function createApplication(
   options: IdpClientOptions,
-  { features, publicPrefixes = [] }: Entry,
+  publicPrefixes: readonly HostPrefix[] = [],
 ): Application {
   if (isBrowser()) throw new InvalidConfigurationError('SERVER_ONLY')
-  const first = resolve(options, readEnv({ publicPrefixes }), features)
+  const first = resolve(options, readEnv({ publicPrefixes }))
   report(first)
   let engine = first.config && createEngine(first.config)
   let { settings } = first
@@ -128,7 +121,7 @@ export function createApplication(
     },
     engine() {
       if (engine) return engine
-      const again = resolve(options, readEnv({ publicPrefixes }), features)
+      const again = resolve(options, readEnv({ publicPrefixes }))
       if (!again.config) throw configurationError(again.problems)
       settings = again.settings
       engine = createEngine(again.config)

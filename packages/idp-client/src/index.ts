@@ -1,12 +1,11 @@
 export type { WebTarget } from './adapters/web/binding.ts'
-export { IdpClient } from './adapters/web/client.ts'
-export { continueWith, isContinue } from './adapters/web/continue.ts'
 export type {
   FrameworkRequest,
   FrameworkResponse,
   PageGuardOptions,
-  WebClient,
   WebHandler,
-} from './adapters/web/web-client.ts'
+} from './adapters/web/client.ts'
+export { IdpClient } from './adapters/web/client.ts'
+export { continueWith, isContinue } from './adapters/web/continue.ts'
 export type { WebHostClient } from './adapters/web/web-host.ts'
 export * from './public.ts'

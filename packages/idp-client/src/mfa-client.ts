@@ -8,7 +8,6 @@ import type {
   MfaVerifyOptions,
 } from './config/mfa.ts'
 import type { Engine } from './engine.ts'
-import type { FeatureModules } from './features.ts'
 import type { MfaVerification } from './flows/mfa-verify.ts'
 import type { Exchange } from './http/exchange.ts'
 import type { ArgumentReader } from './http/host-arguments.ts'
@@ -88,12 +87,11 @@ export function serverMfaClient<FrameworkRequest extends object, FrameworkRespon
   operate: Operate<FrameworkRequest, FrameworkResponse>,
 ): ServerMfaClient<FrameworkRequest, FrameworkResponse> {
   /** Returns a method; `load` returns its flow. */
-  function method<T>(name: string, load: (mfa: FeatureModules['mfa']) => Promise<Work<T>>) {
+  function method<T>(name: string, load: () => Promise<Work<T>>) {
     return async (...args: readonly unknown[]): Promise<T> => {
       const { request, response, options } = read.withOptions<unknown>(`mfa.${name}`, args)
       return withEngine(async (engine) => {
-        const { mfa } = engine.config.features
-        const [work, { belongsToSession }] = await Promise.all([load(mfa), mfa.factors()])
+        const [work, { belongsToSession }] = await Promise.all([load(), import('./flows/mfa.ts')])
         const needsRequest = request !== undefined || (await belongsToSession(engine, options))
         if (!needsRequest) return work(engine, null, options)
         return operate(request, response, (_engine, exchange) => work(engine, exchange, options))
@@ -102,9 +100,12 @@ export function serverMfaClient<FrameworkRequest extends object, FrameworkRespon
   }
 
   return {
-    getAuthenticators: method('getAuthenticators', async (mfa) => (await mfa.factors()).getAuthenticators),
-    challenge: method('challenge', async (mfa) => (await mfa.factors()).challenge),
-    enroll: method('enroll', async (mfa) => (await mfa.factors()).enroll),
-    verify: method('verify', async (mfa) => (await mfa.verification()).verify),
+    getAuthenticators: method(
+      'getAuthenticators',
+      async () => (await import('./flows/mfa.ts')).getAuthenticators,
+    ),
+    challenge: method('challenge', async () => (await import('./flows/mfa.ts')).challenge),
+    enroll: method('enroll', async () => (await import('./flows/mfa.ts')).enroll),
+    verify: method('verify', async () => (await import('./flows/mfa-verify.ts')).verify),
   }
 }

@@ -208,7 +208,7 @@ export abstract class IdpClientBase<
       args,
     )
     return this.operate(request, response, async (engine, exchange) => {
-      const { getConnectionToken } = await engine.config.features.connectedAccounts.token()
+      const { getConnectionToken } = await import('./flows/get-connection-token.ts')
       return getConnectionToken(engine, exchange, options)
     })
   }
@@ -239,7 +239,7 @@ export abstract class IdpClientBase<
     } = this.#read.withOptions<Partial<ConnectAccountOptions>>('connectAccount', args)
     return this.respond(request, response, (exchange) =>
       this.run(async (engine) => {
-        const { connectAccount } = await engine.config.features.connectedAccounts.connect()
+        const { connectAccount } = await import('./flows/connect-account.ts')
         const input = { options, source: 'application', correlationId: newCorrelationId() } as const
         const url = await connectAccount(engine, exchange, input, accountTokens(engine, exchange))
         return redirect(url.href)
@@ -255,7 +255,7 @@ export abstract class IdpClientBase<
   async listConnectedAccounts(...args: readonly unknown[]): Promise<ConnectedAccount[]> {
     const { request, response } = this.#read.withoutOptions('listConnectedAccounts', args)
     return this.operate(request, response, async (engine, exchange) => {
-      const { listConnectedAccounts } = await engine.config.features.connectedAccounts.accounts()
+      const { listConnectedAccounts } = await import('./flows/connected-accounts.ts')
       return listConnectedAccounts(engine, exchange, accountTokens(engine, exchange))
     })
   }
@@ -287,7 +287,7 @@ export abstract class IdpClientBase<
       options = {},
     } = this.#read.withOptions<Partial<DeleteConnectedAccountOptions>>('deleteConnectedAccount', args)
     return this.operate(request, response, async (engine, exchange) => {
-      const { deleteConnectedAccount } = await engine.config.features.connectedAccounts.accounts()
+      const { deleteConnectedAccount } = await import('./flows/connected-accounts.ts')
       return deleteConnectedAccount(engine, exchange, options, accountTokens(engine, exchange))
     })
   }
@@ -300,7 +300,7 @@ export abstract class IdpClientBase<
   async customTokenExchange(options: CustomTokenExchangeOptions): Promise<CustomTokenExchangeResult> {
     this.#checkOptions('customTokenExchange', options)
     return this.run(async (engine) => {
-      const { exchangeToken } = await engine.config.features.tokenExchange.flow()
+      const { exchangeToken } = await import('./flows/exchange-token.ts')
       return exchangeToken(engine, options)
     })
   }
@@ -315,7 +315,7 @@ export abstract class IdpClientBase<
   ): Promise<BackchannelAuthenticationResult> {
     this.#checkOptions('getTokenByBackchannelAuth', options)
     return this.run(async (engine) => {
-      const { backchannelAuthentication } = await engine.config.features.backchannelAuthentication.flow()
+      const { backchannelAuthentication } = await import('./flows/backchannel-auth.ts')
       return backchannelAuthentication(engine, options)
     })
   }
@@ -378,7 +378,7 @@ export abstract class IdpClientBase<
     const getSessionToken: AccessTokenFactory = async (tokenOptions) =>
       this.operate(request, response, (engine, exchange) => getAccessToken(engine, exchange, tokenOptions))
     return this.operate(request, response, async (engine, exchange) => {
-      const { createFetcher } = await engine.config.features.fetcher.flow()
+      const { createFetcher } = await import('./flows/fetcher.ts')
       return createFetcher(engine, exchange, options, getSessionToken)
     })
   }

@@ -26,16 +26,14 @@ export function sessionAdministration<FrameworkRequest extends object>(
     operation: (engine: Engine, exchange: Exchange) => Promise<T>,
   ) => Promise<T>,
 ): SessionAdministration<FrameworkRequest> {
-  const load = ({ config }: Engine) => config.features.sessionStore.administration()
+  const load = () => import('./flows/administer-sessions.ts')
   return {
-    listBySubject: (sub) => withEngine(async (engine) => (await load(engine)).listSessions(engine, sub)),
-    revoke: (id) => withEngine(async (engine) => (await load(engine)).revokeSession(engine, id)),
-    revokeBySubject: (sub) => withEngine(async (engine) => (await load(engine)).revokeSessions(engine, sub)),
+    listBySubject: (sub) => withEngine(async (engine) => (await load()).listSessions(engine, sub)),
+    revoke: (id) => withEngine(async (engine) => (await load()).revokeSession(engine, id)),
+    revokeBySubject: (sub) => withEngine(async (engine) => (await load()).revokeSessions(engine, sub)),
     currentId: async (...args: readonly unknown[]) => {
       const { request } = read.withoutOptions('sessions.currentId', args)
-      return operate(request, async (engine, exchange) =>
-        (await load(engine)).currentSessionId(engine, exchange),
-      )
+      return operate(request, async (engine, exchange) => (await load()).currentSessionId(engine, exchange))
     },
   }
 }

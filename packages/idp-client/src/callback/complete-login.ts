@@ -130,7 +130,7 @@ async function wasEndedMeanwhile(config: Config, { idToken }: Pick<Redeemed, 'id
   if (!store) return false
   const { iat, iss, sid, sub }: Readonly<Record<string, unknown>> = decodeClaims(idToken) ?? {}
   if (typeof iat !== 'number' || typeof iss !== 'string' || typeof sub !== 'string') return false
-  const { wasEnded } = await config.features.sessionStore.endedSessions()
+  const { wasEnded } = await import('../session/store/ended-at-provider.ts')
   const issuedAt = Math.floor(iat - config.dpop.clockSkew)
   const session = { iss, sub, issuedAt, ...(typeof sid === 'string' ? { sid } : {}) }
   return wasEnded(store, session, config.clock())

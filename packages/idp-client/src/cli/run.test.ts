@@ -1,6 +1,5 @@
 import { parseEnv } from 'node:util'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { allFeatures } from '../all-features.ts'
 import { resolveDpop } from '../config/dpop.ts'
 import { resolveSecrets } from '../config/secrets.ts'
 import { version } from '../lib/version.ts'
@@ -31,7 +30,7 @@ describe('dpop-keys', () => {
     const env = parseEnv(stdout)
     expect(Object.keys(env).sort()).toEqual(['IDP_DPOP_PRIVATE_KEY', 'IDP_DPOP_PUBLIC_KEY'])
     const note = vi.fn()
-    expect(resolveDpop({ useDPoP: true }, env, allFeatures, note).keys).toMatchObject({ kind: 'pem' })
+    expect(resolveDpop({ useDPoP: true }, env, note).keys).toMatchObject({ kind: 'pem' })
     expect(note).not.toHaveBeenCalled()
     expect((await run(['dpop-keys'])).stdout).not.toBe(stdout)
   })

@@ -1,5 +1,4 @@
 import { isCryptoKey, signatureAlgorithms } from '../crypto/keys.ts'
-import { assertionAlgorithms } from './client-auth.ts'
 import type { ClientAuth } from './config.ts'
 import type { Env } from './env.ts'
 import type { TextRow } from './option-rows.ts'
@@ -8,6 +7,21 @@ import type { KeyKind } from './pem.ts'
 import { detectKeyKind, pemFault, unescapePem } from './pem.ts'
 import type { AddIssue, Field } from './readers.ts'
 import { getField, invalid, readOneOf, readText } from './readers.ts'
+
+/** Asymmetric algorithms only (RFC 7518, RFC 8037, RFC 9864): a shared secret signs nothing here. */
+export const assertionAlgorithms: ReadonlySet<string> = new Set([
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+])
 
 function resolveAlgorithm(field: Field<TextRow>, addIssue: AddIssue): string | undefined {
   const algorithm = readText(field, addIssue)

@@ -1,6 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { allFeatures } from '../all-features.ts'
 import { resolveClientAuth, resolveIdTokenAlgorithms } from './client-auth.ts'
 import type { Problem } from './config.ts'
 import type { Env } from './env.ts'
@@ -8,7 +7,7 @@ import type { IdpClientOptions } from './options.ts'
 
 function resolveIt(options: IdpClientOptions, env: Env = {}) {
   const problems: Problem[] = []
-  const auth = resolveClientAuth(options, env, allFeatures, (kind, message) => {
+  const auth = resolveClientAuth(options, env, (kind, message) => {
     problems.push({ kind, message })
   })
   return { auth, problems }

@@ -1,24 +1,9 @@
-import type { FeatureModules } from '../features.ts'
+import { assertionAlgorithms, resolveAssertion } from './client-assertion.ts'
 import type { ClientAuth, SecretMethod } from './config.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
 import type { AddIssue } from './readers.ts'
 import { getField, invalid, isPresent, isSet, readOneOf, readText, waysToSet } from './readers.ts'
-
-/** Asymmetric algorithms only (RFC 7518, RFC 8037, RFC 9864): a shared secret signs nothing here. */
-export const assertionAlgorithms: ReadonlySet<string> = new Set([
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-])
 
 /** How a secret is sent; beside a key it contradicts it. */
 function resolveMethod(
@@ -42,13 +27,12 @@ function resolveMethod(
 export function resolveClientAuth(
   options: IdpClientOptions,
   env: Env,
-  { privateKeyJwt }: FeatureModules,
   addIssue: AddIssue,
 ): ClientAuth | undefined {
   const keyField = getField('clientAssertionSigningKey', options, env)
   const secretField = getField('clientSecret', options, env)
   const method = resolveMethod(options, env, isSet(keyField), addIssue)
-  const assertion = privateKeyJwt.resolveAssertion(options, env, addIssue)
+  const assertion = resolveAssertion(options, env, addIssue)
   if (assertion || isSet(keyField)) return assertion
   const assertionOptions = [
     'clientAssertionSigningAlg',

@@ -1,5 +1,4 @@
 import type { Remedy } from '../errors/remedy.ts'
-import type { FeatureModules } from '../features.ts'
 import type { SameSite } from '../http/cookie-jar.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../log/log.ts'
@@ -139,8 +138,6 @@ export interface Settings {
   readonly noContentProfileResponseWhenUnauthenticated: boolean
   readonly clock: Clock
   readonly log: Log
-  /** Rarely used code, which is loaded on first use. */
-  readonly features: FeatureModules
 }
 
 /** Complete, valid, deeply frozen (keys, functions and the store excepted). Nothing below `config/` applies a default. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { resolve } from '../../test/support/resolve.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
+import { resolve } from './resolve.ts'
 
 const complete = {
   domain: 'idp.example.com',

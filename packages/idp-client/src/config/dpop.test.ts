@@ -1,6 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
-import { allFeatures } from '../all-features.ts'
 import type { Problem } from './config.ts'
 import { resolveDpop } from './dpop.ts'
 import type { Env } from './env.ts'
@@ -8,7 +7,7 @@ import type { DpopKeyPair, DpopOptions, IdpClientOptions } from './options.ts'
 
 function resolveIt(options: IdpClientOptions, env: Env = {}) {
   const problems: Problem[] = []
-  const dpop = resolveDpop(options, env, allFeatures, (kind, message) => {
+  const dpop = resolveDpop(options, env, (kind, message) => {
     problems.push({ kind, message })
   })
   return { dpop, problems }

@@ -1,5 +1,5 @@
-import type { FeatureModules } from '../features.ts'
 import type { DpopConfig } from './config.ts'
+import { resolveDpopKeys } from './dpop-keys.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
 import type { AddIssue } from './readers.ts'
@@ -8,12 +8,7 @@ import { getField, readFlag, readNumber } from './readers.ts'
 /** Seconds above which a tolerance is reported. */
 const longTolerance = 300
 
-export function resolveDpop(
-  options: IdpClientOptions,
-  env: Env,
-  { dpop }: FeatureModules,
-  addIssue: AddIssue,
-): DpopConfig {
+export function resolveDpop(options: IdpClientOptions, env: Env, addIssue: AddIssue): DpopConfig {
   const clockTolerance = readNumber(getField('dpopOptions.clockTolerance', options, env), addIssue)
   if (clockTolerance > longTolerance) {
     addIssue(
@@ -24,7 +19,7 @@ export function resolveDpop(
   const enabled = readFlag(getField('useDPoP', options), addIssue)
   return {
     enabled,
-    keys: dpop.resolveKeys(options, env, enabled, addIssue),
+    keys: resolveDpopKeys(options, env, enabled, addIssue),
     clockTolerance,
     clockSkew: readNumber(getField('dpopOptions.clockSkew', options, env), addIssue),
     retry: {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { fc } from '../../test/support/fast-check.ts'
-import { resolve } from '../../test/support/resolve.ts'
 import type { Problem } from './config.ts'
 import { parseHost, parseHttpUrl } from './http-url.ts'
 import type { IdpClientOptions } from './options.ts'
+import { resolve } from './resolve.ts'
 
 function problemsOf(options: IdpClientOptions, env = {}): readonly Problem[] {
   const complete = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { resolve } from '../../test/support/resolve.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
+import { resolve } from './resolve.ts'
 
 const SECRET = '0123456789abcdef'.repeat(4)
 const complete = {

@@ -1,11 +1,11 @@
 import { describe, expect, test, vi } from 'vitest'
-import { resolve } from '../../test/support/resolve.ts'
 import { isIdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { LogEvent } from '../log/log.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
 import { configurationError, report } from './report.ts'
+import { resolve } from './resolve.ts'
 
 function construct(options: IdpClientOptions, env: Env = {}) {
   const events: LogEvent[] = []

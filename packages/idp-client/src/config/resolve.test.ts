@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { fc } from '../../test/support/fast-check.ts'
-import { resolve } from '../../test/support/resolve.ts'
 import { systemClock } from '../lib/clock.ts'
 import { fakeClock } from '../testing/fake-clock.ts'
 import type { Config } from './config.ts'
@@ -8,6 +7,7 @@ import type { Env } from './env.ts'
 import { variableNames } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
 import { customClock, customFetch } from './options.ts'
+import { resolve } from './resolve.ts'
 import { optionPaths } from './unknown-keys.ts'
 
 const complete: IdpClientOptions = {

@@ -1,4 +1,3 @@
-import type { FeatureModules } from '../features.ts'
 import type { Clock } from '../lib/clock.ts'
 import { systemClock } from '../lib/clock.ts'
 import { deepFreeze } from '../lib/freeze.ts'
@@ -41,12 +40,7 @@ interface BaseSettings {
   readonly appBaseUrl: AppBaseUrl | null
 }
 
-function resolveBaseSettings(
-  options: IdpClientOptions,
-  env: Env,
-  features: FeatureModules,
-  addIssue: AddIssue,
-): BaseSettings {
+function resolveBaseSettings(options: IdpClientOptions, env: Env, addIssue: AddIssue): BaseSettings {
   const production = env.NODE_ENV === 'production'
   // Otherwise browsers may reach this deployment without a proxy.
   const development = isDevelopment(env.NODE_ENV)
@@ -68,7 +62,6 @@ function resolveBaseSettings(
     ),
     clock,
     log: createLog(readFunction('logger', options.logger, addIssue), development),
-    features,
   }
   return { settings, appBaseUrl }
 }
@@ -142,17 +135,12 @@ function resolveLimits(options: IdpClientOptions, env: Env, addIssue: AddIssue):
 
 type Required = 'provider' | 'clientId' | 'clientAuth' | 'secrets'
 
-function resolveRequired(
-  options: IdpClientOptions,
-  env: Env,
-  { features, allowInsecure }: { readonly features: FeatureModules; readonly allowInsecure: boolean },
-  addIssue: AddIssue,
-) {
+function resolveRequired(options: IdpClientOptions, env: Env, allowInsecure: boolean, addIssue: AddIssue) {
   return {
     provider: resolveProvider(options, env, allowInsecure, addIssue),
     clientId: resolveClientId(options, env, addIssue),
     secrets: resolveSecrets(options, env, addIssue),
-    clientAuth: resolveClientAuth(options, env, features, addIssue),
+    clientAuth: resolveClientAuth(options, env, addIssue),
   } satisfies { [Key in Required]: Config[Key] | undefined }
 }
 
@@ -201,7 +189,7 @@ function resolveRest(
     processLasts: readFlag(getField('processLasts', options), addIssue),
     hooks: resolveHooks(options, addIssue),
     ...resolveLimits(options, env, addIssue),
-    dpop: resolveDpop(options, env, settings.features, addIssue),
+    dpop: resolveDpop(options, env, addIssue),
     fetch: configuredFetch ?? defaultFetch(),
     vendor: resolveVendor(options, addIssue),
   } satisfies Omit<Config, keyof Settings | Required | 'appBaseUrl' | 'allowInsecureRequests'>
@@ -211,7 +199,7 @@ function resolveRest(
  * Resolves options and variables to settings and configuration. Reads nothing else and does no I/O. Never throws: returns
  * every mistake as a problem. The order is option, variable, default.
  */
-export function resolve(given: IdpClientOptions, givenEnv: Env, features: FeatureModules): Resolved {
+export function resolve(given: IdpClientOptions, givenEnv: Env): Resolved {
   const problems: Problem[] = []
   const addIssue: AddIssue = (kind, message, remedy) =>
     problems.push({ kind, message, ...(remedy ? { remedy } : {}) })
@@ -219,13 +207,13 @@ export function resolve(given: IdpClientOptions, givenEnv: Env, features: Featur
   checkKeys(givenOptions, addIssue)
   if (hasNothing(givenOptions, givenEnv)) addIssue('missing', NOTHING_SET)
   const { options, env } = withoutPlaceholders(givenOptions, givenEnv, addIssue)
-  const base = resolveBaseSettings(options, env, features, addIssue)
+  const base = resolveBaseSettings(options, env, addIssue)
   const { settings, appBaseUrl } = base
   const allowInsecureRequests = resolveInsecure(options, settings.production, addIssue)
   const { provider, clientId, clientAuth, secrets } = resolveRequired(
     options,
     env,
-    { features, allowInsecure: allowInsecureRequests },
+    allowInsecureRequests,
     addIssue,
   )
   const rest = resolveRest(options, env, base, addIssue)

@@ -1,11 +1,12 @@
+import { importPKCS8 } from 'jose/key/import'
 import type { Client, ClientAuth } from 'oauth4webapi'
-import { ClientSecretPost, clockSkew } from 'oauth4webapi'
+import { ClientSecretPost, clockSkew, modifyAssertion, PrivateKeyJwt } from 'oauth4webapi'
 import type { Config, SecretMethod } from '../config/config.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { systemClock } from '../lib/clock.ts'
-import { lazyPromise } from '../lib/lazy.ts'
+import { lazy } from '../lib/lazy.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { isSupportedAlgorithm } from './metadata.ts'
+import { isSupportedAlgorithm, requireEndpoint } from './metadata.ts'
 import { serverTime } from './server-time.ts'
 
 export type Metadata = Pick<
@@ -29,6 +30,49 @@ export function selectAlgorithm(
     `clientAssertionSigningKey signs with ${algorithms.join(', ')}, but the provider takes none of these ` +
     '(token_endpoint_auth_signing_alg_values_supported): use another key, or set clientAssertionSigningAlg.'
   throw unusable(detail)
+}
+
+interface Signer {
+  readonly key: CryptoKey
+  readonly algorithm: string
+}
+
+async function createSigner(auth: Assertion, metadata: Metadata): Promise<Signer> {
+  const algorithm = selectAlgorithm(auth, metadata)
+  if (typeof auth.key !== 'string') return { key: auth.key, algorithm }
+  try {
+    return { key: await importPKCS8(auth.key, algorithm), algorithm }
+  } catch {
+    // The runtime's own error is not kept: it may quote the key.
+    throw unusable(`clientAssertionSigningKey cannot be used as a PKCS#8 private key for ${algorithm}.`)
+  }
+}
+
+async function assertionBy(auth: Assertion, metadata: Metadata): Promise<ClientAuth> {
+  const { algorithm, key } = await createSigner(auth, metadata)
+  const { audience, keyId } = auth
+  const tokenEndpoint = audience && requireEndpoint(metadata, 'tokenEndpoint')
+  // Without a configured key id there is none: a guess (a thumbprint) that differs from what is registered is refused.
+  return PrivateKeyJwt(keyId === undefined ? key : { key, kid: keyId }, {
+    // Ed25519 has two names; the provider gets the one that it advertised.
+    [modifyAssertion]: (header, payload) => {
+      header['alg'] = algorithm
+      if (tokenEndpoint !== undefined) payload['aud'] = tokenEndpoint
+    },
+  })
+}
+
+/**
+ * `private_key_jwt`: `aud` is one string, the issuer or the token endpoint; lifetime 60 s, a fresh `jti` each time (RFC 7523).
+ * The key is imported once for each metadata, since that costs more than signing.
+ */
+function assertionAuths(auth: Assertion): (metadata: Metadata) => ClientAuth {
+  let latest: { readonly metadata: Metadata; readonly signer: () => Promise<ClientAuth> } | undefined
+  return (metadata) => {
+    if (latest?.metadata !== metadata) latest = { metadata, signer: lazy(() => assertionBy(auth, metadata)) }
+    const { signer } = latest
+    return async (...given) => (await signer())(...given)
+  }
 }
 
 /** Returns the client for `oauth4webapi`; its assertions use the time of the provider. */
@@ -68,16 +112,8 @@ function secretMethod({ method }: SecretAuth, { clientAuthMethods = [] }: Metada
 /** Returns how this client authenticates at every endpoint: exactly one method, a key by signed assertion. */
 export function clientAuthentications({
   clientAuth,
-  features,
-}: Pick<Config, 'clientAuth' | 'features'>): (metadata: Metadata) => ClientAuth {
-  if (clientAuth.kind === 'assertion') {
-    const load = lazyPromise(async () =>
-      (await features.privateKeyJwt.assertions()).assertionAuths(clientAuth),
-    )
-    return (metadata) =>
-      async (...given) =>
-        (await load())(metadata)(...given)
-  }
+}: Pick<Config, 'clientAuth'>): (metadata: Metadata) => ClientAuth {
+  if (clientAuth.kind === 'assertion') return assertionAuths(clientAuth)
   const { secret } = clientAuth
   return (metadata) =>
     secretMethod(clientAuth, metadata) === 'client_secret_basic'

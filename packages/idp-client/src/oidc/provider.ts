@@ -123,7 +123,7 @@ export function createProvider(config: Config): Provider {
     config,
     send,
     dpop: lazyPromise(async () => {
-      const { createDpop } = await config.features.dpop.proofs()
+      const { createDpop } = await import('./dpop.ts')
       return createDpop(config)
     }),
     authentication: clientAuthentications(config),

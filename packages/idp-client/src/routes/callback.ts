@@ -49,7 +49,7 @@ function respond(engine: Engine, request: RouteRequest, outcome: CallbackOutcome
 function completion(engine: Engine, { exchange }: RouteRequest): Complete {
   return async ({ transaction, ...found }) => {
     if (transaction.responseType === 'code') return completeLogin(engine, exchange, { ...found, transaction })
-    const { completeConnection } = await engine.config.features.connectedAccounts.completion()
+    const { completeConnection } = await import('../callback/complete-connection.ts')
     return completeConnection(engine, exchange, { ...found, transaction }, accountTokens(engine, exchange))
   }
 }

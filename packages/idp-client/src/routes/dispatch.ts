@@ -51,7 +51,7 @@ function rejectEarly(route: Route, request: RequestView): Response | null {
 
 async function respond(application: Application, key: RouteKey, request: RouteRequest): Promise<Response> {
   const { settings } = application
-  const { handle, fail } = await table[key].load(settings.features)
+  const { handle, fail } = await table[key].load()
   try {
     const engine = application.engine()
     engine.checkAddress(request.exchange)

@@ -1,6 +1,5 @@
 import type { Engine } from '../engine.ts'
 import type { IdpError } from '../errors/base.ts'
-import type { FeatureModules } from '../features.ts'
 import type { Exchange } from '../http/exchange.ts'
 
 /** A request to a mounted route. */
@@ -32,7 +31,7 @@ export interface Route {
    * Loads the handler. Routes that talk to the provider are loaded at their first request, so that an application whose
    * users are all signed in never loads the protocol code.
    */
-  readonly load: (features: FeatureModules) => Promise<RouteHandler>
+  readonly load: () => Promise<RouteHandler>
 }
 
 export interface RouteHandler {

@@ -9,7 +9,7 @@ function mfaRoute(method: 'GET' | 'POST', key: MfaRouteKey): Route {
   return {
     methods: [method],
     acts: 'not-cross-site',
-    load: async ({ mfa }) => (await mfa.routes()).mfaRoutes[key],
+    load: lazyPromise(async () => (await import('./mfa.ts')).mfaRoutes[key]),
   }
 }
 
@@ -35,13 +35,13 @@ export const table: Readonly<Record<RouteKey, Route>> = {
   backChannelLogout: {
     methods: ['POST'],
     acts: 'on-any-request',
-    load: async ({ sessionStore }) => (await sessionStore.logoutRoute()).backchannelLogout,
+    load: lazyPromise(async () => (await import('./backchannel-logout.ts')).backchannelLogout),
   },
   // Reject cross-site starts: another site could otherwise choose which account gets linked, and when (CSRF).
   connectAccount: {
     methods: ['GET'],
     acts: 'on-own-navigation',
-    load: async ({ connectedAccounts }) => (await connectedAccounts.route()).connectAccount,
+    load: lazyPromise(async () => (await import('./connect-account.ts')).connectAccount),
   },
   mfaAuthenticators: mfaRoute('GET', 'mfaAuthenticators'),
   mfaChallenge: mfaRoute('POST', 'mfaChallenge'),

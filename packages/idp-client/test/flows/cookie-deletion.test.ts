@@ -1,5 +1,4 @@
 import { expect, test, vi } from 'vitest'
-import { allFeatures } from '../../src/all-features.ts'
 import type { Engine } from '../../src/engine.ts'
 import { createApplication } from '../../src/engine.ts'
 import { headersSink, parseCookies } from '../../src/http/cookie-text.ts'
@@ -103,7 +102,7 @@ function applicationOf(given: Plan): { client: IdpClient; engine: Engine } | nul
   try {
     return {
       client: new IdpClient(options),
-      engine: createApplication(options, { features: allFeatures }).engine(),
+      engine: createApplication(options).engine(),
     }
   } catch (error) {
     if (isIdpError(error, 'INVALID_CONFIGURATION')) return null

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { allFeatures } from '../../src/all-features.ts'
 import { generateDpopKeyPair } from '../../src/crypto/keys.ts'
 import { createApplication } from '../../src/engine.ts'
 import { getAccessToken } from '../../src/flows/get-access-token.ts'
@@ -25,18 +24,15 @@ beforeEach(() => {
 
 /** The flow for what a browser carries, on the engine of an equal client. */
 function userInfoOf(browser: Browser, options: IdpClientOptions = {}, from: World = world) {
-  const { engine } = createApplication(
-    {
-      domain: from.provider.issuer,
-      clientId: from.provider.clientId,
-      clientSecret: from.provider.clientSecret,
-      secret: SECRET,
-      allowInsecureRequests: true,
-      logger: () => {},
-      ...options,
-    },
-    { features: allFeatures },
-  )
+  const { engine } = createApplication({
+    domain: from.provider.issuer,
+    clientId: from.provider.clientId,
+    clientSecret: from.provider.clientSecret,
+    secret: SECRET,
+    allowInsecureRequests: true,
+    logger: () => {},
+    ...options,
+  })
   const cookies = new Cookies()
   for (const [name, { value }] of browser.cookies)
     cookies.stored.set(name, { value, attributes: {} as never })

@@ -1,7 +1,6 @@
 import { createPublicKey, generateKeyPairSync } from 'node:crypto'
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { allFeatures } from '../../src/all-features.ts'
 import { resolveClientAuth } from '../../src/config/client-auth.ts'
 import type { ClientAuth } from '../../src/config/config.ts'
 import type { IdpClientOptions } from '../../src/config/options.ts'
@@ -28,7 +27,7 @@ const clientOf = (clientAuth: ClientAuth) => providerOf(op.issuer, { clientAuth 
 /** As the options say it. */
 function assertion(key: string | CryptoKey, further: IdpClientOptions = {}): ClientAuth {
   const options = { clientAssertionSigningKey: key, ...further }
-  const auth = resolveClientAuth(options, {}, allFeatures, (_kind, message) => {
+  const auth = resolveClientAuth(options, {}, (_kind, message) => {
     throw new Error(message)
   })
   if (!auth) throw new Error('nothing was resolved')

@@ -1,4 +1,5 @@
 import type { Config } from '../../src/config/config.ts'
+import { resolve } from '../../src/config/resolve.ts'
 import { CallbackError } from '../../src/errors/callback.ts'
 import { OAuthError } from '../../src/errors/provider.ts'
 import type { LogEvent } from '../../src/log/log.ts'
@@ -8,7 +9,6 @@ import { exchangeCode } from '../../src/oidc/code-exchange.ts'
 import type { Provider } from '../../src/oidc/provider.ts'
 import { createProvider } from '../../src/oidc/provider.ts'
 import type { TokenGrant } from '../../src/oidc/token-grant.ts'
-import { resolve } from '../support/resolve.ts'
 import { CLIENT_ID, NONCE } from './local-provider.ts'
 
 /** A complete configuration. Its own fetch function keeps the caches of the process apart between tests. */

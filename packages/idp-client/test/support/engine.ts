@@ -1,11 +1,11 @@
 import type { IdpClientOptions } from '../../src/config/options.ts'
 import { customClock } from '../../src/config/options.ts'
+import { resolve } from '../../src/config/resolve.ts'
 import type { Engine } from '../../src/engine.ts'
 import { createEngine } from '../../src/engine.ts'
 import type { CookieAttributes } from '../../src/http/cookie-jar.ts'
 import type { Exchange } from '../../src/http/exchange.ts'
 import { requestCookies } from '../../src/http/exchange.ts'
-import { resolve } from './resolve.ts'
 
 export const SECRET = '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'
 

@@ -1,6 +1,5 @@
 import type { DevProvider, DevProviderOptions } from 'idp-dev-provider'
 import { startDevProvider } from 'idp-dev-provider'
-import { allFeatures } from '../../src/all-features.ts'
 import type { Engine } from '../../src/engine.ts'
 import { createApplication } from '../../src/engine.ts'
 import type { IdpClientOptions, LogEvent } from '../../src/index.ts'
@@ -32,8 +31,7 @@ export async function startRealm(providerOptions: DevProviderOptions = {}): Prom
   return {
     provider,
     events,
-    engine: (options = {}) =>
-      createApplication({ ...defaults, ...options }, { features: allFeatures }).engine(),
+    engine: (options = {}) => createApplication({ ...defaults, ...options }).engine(),
   }
 }
 

@@ -1,4 +1,3 @@
-import { allFeatures } from '../../all-features.ts'
 import { reportFrameworkBase } from '../../config/framework-base.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
@@ -44,7 +43,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
 
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor({ sessionName = 'idpSession', ...options }: AstroOptions = {}) {
-    super(createApplication(options, { features: allFeatures }), {
+    super(createApplication(options), {
       mountLine: MOUNT_LINE,
       isContext: (value) => 'locals' in value && 'request' in value,
       toRequest: ({ request }) => request,

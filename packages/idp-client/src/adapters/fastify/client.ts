@@ -1,4 +1,3 @@
-import { allFeatures } from '../../all-features.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import type { GuardResult } from '../../guards/guards.ts'
@@ -54,7 +53,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
 
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor({ sessionName = 'idpSession', ...options }: FastifyClientOptions = {}) {
-    super(createApplication(options, { features: allFeatures }), {
+    super(createApplication(options), {
       mountLine: 'await app.register(idp.plugin)',
       isResponse: isReply,
       toNode: (request, reply) => ({ request: request.raw, response: reply?.raw }),

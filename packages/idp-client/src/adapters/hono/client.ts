@@ -1,5 +1,4 @@
 import type { Context, MiddlewareHandler } from 'hono'
-import { allFeatures } from '../../all-features.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import type { GuardResult } from '../../guards/guards.ts'
@@ -46,7 +45,7 @@ export class IdpClient<Name extends string = 'idpSession'> extends WebHostClient
 
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor({ sessionName, ...options }: HonoClientOptions<Name> = {}) {
-    super(createApplication(options, { features: allFeatures }), {
+    super(createApplication(options), {
       mountLine: 'app.use(idp.middleware)',
       isContext,
       toRequest: (c) => c.req.raw,

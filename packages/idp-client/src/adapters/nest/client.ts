@@ -1,4 +1,3 @@
-import { allFeatures } from '../../all-features.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import type { GuardResult } from '../../guards/guards.ts'
@@ -58,7 +57,7 @@ export async function sendResponse(target: FrameworkResponse, response: Response
 export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkResponse> {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
-    super(createApplication(options, { features: allFeatures }), {
+    super(createApplication(options), {
       mountLine: MOUNT_LINE,
       isResponse: isReply,
       toNode: (request, response) => ({

@@ -1,7 +1,6 @@
 import type { GetServerSideProps, NextApiHandler, NextApiRequest, NextApiResponse } from 'next'
 import type { NextRequest, NextResponse } from 'next/server.js'
 import type { ReactNode } from 'react'
-import { allFeatures } from '../../all-features.ts'
 import type { RoutePaths } from '../../config/config.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
@@ -55,7 +54,7 @@ export type PublicRoutes = Pick<
 export class IdpClient extends IdpClientBase<HostRequest, HostResponse, FrameworkResponse> {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
-    super(createApplication(options, { features: allFeatures, publicPrefixes: ['NEXT_PUBLIC_'] }))
+    super(createApplication(options, ['NEXT_PUBLIC_']))
   }
 
   /** Paths for `<IdpProvider routes={idp.routes} basePath={idp.basePath}>`: the browser cannot read every variable. */

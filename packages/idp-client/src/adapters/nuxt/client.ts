@@ -1,4 +1,3 @@
-import { allFeatures } from '../../all-features.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import type { GuardResult } from '../../guards/guards.ts'
@@ -46,7 +45,7 @@ export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkResponse> {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
-    super(createApplication(options, { features: allFeatures }), {
+    super(createApplication(options), {
       mountLine:
         "modules: ['idp-client/nuxt/module'] in nuxt.config.ts, or export default idp.plugin in server/plugins/idp.ts.",
       isContext: (value) => 'node' in value && 'context' in value,

@@ -1,4 +1,3 @@
-import { allFeatures } from '../../all-features.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
@@ -53,7 +52,7 @@ function toPath(page: FrameworkRequest, { pathname, search }: URL): string {
 export class IdpClient extends WebHostClient<FrameworkRequest> {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
-    super(createApplication(options, { features: allFeatures }), {
+    super(createApplication(options), {
       mountLine:
         'export const middleware = [idp.middleware] in app/root.tsx, of React Router 7.9 or later; version 7 also needs future: { v8_middleware: true } in react-router.config.ts.',
       redirectsOnly: true,

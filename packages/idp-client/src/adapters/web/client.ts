@@ -1,7 +1,23 @@
-import { allFeatures } from '../../all-features.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
-import { WebClient } from './web-client.ts'
+import type { GuardResult } from '../../guards/guards.ts'
+import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
+import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import { WebHostClient } from './web-host.ts'
+
+/** Request type of this entry: the Web standard's. */
+export type FrameworkRequest = Request
+/** Response type of this entry: the Web standard's. */
+export type FrameworkResponse = Response
+
+/** A handler of the application: gets the request and any further arguments of its framework. */
+export type WebHandler<Rest extends unknown[] = unknown[]> = (
+  request: Request,
+  ...rest: Rest
+) => Response | Promise<Response>
+
+/** Options of a page guard of this entry. */
+export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 
 /**
  * OpenID Connect for hosts with Web `Request` and `Response`. Construct it once per process; it holds no state of any
@@ -10,9 +26,66 @@ import { WebClient } from './web-client.ts'
  *
  * Every operation throws `InvalidConfigurationError` while a required option is missing.
  */
-export class IdpClient extends WebClient {
+export class IdpClient extends WebHostClient {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
-    super(createApplication(options, { features: allFeatures }))
+    super(createApplication(options), { isContext: () => false, toRequest: (request) => request })
+  }
+
+  /**
+   * Responds to requests for the auth routes. Any other request is passed on: to `next`, inside the ambient scope, or
+   * with a continue response (see `isContinue`, `continueWith`) that carries the cookies to set, and is not for the browser.
+   * Inside `next` operations need no response: their cookies are added to the response of `next`, unless it has set newer
+   * ones. Once that response has been returned, the request is read-only (`SESSION_NOT_WRITABLE`).
+   */
+  readonly middleware = async (
+    request: FrameworkRequest,
+    next?: (request: FrameworkRequest) => FrameworkResponse | Promise<FrameworkResponse>,
+  ): Promise<FrameworkResponse> => this.serve(request, next)
+
+  /**
+   * Returns the session of a request for a page, or the response that redirects the browser to a login: without a
+   * session, or with one that does not meet the requirements. Throws as `withPageAuthRequired` does.
+   *
+   * @example
+   * const { session, response } = await idp.requireLogin(request)
+   * if (response) return response
+   */
+  async requireLogin(request: FrameworkRequest, options?: PageGuardOptions): Promise<GuardResult> {
+    return this.pageGuard(options)(request)
+  }
+
+  /**
+   * Returns the session of a request to an API, or the response that rejects it, as `withApiAuthRequired` does.
+   */
+  async requireAuth(request: FrameworkRequest, options?: ApiGuardOptions): Promise<GuardResult> {
+    return this.apiGuard(options)(request)
+  }
+
+  /**
+   * Wraps a page handler: without a session, or with one that does not meet the requirements, redirects the browser to
+   * a login that requests what is missing and returns to the page afterwards. Throws `InvalidConfigurationError` for an
+   * unknown option; the handler throws `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or `INSUFFICIENT_SCOPE`
+   * if such a login has just failed to meet the requirements.
+   */
+  withPageAuthRequired<Rest extends unknown[]>(
+    handler: WebHandler<Rest>,
+    options?: PageGuardOptions,
+  ): WebHandler<Rest> {
+    const guard = this.pageGuard(options, 'withPageAuthRequired')
+    return async (request, ...rest) => (await guard(request)).response ?? handler(request, ...rest)
+  }
+
+  /**
+   * Wraps an API handler: without a session responds 401 with a JSON body, never with a redirect. A session that does
+   * not meet the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403
+   * (`organization`, `scope`). Throws `InvalidConfigurationError` for an unknown option.
+   */
+  withApiAuthRequired<Rest extends unknown[]>(
+    handler: WebHandler<Rest>,
+    options?: ApiGuardOptions,
+  ): WebHandler<Rest> {
+    const guard = this.apiGuard(options, 'withApiAuthRequired')
+    return async (request, ...rest) => (await guard(request)).response ?? handler(request, ...rest)
   }
 }
