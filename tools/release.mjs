@@ -37,10 +37,10 @@ async function version() {
   writeVersion(next, new Date().toISOString().slice(0, 10))
   removeChangesets()
   // Pages with the manifests of applications.
-  await must(process.execPath, [fromRoot('tools/generate-migration.mjs')])
+  await must(process.execPath, [fromRoot('tools/generate.mjs')])
   // Fails where the lock does not fit the manifests.
   await must('npm', ['ci', '--dry-run', '--offline', '--ignore-scripts'])
-  const { failures } = await runGates(['lock', 'migration', 'version'])
+  const { failures } = await runGates(['lock', 'reference', 'version'])
   if (failures.length > 0) throw new Error(`release: gates failed: ${failures.join(', ')}`)
   console.log(`release: ${current} → ${next} (${step})`)
 }

@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { filesBelow } from './files.mjs'
+import { contrasts } from './migration-contrasts.mjs'
 import { fromRoot } from './run.mjs'
+import { parseRows } from './tables.mjs'
 
 const folder = 'examples/migration'
 
@@ -60,20 +62,15 @@ function changedFiles(example) {
   return all.filter((path) => read('before', path) !== read('after', path))
 }
 
-/**
- * Returns the problems of the diffs of one page: a fence that is out of date, or a changed file that it does not show.
- *
- * @param {string} path of the page
- * @param {string} text
- * @param {string} example folder in examples/migration
- */
-export function diffProblems(path, text, example) {
-  const shown = [...text.matchAll(marker)].filter((match) => match[1] === example)
-  const files = new Set(shown.flatMap((match) => [match[2], match[3] ?? match[2]]))
-  return [
-    ...(withDiffs(text) === text ? [] : [`${path} is not up to date: run node tools/generate-migration.mjs`]),
-    ...changedFiles(example)
-      .filter((file) => !files.has(file))
-      .map((file) => `${path} does not show the change of ${file} in ${folder}/${example}`),
-  ]
+/** The page about a migration with the diffs of its example. It shows every changed file, and a row for each known difference. */
+export function migrationPage(text, path, known = contrasts) {
+  const example = basename(path, '.md')
+  const shown = [...text.matchAll(marker)].flatMap(([, , oldPath, newPath = oldPath]) => [oldPath, newPath])
+  const hidden = changedFiles(example).filter((file) => !shown.includes(file))
+  if (hidden.length > 0)
+    throw new Error(`does not show the change of ${hidden.join(', ')} in ${folder}/${example}`)
+  const rows = parseRows(text).map((cells) => Object.values(cells)[0])
+  const missing = known[example].filter(({ row }) => !rows.includes(row))
+  if (missing.length > 0) throw new Error(`has no row "${missing.map(({ row }) => row).join('", "')}"`)
+  return withDiffs(text)
 }

@@ -1,87 +1,239 @@
-import { mkdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { build } from 'esbuild'
+// The pages of docs/reference as they follow from the source. A page that cannot follow from it is an error.
+import { runnerImport } from 'vite'
+import { docstringsOfClasses, optionDocs } from './docstrings.mjs'
+import { filesBelow, readText } from './files.mjs'
 import { fromRoot } from './run.mjs'
+import { mapRows, marked, toTable } from './tables.mjs'
 
-const source = 'packages/idp-client/src'
+const folder = 'packages/idp-client/src'
 
-const entry = `
-export { defaultScope } from './config/authorization.ts'
-export { variableNames } from './config/env.ts'
-export { optionRows } from './config/option-rows.ts'
-export { resolve } from './config/resolve.ts'
-import { remedies } from './errors/remedies.ts'
-import { codes as rows } from './errors/codes.ts'
-export { remedies }
-export const codes = Object.fromEntries(Object.entries(rows).map(([code, row]) => [code, { ...row, advice: remedies[code] }]))
-export { table } from './routes/table.ts'
-`
+/** The modules that the package chooses by runtime, from the build. */
+const alias = Object.fromEntries(
+  ['crypto/cipher', 'crypto/signature', 'lib/async-context'].map((module) => [
+    `#${module.split('/')[1]}`,
+    fromRoot(`${folder}/${module}.node.ts`),
+  ]),
+)
 
-/**
- * Reads options, codes and remedies from the sources, so that no build is needed.
- *
- * @returns {Promise<{ optionRows: Record<string, object>, variableNames: string[], codes: object, table: object,
- *   remedies: Record<string, string>, resolve: (options: object, env: object) => object, defaultScope: string }>}
- */
+/** Reads options, codes, remedies, routes and variables from the sources, so that no build is needed. */
 export async function loadSource() {
-  const folder = fromRoot(`node_modules/.cache/idp-reference-${process.pid}`)
-  mkdirSync(folder, { recursive: true })
-  try {
-    await build({
-      stdin: { contents: entry, resolveDir: fromRoot(source), loader: 'ts' },
-      outfile: join(folder, 'source.mjs'),
-      bundle: true,
-      format: 'esm',
-      platform: 'node',
-      target: 'node20',
-      packages: 'external',
-      alias: {
-        '#cipher': fromRoot(`${source}/crypto/cipher.node.ts`),
-        '#signature': fromRoot(`${source}/crypto/signature.node.ts`),
-        '#async-context': fromRoot(`${source}/lib/async-context.node.ts`),
-      },
-      logLevel: 'error',
-    })
-    return await import(pathToFileURL(join(folder, 'source.mjs')).href)
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
+  const config = { configFile: false, logLevel: 'error', resolve: { alias } }
+  const load = async (file) => (await runnerImport(fromRoot(`${folder}/${file}`), config)).module
+  const { optionRows } = await load('config/option-rows.ts')
+  const { variableNames } = await load('config/env.ts')
+  const { codes } = await load('errors/codes.ts')
+  const { remedies } = await load('errors/remedies.ts')
+  const { table } = await load('routes/table.ts')
+  return {
+    optionRows,
+    variableNames: [...variableNames],
+    codes,
+    remedies,
+    table,
+    log: readText(`${folder}/log/log.ts`),
   }
 }
 
-/** The least that makes a configuration complete; everything else is a default. */
-export const required = {
-  domain: 'idp.example.com',
-  clientId: 'client',
-  clientSecret: 'not a real one',
-  secret: '0123456789abcdef'.repeat(4),
+const escaped = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
+
+function errorSection(family, text, { codes, remedies }) {
+  const also = Object.keys(codes).filter((code) => codes[code].also?.includes(family))
+  const rows = Object.entries(codes)
+    .filter(([, entry]) => entry.class === family)
+    .map(([code, { status, message }]) => [`\`${code}\``, status, escaped(message), escaped(remedies[code])])
+  return [
+    `## ${family}`,
+    '',
+    text +
+      (also.length > 0
+        ? ` Also used with ${new Intl.ListFormat('en').format(also.map((code) => `\`${code}\``))}.`
+        : ''),
+    '',
+    toTable(['Code', 'Status', 'Meaning', 'What to do'], rows),
+    '',
+  ].join('\n')
+}
+
+const generatedBelow = '<!-- Written by tools/generate.mjs from here on. -->\n'
+
+/** The page about errors, below its introduction a section for each class; `IdpError` is that of errors without their own. */
+export function errorsPage(text, source) {
+  const modules = filesBelow(`${folder}/errors`, (path) => /(?<!\.test)\.ts$/.test(path))
+  const docs = Object.fromEntries(modules.flatMap((path) => docstringsOfClasses(readText(path))))
+  const names = new Set(Object.values(source.codes).map((entry) => entry.class))
+  const sections = [...names].filter((name) => name !== 'IdpError').concat('IdpError')
+  const introduction = text.split(generatedBelow)[0] + generatedBelow
+  return `${introduction}\n${sections
+    .map((name) => {
+      if (!docs[name]) throw new Error(`the class ${name} has no docstring`)
+      return errorSection(name, docs[name], source)
+    })
+    .join('\n')}`
+}
+
+const units = { seconds: 's', milliseconds: 'ms', bytes: 'bytes' }
+
+/** `a`, `b` or `c` */
+const toChoices = (values) =>
+  new Intl.ListFormat('en', { type: 'disjunction' })
+    .format(values.map((value) => `\`${value}\``))
+    .replace(', or ', ' or ')
+
+function typeCell({ kind, max, min, unit, values }) {
+  if (kind === 'number') return `number, ${units[unit]} (${min} to ${max})`
+  if (kind === 'group') return 'object'
+  return kind === 'one of' ? toChoices(values) : kind
+}
+
+function defaultCell(path, row, told) {
+  if (row.kind === 'group') return 'see its own rows'
+  if (row.default === undefined) return told ?? 'none'
+  if (told === String(row.default)) return `\`${told}\``
+  throw new Error(`config/options.ts: write "@default ${row.default}" in the docstring of ${path}`)
+}
+
+const documentation = 'https://github.com/idp-client/idp-client/blob/main/docs/'
+
+/** Links of docstrings are URLs, since editors show them; those of a page are relative. */
+const withRelativeLinks = (text) =>
+  text
+    .replaceAll(`](${documentation}reference/options.md#`, '](#')
+    .replaceAll(`](${documentation}reference/`, '](')
+    .replaceAll(`](${documentation}`, '](../')
+
+function optionCells(path, option, doc) {
+  if (!doc?.text) throw new Error(`config/options.ts: ${path} has no docstring`)
+  if (doc.tags.env !== option.variable)
+    throw new Error(`config/options.ts: the docstring of ${path} names the variable ${doc.tags.env}`)
+  const variable = option.variable ? `\`${option.variable}\`` : ''
+  return [
+    `\`${path}\``,
+    typeCell(option),
+    defaultCell(path, option, doc.tags.default),
+    variable,
+    escaped(withRelativeLinks(doc.text)),
+  ]
+}
+
+/** A marker names the first option of the table that follows it; the table ends before the first option of the next one. */
+const optionTable = /(<!-- Options from `(.+?)`, .*-->\n\n)(?:\|.*\n)*/g
+
+/** The page about options with its tables as they follow from the rows and the docstrings. */
+export function optionsPage(text, { optionRows }) {
+  const docs = optionDocs(
+    readText(`${folder}/config/options.ts`),
+    (path) => optionRows[path]?.kind === 'group',
+  )
+  const paths = Object.keys(optionRows)
+  const starts = [...text.matchAll(optionTable)].map(([, , first]) => paths.indexOf(first))
+  if (starts[0] !== 0 || starts.some((start, index) => index > 0 && start <= starts[index - 1]))
+    throw new Error('tables must begin with options in the order of config/option-rows.ts')
+  return text.replace(optionTable, (_all, marker, first) => {
+    const start = paths.indexOf(first)
+    const rows = paths
+      .slice(
+        start,
+        starts.find((other) => other > start),
+      )
+      .map((path) => optionCells(path, optionRows[path], docs.get(path)))
+    return `${marker}${toTable(['Option', 'Type', 'Default', 'Variable', 'Effect'], rows)}\n`
+  })
 }
 
 /**
- * Rows of all tables of a page, code marks kept: cells of a row by the heading of its column.
+ * The page in whose tables with a heading each known name has one row.
  *
- * @returns {{ line: number, cells: Record<string, string> }[]}
+ * @param {(name: string, cells: Record<string, string>) => Record<string, string>} change returns the cells that follow from the
+ *   source
  */
-export function parseRows(text) {
-  const rows = []
-  let headings = null
-  for (const [index, line] of text.split('\n').entries()) {
-    if (!line.startsWith('|')) headings = null
-    else if (headings === null) headings = parseCells(line)
-    else if (!/^\|[\s:|-]+\|\s*$/.test(line)) {
-      const cells = parseCells(line)
-      const named = headings.map((heading, at) => [heading, cells[at] ?? ''])
-      rows.push({ line: index + 1, cells: Object.fromEntries(named) })
-    }
-  }
-  return rows
+function withNames(text, { heading, known, change }) {
+  const seen = []
+  const page = mapRows(text, (cells) => {
+    if (!(heading in cells)) return {}
+    const [name] = marked(cells[heading])
+    seen.push(name)
+    return known.includes(name) ? change(name, cells) : {}
+  })
+  const problems = [
+    ...known.filter((name) => !seen.includes(name)).map((name) => `lacks ${name}`),
+    ...seen.filter((name) => !known.includes(name)).map((name) => `names ${name}, which does not exist`),
+    ...seen.filter((name, index) => seen.indexOf(name) !== index).map((name) => `names ${name} twice`),
+  ]
+  if (problems.length > 0) throw new Error(problems.join('; '))
+  return page
 }
 
-const parseCells = (line) =>
-  line
-    .split(/(?<!\\)\|/)
-    .slice(1, -1)
-    .map((cell) => cell.trim())
+/** How the description of a variable begins, by the kind of its option. */
+const values = {
+  boolean: () => 'boolean',
+  number: ({ unit }) => unit,
+  'one of': ({ values }) => toChoices(values),
+}
 
-/** Texts between code marks, in their order. */
-export const marked = (text) => [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1])
+export const variablesPage = (text, { optionRows, variableNames }) =>
+  withNames(text, {
+    heading: 'Variable',
+    known: variableNames,
+    change(name, { Value: described }) {
+      if (described === undefined) return {}
+      const [option, row] = Object.entries(optionRows).find(([, { variable }]) => variable === name) ?? []
+      const value = values[row?.kind]?.(row) ?? ''
+      return {
+        Option: option ? `\`${option}\`` : 'none',
+        Value: described.startsWith(value) ? described : value,
+      }
+    },
+  })
+
+/** The requests on which a route acts, as the page calls them. */
+const acting = {
+  'on-navigation': 'navigations',
+  'on-own-navigation': 'navigations, not cross-site',
+  'not-on-prefetch': 'any request except prefetches',
+  'not-cross-site': 'any request, not cross-site',
+  'on-any-request': 'any request',
+}
+
+export const routesPage = (text, { optionRows, table }) =>
+  withNames(text, {
+    heading: 'Key',
+    known: Object.keys(table),
+    change: (name) => ({
+      'Default path': `\`${optionRows[`routes.${name}`].default}\``,
+      Methods: table[name].methods.join(', '),
+      'Acts on': acting[table[name].acts],
+    }),
+  })
+
+/** Names of events in the text of the log module: the properties of `LogEventDetails`, which exists as a type only. */
+export const eventNames = ({ log }) =>
+  [...log.matchAll(/^ {2}readonly ([A-Z_]+):/gm)].map((match) => match[1])
+
+export const eventsPage = (text, source) =>
+  withNames(text, {
+    heading: 'Code',
+    known: eventNames(source),
+    change(_name, { 'Further properties': properties }) {
+      const names = marked(properties).slice(0, properties.includes(':') ? 1 : undefined)
+      const unknown = names.find((name) => !new RegExp(`\\breadonly ${name}\\??:`).test(source.log))
+      if (unknown) throw new Error(`names the property ${unknown}, which does not exist`)
+      return {}
+    },
+  })
+
+/** The page about limits with the numbers of options and of constants, whose module is below the source folder. */
+export const limitsPage = (text, { optionRows }) =>
+  mapRows(text, (cells) => {
+    const [first, constant] = marked(cells['Set by'] ?? '')
+    if (first === undefined) return {}
+    const value = constant ? readNumber(first, constant) : optionRows[first]?.default
+    if (value === undefined) throw new Error(`${cells['Set by']} sets no number`)
+    return { Value: cells['Value'].replace(/^[\d.]+/, String(value)) }
+  })
+
+function readNumber(module, constant) {
+  const found = new RegExp(`\\bconst ${constant}(?:: \\w+)? = ([\\d_.]+)`).exec(
+    readText(`${folder}/${module}`),
+  )?.[1]
+  return found === undefined ? undefined : Number(found.replaceAll('_', ''))
+}

@@ -17,7 +17,5 @@ export const gates = [
   { name: 'workflows', args: script('check-workflows') },
   { name: 'words', args: script('check-words') },
   { name: 'links', args: script('check-links') },
-  { name: 'migration', args: script('check-migration') },
-  { name: 'conformance', args: script('check-conformance') },
-  { name: 'reference', args: script('check-reference') },
+  { name: 'reference', args: script('generate', '--check') },
 ]
