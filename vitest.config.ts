@@ -61,6 +61,24 @@ export default defineConfig({
         },
       },
       {
+        // Installs and builds applications; all but two at a time wait. See the file.
+        test: {
+          name: 'hosts',
+          include: ['e2e/hosts/*.test.mjs'],
+          maxConcurrency: 1000,
+          testTimeout: 3_600_000,
+          hookTimeout: 36_000_000,
+        },
+      },
+      {
+        test: {
+          name: 'guides',
+          include: ['e2e/guides/*.test.mjs'],
+          testTimeout: 3_600_000,
+          hookTimeout: 600_000,
+        },
+      },
+      {
         // The load test on distributed databases, a command of its own: npm run soak -- cluster.
         test: { name: 'soak', include: ['e2e/soak/*.test.ts'], testTimeout: 3_600_000, hookTimeout: 600_000 },
       },

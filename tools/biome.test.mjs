@@ -15,6 +15,7 @@ const planted = [
   ['noExcessiveLinesPerFile', `${src}/lib/file.ts`, `// one\n\n${lines(301)}`],
   ['noExcessiveLinesPerFile', `${src}/lib/file.test.ts`, lines(501)],
   ['noExcessiveLinesPerFile', `${src}/errors/codes.ts`, lines(501)],
+  ['noExcessiveLinesPerFile', `${src}/adapters/web/client.ts`, lines(71)],
   ['noExcessiveLinesPerFunction', 'tools/function.mjs', func(59)],
   [
     'noExcessiveLinesPerFunction',

@@ -1,5 +1,5 @@
 // Compiles every TypeScript snippet of the documentation against the built package. The pages of frameworks print files of
-// their examples instead, which compile and run where the framework is installed (`tools/test-hosts.mjs`).
+// their examples instead, which compile and run where the framework is installed (`e2e/hosts/hosts.test.mjs`).
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { filesBelow, readText } from './lib/files.mjs'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
+import { withTarballs } from '../e2e/guides/guide-run.mjs'
 import { readText } from './lib/files.mjs'
-import { withTarballs } from './lib/guide-run.mjs'
 import { findStale, guides, parseGuide, readGuide } from './lib/guides.mjs'
 
 const fence = (info, ...lines) => [`\`\`\`${info}`, ...lines, '```'].join('\n')

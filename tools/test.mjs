@@ -35,10 +35,7 @@ const parts = {
     const { testMigrations } = await import('./test-migration.mjs')
     return testMigrations()
   },
-  hosts: async () => {
-    const { testHosts } = await import('./test-hosts.mjs')
-    return testHosts({ quick: true })
-  },
+  hosts: () => vitest('hosts'),
   demo: async () =>
     (await runNode([fromRoot('tools/demo.mjs'), '--check'], { show: true })).code === 0 ? passed : failed,
   e2e: () => vitest('e2e'),

@@ -62,7 +62,7 @@ export const consumers = {
         'guards and middleware work on every host',
         ({ folder }) => mustNode(folder, ['--test'], { NODE_ENV: 'test' }),
       ],
-      // Newer versions and other frameworks have the contract of tools/test-hosts.mjs.
+      // Newer versions and other frameworks have the contract of e2e/hosts/hosts.test.mjs.
       [
         'a user logs in and out on Express 4.18',
         (context) => serve(context, ['server.mjs', 'express-4.18'], loginSteps(nodePaths)),

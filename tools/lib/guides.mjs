@@ -1,76 +1,12 @@
 // The guides of hosts as applications: what their pages print, and what ran last.
+import { createHash } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
+import { guides } from '../hosts.mjs'
 import { readJson, readText } from './files.mjs'
-import { hash } from './host-install.mjs'
 import { findSection, parseFences } from './markdown.mjs'
 import { fromRoot } from './run.mjs'
 
-/**
- * The guides that print an application.
- *
- * @typedef {object} Guide
- * @property {string} [page] default: `docs/guides/hosts/<name>.md`
- * @property {string[]} [sections] headings of the parts of the page that are the guide; default: the whole page
- * @property {string} [starter] package of the official starter, as npm knows it; default: an empty folder
- * @property {string} [recorded] version of the starter whose output is in `e2e/guides/starters/<name>`, if it needs more than the
- *   npm registry
- * @property {string[]} frameworks packages whose installed versions the table of results names
- * @property {boolean} [action] whether `/account` has a form with a protected action
- * @property {string} [node] version of Node.js that it needs, installed unless the running one has this major version or a later one
- */
-
-/** @type {Record<string, Guide>} */
-export const guides = {
-  astro: {
-    starter: 'create-astro',
-    recorded: '5.2.4',
-    frameworks: ['astro', '@astrojs/node'],
-    action: true,
-    node: '22.23.3',
-  },
-  elysia: { starter: 'bun', frameworks: ['elysia'] },
-  express: { frameworks: ['express'] },
-  fastify: { frameworks: ['fastify'] },
-  h3: { frameworks: ['h3', 'srvx'] },
-  hono: { starter: 'create-hono', recorded: '0.19.5', frameworks: ['hono', '@hono/node-server'] },
-  koa: { frameworks: ['koa', '@koa/router'] },
-  nest: { starter: '@nestjs/cli', frameworks: ['@nestjs/core'], action: true },
-  next: {
-    page: 'docs/guides/quick-start.md',
-    sections: ['Next.js 16', 'Next.js 16: a protected page, an API and a form'],
-    starter: 'create-next-app',
-    frameworks: ['next'],
-    action: true,
-  },
-  node: { frameworks: [] },
-  nuxt: {
-    starter: 'create-nuxt',
-    recorded: '3.37.0',
-    frameworks: ['nuxt', 'vue'],
-    action: true,
-    node: '22.23.3',
-  },
-  'react-router': {
-    starter: 'create-react-router',
-    recorded: '8.4.0',
-    frameworks: ['react-router'],
-    action: true,
-  },
-  'solid-start': {
-    starter: 'create-solid',
-    recorded: '0.12.0',
-    frameworks: ['@solidjs/start', 'nitro'],
-    action: true,
-    node: '24.21.0',
-  },
-  sveltekit: { starter: 'sv', frameworks: ['@sveltejs/kit', 'svelte', 'vite'], action: true },
-  'tanstack-start': {
-    starter: '@tanstack/cli',
-    frameworks: ['@tanstack/react-start'],
-    action: true,
-    node: '22.23.3',
-  },
-}
+export { guides }
 
 /** In the order in which they run; the files are written after `install`. */
 export const roles = ['create', 'install', 'check', 'provider', 'development', 'build', 'production']
@@ -122,6 +58,12 @@ export function readGuide(name) {
   }
 }
 
+const hash = (...parts) => {
+  const sum = createHash('sha256')
+  for (const part of parts) sum.update(part)
+  return sum.digest('hex')
+}
+
 /** Returns the hash of everything that a page prints for an application. */
 export const hashBlocks = (blocks) => hash(JSON.stringify(blocks))
 
@@ -132,13 +74,15 @@ export const toResultFile = (name) => `e2e/guides/results/${name}.json`
 export const readResult = (name) =>
   existsSync(fromRoot(toResultFile(name))) ? readJson(toResultFile(name)) : undefined
 
-/** Returns the folder with the recorded output of the starter of a guide, if there is one. */
-export const toStarterFolder = (name) => guides[name].recorded && fromRoot(`e2e/guides/starters/${name}`)
-
 /** Returns a hash of what a run depends on, besides the registry: the page, the packages, the tool. */
 export function toFingerprint(name, tarballs) {
-  const tools = ['test-guides', 'lib/guides', 'lib/guide-run', 'lib/host-browser']
-  const files = [...Object.values(tarballs), ...tools.map((tool) => fromRoot(`tools/${tool}.mjs`))]
+  const tools = [
+    'e2e/guides/guides.test',
+    'e2e/guides/guide-run',
+    'e2e/support/example-visit',
+    'tools/lib/guides',
+  ]
+  const files = [...Object.values(tarballs), ...tools.map((tool) => fromRoot(`${tool}.mjs`))]
   return hash(JSON.stringify([guides[name], readGuide(name)]), ...files.map((path) => readFileSync(path)))
 }
 

@@ -1,10 +1,22 @@
-/** Another major version of Node, for frameworks that need it. */
-const node = '22.23.3'
+/** A version of Node.js for frameworks that need it. */
+export const node22 = '22.23.3'
+
+/** Arguments of Node that check the types of an application. */
+export const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']
 
 const nestVersions = (version, platform = 'express') => ({
   '@nestjs/common': version,
   '@nestjs/core': version,
   [`@nestjs/platform-${platform}`]: version,
+})
+
+const astro = (version, adapter) => ({
+  of: 'astro',
+  title: `Astro ${version.split('.')[0]}`,
+  versions: { astro: version, '@astrojs/node': adapter },
+  types: [['node_modules/astro/bin/astro.mjs', 'check']],
+  build: [['node_modules/astro/bin/astro.mjs', 'build']],
+  node: node22,
 })
 
 const nuxt3Config = (modules) => `export default {
@@ -34,46 +46,26 @@ export default {
 }
 `
 
-/** The rows, each without the properties that it shares with the host `of`. Packages have exact versions, but no lockfile. */
-const changes = {
+/** Other versions of frameworks, each without the properties that it shares with `of`. Packages have exact versions, but no lockfile. */
+export const otherVersions = {
   'react-router-8': {
     of: 'react-router',
     title: 'React Router 8',
-    versions: {
-      'react-router': '8.4.0',
-      '@react-router/node': '8.4.0',
-      '@react-router/serve': '8.4.0',
-      '@react-router/dev': '8.4.0',
-    },
+    versions: Object.fromEntries(
+      ['react-router', '@react-router/node', '@react-router/serve', '@react-router/dev'].map((name) => [
+        name,
+        '8.4.0',
+      ]),
+    ),
     // Version 8 rejects the flag of version 7.
-    files: {
-      'react-router.config.mjs': reactRouter8Config,
-      'react-router.config.ts': reactRouter8Config,
-    },
-    types: [
-      ['node_modules/@react-router/dev/bin.cjs', 'typegen'],
-      ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json'],
-    ],
+    files: { 'react-router.config.mjs': reactRouter8Config, 'react-router.config.ts': reactRouter8Config },
+    types: [['node_modules/@react-router/dev/bin.cjs', 'typegen'], tsc],
     build: [['node_modules/@react-router/dev/bin.cjs', 'build']],
     start: ['node_modules/@react-router/serve/bin.cjs', 'build/server/index.js'],
-    node,
+    node: node22,
   },
-  'astro-6': {
-    of: 'astro',
-    title: 'Astro 6',
-    versions: { astro: '6.4.8', '@astrojs/node': '10.1.4' },
-    types: [['node_modules/astro/bin/astro.mjs', 'check']],
-    build: [['node_modules/astro/bin/astro.mjs', 'build']],
-    node,
-  },
-  'astro-7': {
-    of: 'astro',
-    title: 'Astro 7',
-    versions: { astro: '7.3.5', '@astrojs/node': '11.1.6' },
-    types: [['node_modules/astro/bin/astro.mjs', 'check']],
-    build: [['node_modules/astro/bin/astro.mjs', 'build']],
-    node,
-  },
+  'astro-6': astro('6.4.8', '10.1.4'),
+  'astro-7': astro('7.3.5', '11.1.6'),
   'nuxt-3': {
     of: 'nuxt',
     title: 'Nuxt 3',
@@ -117,22 +109,8 @@ const changes = {
       'tsconfig.json': '{ "extends": "$app/tsconfig", "include": ["src"] }\n',
       'vite.config.js': svelteKit3Config,
     },
-    node,
+    node: node22,
   },
   'koa-2': { of: 'koa', title: 'Koa 2', versions: { koa: '2.11.0', '@types/koa': '2.15.2' } },
   'hono-4.8': { of: 'hono', title: 'Hono 4.8', versions: { hono: '4.8.0' } },
-}
-
-/**
- * Returns the rows of other versions of hosts.
- *
- * @param {Record<string, import('./hosts.mjs').Host>} hosts
- * @returns {Record<string, import('./hosts.mjs').Host>}
- */
-export function toOtherVersions(hosts) {
-  const rows = Object.entries(changes).map(([name, { of, ...changed }]) => {
-    const { application = of, guide = of, ...same } = hosts[of]
-    return [name, { ...same, application, guide, quick: false, contractOnly: true, ...changed }]
-  })
-  return Object.fromEntries(rows)
 }

@@ -1,8 +1,8 @@
 import { equal, ok } from 'node:assert/strict'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Browser } from './app-visit.mjs'
-import { running, secret } from './host-server.mjs'
+import { Browser } from '../../tools/lib/app-visit.mjs'
+import { secret } from './host.mjs'
 
 /** `httpTimeout` of the application, in milliseconds. */
 const httpTimeout = 8000
@@ -71,7 +71,6 @@ const during = (endpoint, toVisit) => ({
     provider.faults.set(endpoint, { kind: 'delay', ms: LATE, commit: true }, { times: 1 })
     await hangUp(browser, path, received(context, endpoint))
     await logIn(context, 'bob')
-    return 'the next user logs in'
   },
 })
 
@@ -127,10 +126,8 @@ const refresh = (title, { fault, isReady = () => true, stays = false }) => ({
     const hasRefreshed = () => refreshes().some(isReady)
     const socket = await hangUp(browser, '/token', stays ? undefined : hasRefreshed)
     await until(hasRefreshed, 'the provider receives the refresh')
-    const begin = performance.now()
     const { status, text } = await browser.get('/token')
     const { code = null } = JSON.parse(text)
-    const took = Math.round(performance.now() - begin)
     await expectSession(browser, 'alice')
     // An outage does not last: after the deadline a call redeems, or gets the final error of the provider.
     await untilFinal(browser)
@@ -140,12 +137,11 @@ const refresh = (title, { fault, isReady = () => true, stays = false }) => ({
     if (isKept) equal(code, null, `the code of the next call, with status ${status}`)
     else ok([null, 'FAILED_TO_REFRESH_TOKEN', 'MISSING_REFRESH_TOKEN'].includes(code), `the code is ${code}`)
     ok(times >= 1 && times <= (isKept ? 1 : 2), `the provider has seen one refresh token ${times} times`)
-    return `${times} × the token, then ${code ?? 'a new token'} after ${took} ms`
   },
 })
 
 /** Each in a process of its own, whose caches are empty. */
-const hangUpCases = [
+export const hangUpCases = [
   during('discovery', ({ base }) => ({ browser: new Browser(base), path: '/auth/login' })),
   during('token', callbackOf),
   during('jwks', callbackOf),
@@ -160,7 +156,6 @@ const hangUpCases = [
       equal((await browser.get('/auth/logout')).status, 302)
       await expectSession(browser, null)
       await logIn(context, 'bob')
-      return 'the next user logs in'
     },
   },
   refresh('refresh, before the provider processes it', { fault: { kind: 'delay', ms: LATE } }),
@@ -169,38 +164,24 @@ const hangUpCases = [
   refresh('refresh, whose response is never read', { stays: true }),
 ]
 
-async function startOwnProvider() {
-  const { startDevProvider } = await import('../../packages/dev-provider/dist/index.js')
-  return startDevProvider({ https: true, host: '127.0.0.1' })
-}
-
 /**
- * Lets clients hang up during requests to the provider, each in a new process, and prints what followed.
+ * Runs a case in a new process, with a provider of its own: faults and counts are of one provider.
  *
- * @param {object} options `isKept`: whether the work of a request continues after its client has hung up
+ * @param {import('./host.mjs').Host} host
+ * @param {{ isKept?: boolean, env?: Record<string, string> }} variant of the runtime; `isKept`: whether the work of a request
+ *   continues after its client has hung up
  */
-export async function hangUps({ context, variant = 'direct', isKept = true, env: further = {} }) {
-  const { name, folder, program } = context
-  const failed = []
-  for (const { run, title } of hangUpCases) {
-    // Another host is tested at the same time: faults and counts are of one provider.
-    const provider = await startOwnProvider()
-    const env = (base) => {
-      provider.registerApp(base)
-      const own = { APP_BASE_URL: base, CONTRACT_HTTP_TIMEOUT: String(httpTimeout), IDP_SECRET: secret }
-      return { ...provider.env, ...further, ...own }
-    }
-    try {
-      await running({ name, folder, program, application: 'contract', env }, async (base) => {
-        const outcome = await run({ base, isKept, provider })
-        console.log(`hang-up ${name}, ${variant}: ${title}: ${outcome}`)
-      })
-    } catch (error) {
-      console.log(`hang-up ${name}, ${variant}: ${title}: FAILED`)
-      failed.push(`${title}: ${error.message}`)
-    } finally {
-      await provider.stop()
-    }
+export async function hangUpOnce(host, { run }, { isKept = true, env = {} } = {}) {
+  const { startDevProvider } = await import('../../packages/dev-provider/dist/index.js')
+  const provider = await startDevProvider({ https: true, host: '127.0.0.1' })
+  const toEnv = (base) => {
+    provider.registerApp(base)
+    const own = { APP_BASE_URL: base, CONTRACT_HTTP_TIMEOUT: String(httpTimeout), IDP_SECRET: secret }
+    return { ...provider.env, ...env, ...own }
   }
-  if (failed.length > 0) throw new Error(failed.join('\n'))
+  try {
+    await host.serve('contract', toEnv, (base) => run({ base, isKept, provider }))
+  } finally {
+    await provider.stop()
+  }
 }

@@ -2,9 +2,11 @@
 // in which those conflict with packages of the application. It only writes the lockfile: nothing is downloaded.
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { readJson } from './files.mjs'
-import { cache, ownDependencies, readManifest } from './host-install.mjs'
-import { must } from './run.mjs'
+import { hosts } from '../../tools/hosts.mjs'
+import { readJson } from '../../tools/lib/files.mjs'
+import { must } from '../../tools/lib/run.mjs'
+import { dependencies as ownDependencies } from '../../tools/rules/entries.mjs'
+import { cache, readManifest } from './host.mjs'
 
 /** Packages of starters that are not hosts, and old versions of packages beside ours. */
 const packages = {
@@ -51,12 +53,10 @@ const packages = {
 }
 
 /** Manifests of applications that are not hosts. */
-const manifests = {
-  ...Object.fromEntries(Object.entries(packages).map(([name, dependencies]) => [name, { dependencies }])),
-  ...Object.fromEntries(
-    ['next-14', 'next-15', 'next-16'].map((name) => [name, readJson(`e2e/consumers/${name}/package.json`)]),
-  ),
-}
+const manifests = Object.fromEntries([
+  ...Object.entries(packages).map(([name, dependencies]) => [name, { dependencies }]),
+  ...['next-14', 'next-15', 'next-16'].map((name) => [name, readJson(`e2e/consumers/${name}/package.json`)]),
+])
 
 /** Applications that are not hosts. */
 export const furtherApplications = Object.keys(manifests)
@@ -64,13 +64,9 @@ export const furtherApplications = Object.keys(manifests)
 /** Those of `npm test`, which take seconds. The build tool of React Router has many peers that others can conflict with. */
 export const quickApplications = ['react-router', 'express-4', 'next-16']
 
-const library = 'idp-client'
-
-const flags = ['--package-lock-only', '--ignore-scripts']
-
 /** Returns the names and versions of all packages that npm installs by the manifest of a folder. */
 async function resolvePackages(folder, ...added) {
-  await must('npm', ['install', ...flags, ...added], { cwd: folder })
+  await must('npm', ['install', '--package-lock-only', '--ignore-scripts', ...added], { cwd: folder })
   const { packages } = JSON.parse(readFileSync(join(folder, 'package-lock.json'), 'utf8'))
   const entries = Object.entries(packages).filter(([path]) => path !== '')
   return new Set(entries.map(([path, { version }]) => `${path.split('node_modules/').at(-1)}@${version}`))
@@ -80,7 +76,7 @@ const toName = (installed) => installed.slice(0, installed.lastIndexOf('@'))
 
 /** Throws unless the library is installed with its own dependencies, and nothing else is. */
 export function assertOnlyOwn(before, after) {
-  const expected = [library, ...ownDependencies]
+  const expected = ['idp-client', ...ownDependencies]
   const names = new Set([...after].map(toName))
   const missing = expected.filter((name) => !names.has(name))
   if (missing.length > 0) throw new Error(`not installed: ${missing.join(', ')}`)
@@ -89,28 +85,18 @@ export function assertOnlyOwn(before, after) {
 }
 
 /**
- * Returns the steps that install the library in an application with the manifest of a host, or one of `furtherApplications`.
- *
- * @param {string} name
- * @param {{ quick?: boolean, tarball: string }} options
- * @returns {[string, () => Promise<void>][]}
+ * Installs the library in an application with the manifest of a host, or one of `furtherApplications`, and again without a
+ * lockfile unless the test is to be quick.
  */
-export function toInstallationSteps(name, { quick = false, tarball }) {
+export async function installInNewApplication(name, { quick, tarball }) {
   const folder = join(cache, 'new-applications', name)
-  const lock = join(folder, 'package-lock.json')
-  let before
-  const add = async () => {
-    rmSync(folder, { recursive: true, force: true })
-    mkdirSync(folder, { recursive: true })
-    const manifest = manifests[name] ?? readManifest(name)
-    writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...manifest, private: true }))
-    before = await resolvePackages(folder)
-    assertOnlyOwn(before, await resolvePackages(folder, tarball))
-  }
-  const addWithoutLock = async () => {
-    rmSync(lock)
-    assertOnlyOwn(before, await resolvePackages(folder))
-  }
-  const steps = [['a new application installs the package', add]]
-  return quick ? steps : [...steps, ['it installs without a lockfile', addWithoutLock]]
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true })
+  const manifest = manifests[name] ?? readManifest(hosts[name])
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ ...manifest, private: true }))
+  const before = await resolvePackages(folder)
+  assertOnlyOwn(before, await resolvePackages(folder, tarball))
+  if (quick) return
+  rmSync(join(folder, 'package-lock.json'))
+  assertOnlyOwn(before, await resolvePackages(folder))
 }

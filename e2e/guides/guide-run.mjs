@@ -5,11 +5,11 @@ import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseEnv } from 'node:util'
-import { startBrowser, visitAction, visitExample } from './host-browser.mjs'
-import { writeFonts } from './next-fonts.mjs'
-import { freePort } from './ports.mjs'
-import { must, npmSettings } from './run.mjs'
-import { startServer, untilAnswers } from './server-process.mjs'
+import { writeFonts } from '../../tools/lib/next-fonts.mjs'
+import { freePort } from '../../tools/lib/ports.mjs'
+import { must, npmSettings } from '../../tools/lib/run.mjs'
+import { startServer, untilAnswers } from '../../tools/lib/server-process.mjs'
+import { startBrowser, visitAction, visitExample } from '../support/example-visit.mjs'
 
 /** Bound by the run whose servers have the printed ports, so that runs on one machine take turns. */
 const TURN_PORT = 39_117
@@ -54,7 +54,7 @@ export class GuideRun {
   #servers = []
 
   /**
-   * @param {ReturnType<typeof import('./guides.mjs').parseGuide>} blocks
+   * @param {ReturnType<typeof import('../../tools/lib/guides.mjs').parseGuide>} blocks
    * @param {{ program: string, starter?: string, tarballs: Record<string, string> }} options `program`: path of Node.js;
    *   `starter`: folder with the recorded output of the starter
    */

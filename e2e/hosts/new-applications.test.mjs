@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { assertOnlyOwn } from './lib/new-applications.mjs'
+import { assertOnlyOwn } from './new-applications.mjs'
 
 const own = ['idp-client@1.0.0', 'cookie-es@3.0.0', 'jose@6.0.0', 'oauth4webapi@3.0.0']
 const before = new Set(['nuxt@4.0.0', 'cookie-es@2.0.0'])
