@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { pathProblems } from './check-links.mjs'
+import { linkProblem, pathProblems } from './check-links.mjs'
 
 const source = 'packages/idp-client/src'
 const known = new Set([`${source}/http/chunks.ts`, `${source}/lib/`])
@@ -18,4 +18,15 @@ test('other code is not a path', () => {
   expect(
     problems('`touchSession`, `packages/idp-client/src`, http/chunk.ts', '```', '`http/chunk.ts`', '```'),
   ).toEqual([])
+})
+
+test('a link leads to a file, and to a heading if it names one', () => {
+  const problem = (to) => linkProblem('docs/faq.md', '# A question?\n', to)
+  expect(problem('../README.md')).toBeNull()
+  expect(problem('#a-question')).toBeNull()
+  expect(problem('guides/quick-start.md#nextjs-16')).toBeNull()
+  expect(problem('guides/quick.md')).toContain('does not exist')
+  expect(problem('../../README.md')).toContain('does not exist')
+  expect(problem('#another')).toContain('no such heading')
+  expect(problem('guides/quick-start.md#nextjs-9')).toContain('no such heading')
 })

@@ -1,7 +1,6 @@
 // Workflows run other people's code beside a token of this repository, so every action is pinned to a commit, and the job
 // that can publish runs nothing else.
 import { readdirSync, readFileSync } from 'node:fs'
-import { readJson } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
 import { fromRoot, isMain, run } from './lib/run.mjs'
 
@@ -61,19 +60,6 @@ export function workflowProblems(name, text) {
   ].map((problem) => `${name}: ${problem}`)
 }
 
-/** Problems of a package manifest that does not name the repository as the root's manifest does. */
-export function manifestProblems(root, manifest, directory) {
-  const expected = {
-    author: root.author,
-    homepage: root.homepage,
-    bugs: root.bugs,
-    repository: { ...root.repository, directory },
-  }
-  return Object.entries(expected)
-    .filter(([field, value]) => JSON.stringify(manifest[field]) !== JSON.stringify(value))
-    .map(([field, value]) => `${directory}/package.json: ${field} should be ${JSON.stringify(value)}`)
-}
-
 /** Problems that actionlint finds, or `null` where it cannot be had: no Go, or no network to load it from. */
 async function lint() {
   const { code, output } = await run('go', ['run', actionlint, '-shellcheck=']).catch(() => ({ code: null }))
@@ -84,13 +70,9 @@ async function lint() {
 
 if (isMain(import.meta)) {
   const names = readdirSync(fromRoot(folder))
-  const root = readJson('package.json')
-  const problems = [
-    ...names.flatMap((name) => workflowProblems(name, readFileSync(fromRoot(`${folder}/${name}`), 'utf8'))),
-    ...['packages/idp-client', 'packages/dev-provider'].flatMap((directory) =>
-      manifestProblems(root, readJson(`${directory}/package.json`), directory),
-    ),
-  ]
+  const problems = names.flatMap((name) =>
+    workflowProblems(name, readFileSync(fromRoot(`${folder}/${name}`), 'utf8')),
+  )
   const linted = await lint()
   if (linted === null)
     console.log('note: actionlint did not check the workflows: it needs Go, and the network to load it')

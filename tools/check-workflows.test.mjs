@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
-import { manifestProblems, workflowProblems } from './check-workflows.mjs'
+import { workflowProblems } from './check-workflows.mjs'
+import { readJson } from './lib/files.mjs'
 
 const pinned = 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1'
 
@@ -39,9 +40,12 @@ describe('the release', () => {
   })
 })
 
-test('a manifest that names another repository is named', () => {
-  const root = { author: 'A', homepage: 'h', bugs: 'b', repository: { type: 'git', url: 'u' } }
-  const manifest = { ...root, repository: { ...root.repository, directory: 'packages/x' } }
-  expect(manifestProblems(root, manifest, 'packages/x')).toEqual([])
-  expect(manifestProblems(root, { ...manifest, bugs: 'c' }, 'packages/x')).toHaveLength(1)
+test.each(['packages/idp-client', 'packages/dev-provider'])('%s names the repository', (directory) => {
+  const { author, bugs, homepage, repository } = readJson('package.json')
+  expect(readJson(`${directory}/package.json`)).toMatchObject({
+    author,
+    bugs,
+    homepage,
+    repository: { ...repository, directory },
+  })
 })

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { withTarballs } from '../e2e/guides/guide-run.mjs'
 import { readText } from './lib/files.mjs'
-import { findStale, guides, parseGuide, readGuide } from './lib/guides.mjs'
+import { findStale, guides, hashBlocks, parseGuide, readGuide, readResult } from './lib/guides.mjs'
+import { currentVersion } from './lib/versions.mjs'
 
 const fence = (info, ...lines) => [`\`\`\`${info}`, ...lines, '```'].join('\n')
 
@@ -47,6 +48,13 @@ test('[O1] a page that prints something else than what ran for this version is r
   expect(findStale(result, '1', '1.0.1')).toBe('ran for version 1.0.0, not 1.0.1')
   expect(findStale(undefined, '1', '1.0.0')).toBe('no run has passed')
 })
+
+test.each(Object.keys(guides))(
+  '[O1] the guide of %s prints what ran for this version: npm run test:guides',
+  (name) => {
+    expect(findStale(readResult(name), hashBlocks(readGuide(name)), currentVersion())).toBeNull()
+  },
+)
 
 test.each(Object.keys(guides))(
   '[O1] the guide of %s installs, and runs in development and in production',

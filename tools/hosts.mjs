@@ -51,7 +51,7 @@ import { node22, otherVersions, tsc } from './lib/other-versions.mjs'
 const withoutWaitUntil = { CONTRACT_WITHOUT_WAIT_UNTIL: '1' }
 const settledByAll = { CONTRACT_WORKER_FLAG: 'no_handle_cross_request_promise_resolution' }
 
-/** What Workers have in common, with runtimes of other flags, or of another version, than the guide names. */
+/** The properties of Workers, with runtimes of other flags, or of another version, than the guide names. */
 const workerd = {
   versions: { esbuild: '0.28.2', workerd: '1.20261117.1' },
   env: { CONTRACT_PROCESS_LASTS: '0' },

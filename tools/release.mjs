@@ -40,7 +40,7 @@ async function version() {
   await must(process.execPath, [fromRoot('tools/generate.mjs')])
   // Fails where the lock does not fit the manifests.
   await must('npm', ['ci', '--dry-run', '--offline', '--ignore-scripts'])
-  const { failures } = await runGates(['lock', 'reference', 'version'])
+  const { failures } = await runGates(['reference'])
   if (failures.length > 0) throw new Error(`release: gates failed: ${failures.join(', ')}`)
   console.log(`release: ${current} → ${next} (${step})`)
 }

@@ -3,9 +3,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { parseStep } from './lib/changesets.mjs'
+import { parseStep, readSteps } from './lib/changesets.mjs'
+import { readJson, readText } from './lib/files.mjs'
 import { unpack } from './lib/package-content.mjs'
-import { currentVersion, toNextVersion, withRelease } from './lib/versions.mjs'
+import { constantFile, currentVersion, isInChangelog, toNextVersion, withRelease } from './lib/versions.mjs'
 import { dryRelease } from './release.mjs'
 
 describe('a changeset', () => {
@@ -41,6 +42,14 @@ test('[P1] the entries of the changelog become a section, and must exist', () =>
     '# Changelog\n\n## [Unreleased]\n\n## [1.1.0] - 2026-02-01\n\n- New.\n\n## [1.0.0] - 2026-01-01\n\n- Old.\n',
   )
   expect(() => withRelease(changelog.replace('- New.\n\n', ''), '1.1.0', '2026-02-01')).toThrow('Unreleased')
+})
+
+test('[P1] the library tells providers the version of both packages, and the changelog has a section for the next one', () => {
+  const version = currentVersion()
+  expect(readJson('packages/dev-provider/package.json').version).toBe(version)
+  expect(readText(constantFile)).toMatch(new RegExp(`\\bversion\\b[^=]*=\\s*'${version}'`))
+  expect(isInChangelog('Unreleased')).toBe(true)
+  expect(() => readSteps()).not.toThrow()
 })
 
 describe('[P1] a release without a registry, from a changeset to the tarballs', () => {

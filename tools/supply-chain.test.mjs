@@ -1,10 +1,39 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
-import { lockProblems } from './check-lock.mjs'
 import { dependencies } from './rules/entries.mjs'
 
 const text = (path) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8')
 const json = (path) => JSON.parse(text(path))
+
+/** Problems of a parsed package-lock.json (version 3). */
+function lockProblems(lock) {
+  const problems =
+    lock.lockfileVersion === 3 ? [] : [`lockfileVersion is ${lock.lockfileVersion}, 3 is expected`]
+  for (const [path, entry] of Object.entries(lock.packages)) {
+    for (const [name, range] of Object.entries(entry.optionalDependencies ?? {})) {
+      if (!resolves(lock.packages, path, name)) {
+        problems.push(
+          `${path || 'the root'} names the optional package ${name}@${range}, which the lock lacks: pin a version whose platform packages are all published`,
+        )
+      }
+    }
+    if (entry.link || !path.includes('node_modules/')) continue
+    if (entry.resolved !== undefined)
+      problems.push(`${path} has a download address: set omit-lockfile-registry-resolved`)
+    if (entry.integrity === undefined && !entry.inBundle) problems.push(`${path} has no integrity hash`)
+  }
+  return problems
+}
+
+/** Whether a package is in the lock where Node would find it, from `path` upwards. */
+function resolves(packages, path, name) {
+  for (let folder = path; ; folder = parent(folder)) {
+    if (`${folder === '' ? '' : `${folder}/`}node_modules/${name}` in packages) return true
+    if (folder === '') return false
+  }
+}
+
+const parent = (folder) => folder.slice(0, Math.max(0, folder.lastIndexOf('/')))
 
 /** The scripts that npm runs when a package is installed. */
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare']
@@ -49,4 +78,30 @@ test('[I3] SECURITY.md says how to report a problem in private, and which versio
   const page = text('SECURITY.md')
   expect(page).toMatch(/## Reporting a vulnerability\n\n[^#]*privately/)
   expect(page).toContain('## Supported versions')
+})
+
+const lock = (packages) => ({ lockfileVersion: 3, packages })
+const whole = { version: '1.0.0', integrity: 'sha512-x' }
+
+test('an optional package that the lock lacks is named', () => {
+  const parent = { ...whole, optionalDependencies: { '@a/linux': '1.0.0', '@a/mac': '1.0.0' } }
+  expect(lockProblems(lock({ 'node_modules/a': parent, 'node_modules/@a/linux': whole }))).toEqual([
+    expect.stringContaining('@a/mac@1.0.0'),
+  ])
+})
+
+test('a nested optional package is checked too', () => {
+  const parent = { ...whole, optionalDependencies: { b: '1.0.0' } }
+  expect(lockProblems(lock({ 'node_modules/a': parent, 'node_modules/a/node_modules/b': whole }))).toEqual([])
+})
+
+test('download addresses and missing hashes are rejected, workspace links are not', () => {
+  const entry = { version: '1.0.0', resolved: 'https://packages.example/a.tgz' }
+  expect(lockProblems(lock({ 'node_modules/a': entry }))).toEqual([
+    expect.stringContaining('download address'),
+    expect.stringContaining('integrity'),
+  ])
+  expect(
+    lockProblems(lock({ 'node_modules/a': { resolved: 'packages/a', link: true }, 'packages/a': {} })),
+  ).toEqual([])
 })

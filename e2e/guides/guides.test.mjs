@@ -23,7 +23,7 @@
 // labelled "Theme" and a button "Save", which stores the text in the session; the element `#theme` shows it. Without a session
 // the action leads to the login, or an element of the role `alert` says why not.
 //
-// Results of guides that passed are written to e2e/guides/results; the gate `guides` compares them with the pages. With
+// Results of guides that passed are written to e2e/guides/results; a test (`tools/guides.test.mjs`) compares them with the pages. With
 // --resume a guide is left out that passed with the same page, packages and tool; --keep leaves the folders of applications.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,4 @@
-// What is known of hosts whose latest run has passed with the present files.
+// The results of hosts whose latest run has passed with the present files.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hosts } from '../../tools/hosts.mjs'

@@ -1,3 +1,5 @@
+import { lineAt } from './files.mjs'
+
 /**
  * Fenced code blocks of a Markdown text.
  *
@@ -27,49 +29,48 @@ export function parseFences(text) {
   return fences
 }
 
+const blank = (text) => text.replace(/[^\n]/g, ' ')
+
+/** The text with spaces in place of fenced code, so that offsets stay. */
+const withoutFences = (text) => text.replace(/^ *(`{3,}|~{3,})[^\n]*\n[\s\S]*?^ *\1.*$/gm, blank)
+
 /** Targets of inline links and images outside code, with their line. */
 export function findLinks(text) {
-  let fenced = false
-  return text.split('\n').flatMap((line, index) => {
-    if (/^\s*(?:`{3,}|~{3,})/.test(line)) fenced = !fenced
-    if (fenced) return []
-    const plain = line.replace(/`[^`]*`/g, '')
-    return [...plain.matchAll(/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g)].map((match) => ({
-      to: match[1],
-      line: index + 1,
-    }))
-  })
+  const plain = withoutFences(text).replace(/`[^`\n]*`/g, blank)
+  const links = plain.matchAll(/\]\(<?([^)\s>]+)>?(?:\s+"[^"]*")?\)/g)
+  return [...links].map(({ 1: to, index }) => ({ to, line: lineAt(text, index) }))
 }
 
 /** Paths of folders and of source files in backticks outside fences (`lib/`, `http/chunks.ts`), with their line. */
-export function findSourcePaths(text) {
-  let fenced = false
-  return text.split('\n').flatMap((line, index) => {
-    if (/^\s*(?:`{3,}|~{3,})/.test(line)) fenced = !fenced
-    if (fenced) return []
-    return [...line.matchAll(/`([\w./-]+(?:\.tsx?|\/))`/g)].map((match) => ({
-      path: match[1],
-      line: index + 1,
-    }))
-  })
-}
+export const findSourcePaths = (text) =>
+  [...withoutFences(text).matchAll(/`([\w./-]+(?:\.tsx?|\/))`/g)].map(({ 1: path, index }) => ({
+    path,
+    line: lineAt(text, index),
+  }))
 
-/** Anchor that a heading gets: the rule of the common renderers. */
+/** The headings of a page: their titles, the number of their hashes, and where they begin and end. */
+const findHeadings = (text) =>
+  [...withoutFences(text).matchAll(/^(#{1,6})[ \t]+(.*?)[ \t]*#*$/gm)].map(
+    ({ 0: line, 1: hashes, 2: title, index }) => ({
+      title,
+      level: hashes.length,
+      start: index,
+      end: index + line.length,
+    }),
+  )
+
+/** Anchors that headings get: the rule of the common renderers. */
 export function findAnchors(text) {
-  let fenced = false
   const counts = new Map()
-  return text.split('\n').flatMap((line) => {
-    if (/^\s*(?:`{3,}|~{3,})/.test(line)) fenced = !fenced
-    const heading = fenced ? null : /^#{1,6}\s+(.*?)\s*#*$/.exec(line)
-    if (heading === null) return []
-    const slug = heading[1]
+  return findHeadings(text).map(({ title }) => {
+    const slug = title
       .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
       .toLowerCase()
       .replace(/[^\p{L}\p{N}\s_-]/gu, '')
       .replace(/\s/g, '-')
     const count = counts.get(slug) ?? 0
     counts.set(slug, count + 1)
-    return [count === 0 ? slug : `${slug}-${count}`]
+    return count === 0 ? slug : `${slug}-${count}`
   })
 }
 
@@ -79,21 +80,11 @@ export function findAnchors(text) {
  * @throws when there is no such heading
  */
 export function findSection(text, heading) {
-  const lines = text.split('\n')
-  const levels = headingLevels(lines)
-  const start = lines.findIndex((line, index) => levels[index] > 0 && line.replace(/^#+\s+/, '') === heading)
-  if (start < 0) throw new Error(`no heading "${heading}"`)
-  const end = levels.findIndex((level, index) => index > start && level > 0 && level <= levels[start])
-  return lines.slice(start + 1, end < 0 ? undefined : end).join('\n')
-}
-
-/** The heading level of each line, or 0: a comment in a shell block is not a heading. */
-function headingLevels(lines) {
-  let fenced = false
-  return lines.map((line) => {
-    if (/^\s*(?:`{3,}|~{3,})/.test(line)) fenced = !fenced
-    return fenced ? 0 : (/^(#{1,6})\s/.exec(line)?.[1].length ?? 0)
-  })
+  const headings = findHeadings(text)
+  const found = headings.find(({ title }) => title === heading)
+  if (!found) throw new Error(`no heading "${heading}"`)
+  const next = headings.find(({ level, start }) => start > found.start && level <= found.level)
+  return text.slice(found.end + 1, next?.start)
 }
 
 /**
