@@ -60,24 +60,16 @@ export default defineConfig({
           ...hangGuard,
         },
       },
-      {
-        // Installs and builds applications; all but two at a time wait. See the file.
+      // They install and build applications, all but two of which wait.
+      ...['consumers', 'migration', 'hosts', 'guides'].map((name) => ({
         test: {
-          name: 'hosts',
-          include: ['e2e/hosts/*.test.mjs'],
+          name,
+          include: [`e2e/${name}/*.test.mjs`],
           maxConcurrency: 1000,
           testTimeout: 3_600_000,
           hookTimeout: 36_000_000,
         },
-      },
-      {
-        test: {
-          name: 'guides',
-          include: ['e2e/guides/*.test.mjs'],
-          testTimeout: 3_600_000,
-          hookTimeout: 600_000,
-        },
-      },
+      })),
       {
         // The load test on distributed databases, a command of its own: npm run soak -- cluster.
         test: { name: 'soak', include: ['e2e/soak/*.test.ts'], testTimeout: 3_600_000, hookTimeout: 600_000 },

@@ -77,7 +77,7 @@ function sourceHash(plan) {
     'tsconfig.base.json',
     'package-lock.json',
     ...filesBelow('tools', (path) =>
-      /^tools\/(?:build|lib\/(?:build-plan|bundle|declarations))\.mjs$/.test(path),
+      /^tools\/(?:build|hosts|rules\/entries|lib\/(?:build-plan|bundle|declarations))\.mjs$/.test(path),
     ),
   ]
   for (const path of inputs) hash.update(`${path}\0`).update(readText(path)).update('\0')

@@ -4,21 +4,14 @@ import { build } from 'esbuild'
 import { readJson } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
 import { fromRoot, isMain } from './lib/run.mjs'
-import {
-  browserEntries,
-  buildEntries,
-  dependencies,
-  hosts,
-  lazySizes,
-  maxModules,
-  nodeModules,
-  serverPackages,
-  sizes,
-  slack,
-  storeEntries,
-} from './rules/entries.mjs'
+import { dependencies, entries, maxModules, nodeModules, slack } from './rules/entries.mjs'
 
 const folder = 'packages/idp-client'
+/** The packages of hosts, which an application has. */
+const outside = Object.values(entries)
+  .flatMap(({ imports = [] }) => imports)
+  .flatMap((name) => (name.endsWith(':') ? [`${name}*`] : [name, `${name}/*`]))
+
 const runtimes = { node: ['node'], other: ['edge-light', 'worker', 'browser'] }
 
 const bundleOptions = {
@@ -61,7 +54,7 @@ export async function measureEntry(file, conditions) {
     outdir: 'bundle',
     metafile: true,
     conditions,
-    external: ['node:*', ...Object.keys(hosts).flatMap((host) => [host, `${host}/*`])],
+    external: ['node:*', ...outside],
   })
   const { outputs } = result.metafile
   const entryName = Object.keys(outputs).find(
@@ -92,28 +85,28 @@ export function growthProblem(bytes, size = Number.POSITIVE_INFINITY) {
 
 /** Returns the problems of an entry that was resolved for a runtime. */
 export function entryProblems(entry, runtime, contents) {
+  const { bytes, imports = [], kind, lazyBytes } = entries[entry]
   const problems = []
-  const growth = growthProblem(contents.bytes, sizes[entry])
+  const growth = growthProblem(contents.bytes, bytes)
   if (growth) problems.push(`has ${growth}`)
   if (contents.modules > maxModules)
     problems.push(`imports ${contents.modules} modules, the budget is ${maxModules}`)
-  const lazyGrowth = growthProblem(contents.lazyBytes, lazySizes[entry])
+  const lazyGrowth = growthProblem(contents.lazyBytes, lazyBytes)
   if (lazyGrowth) problems.push(`loads later ${lazyGrowth}`)
   for (const name of contents.packages) {
-    if (browserEntries.includes(entry) && serverPackages.includes(name))
+    if (kind === 'browser' && dependencies.includes(name))
       problems.push(`contains ${name}, which belongs to the server`)
-    if (storeEntries.includes(entry)) problems.push(`contains ${name}, which no store may bring along`)
+    if (kind === 'store') problems.push(`contains ${name}, which no store may bring along`)
   }
   for (const specifier of contents.external) {
     if (specifier.startsWith('node:')) {
-      if (runtime === 'node' && buildEntries.includes(entry)) continue
-      const mayReachNode = ![...browserEntries, ...storeEntries].includes(entry)
-      const allowed = runtime === 'node' && mayReachNode && nodeModules.includes(specifier)
-      if (!allowed) problems.push(`reaches ${specifier}`)
+      const isAllowed =
+        kind === 'build' || (!['browser', 'store'].includes(kind) && nodeModules.includes(specifier))
+      if (runtime !== 'node' || !isAllowed) problems.push(`reaches ${specifier}`)
       continue
     }
-    const host = /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0]
-    if (hosts[host] !== entry) problems.push(`imports ${specifier}: only ${hosts[host]} may`)
+    if (!imports.some((name) => `${specifier}/`.startsWith(name.endsWith(':') ? name : `${name}/`)))
+      problems.push(`imports ${specifier}, which is not one of its packages`)
     // Pages Router loads installed packages with the loader of Node, and next has no exports map.
     if (specifier.startsWith('next/') && !specifier.endsWith('.js'))
       problems.push(`imports ${specifier} without its extension`)
@@ -134,11 +127,12 @@ if (isMain(import.meta)) {
     problems.push(
       `${folder}/package.json depends on ${declared.join(', ')}; allowed: ${dependencies.join(', ')}`,
     )
-  const entries = Object.entries(manifest.exports).filter(([, target]) => typeof target === 'object')
-  for (const [entry, target] of entries) {
+  const files = Object.values(manifest.exports).flatMap((target) => target.default ?? [])
+  for (const file of files) {
+    const entry = /([\w-]+)\.js$/.exec(file)[1]
     for (const [runtime, conditions] of Object.entries(runtimes)) {
-      if (['./express', ...buildEntries].includes(entry) && runtime === 'other') continue
-      const contents = await measureEntry(target.default, conditions).catch((error) => error)
+      if ((entry === 'express' || entries[entry].kind === 'build') && runtime === 'other') continue
+      const contents = await measureEntry(file, conditions).catch((error) => error)
       if (contents instanceof Error) {
         problems.push(`${entry} (${runtime}) does not bundle: ${contents.message}`)
         continue
@@ -149,5 +143,5 @@ if (isMain(import.meta)) {
       )
     }
   }
-  finish(problems, `${entries.length} entries`)
+  finish(problems, `${files.length} entries`)
 }

@@ -4,7 +4,7 @@ import { parseSync, Visitor } from 'rolldown/utils'
 import { filesBelow, lineAt, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
 import { isMain } from './lib/run.mjs'
-import { entries, layers, packagePlaces, rootModules } from './rules/layers.mjs'
+import { barrels, layers, packagePlaces, rootModules } from './rules/layers.mjs'
 
 const base = 'packages/idp-client/src'
 
@@ -37,7 +37,7 @@ export function findImports(path, text) {
  * @param {string} path relative to the source folder
  */
 export function violations(path, text) {
-  const isBarrel = posix.basename(path).startsWith('index.') && !entries.includes(path)
+  const isBarrel = posix.basename(path).startsWith('index.') && !barrels.includes(path)
   const imports = findImports(path, text).flatMap((item) => {
     const message = importProblem(path, item)
     return message === null ? [] : [`${base}/${path}:${item.line} ${message}`]
@@ -54,7 +54,7 @@ function importProblem(from, { specifier, typeOnly }) {
 
 function moduleProblem(from, to, typeOnly) {
   if (to.startsWith('..')) return `leaves the source folder: ${to}`
-  if ((to.endsWith('index.ts') || to === 'public.ts') && !entries.includes(from))
+  if ((to.endsWith('index.ts') || to === 'public.ts') && !barrels.includes(from))
     return `imports the barrel ${to}: import the module itself`
   const layer = toLayer(from)
   const rule = layers[layer]
@@ -65,7 +65,7 @@ function moduleProblem(from, to, typeOnly) {
       ? `imports its sibling ${to}: shared steps belong into tokens/`
       : null
   }
-  if (entries.includes(from) && typeOnly) return null
+  if (barrels.includes(from) && typeOnly) return null
   const matches = (entry) => entry === goal || entry === to
   if (rule.values.some(matches)) return null
   if (![...(rule.types ?? []), ...(rule.loadedTypes ?? [])].some(matches))

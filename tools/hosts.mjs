@@ -35,7 +35,13 @@ import { node22, otherVersions, tsc } from './lib/other-versions.mjs'
  * @property {boolean} [hangUps] whether clients hang up during its requests to the provider
  * @property {Record<string, { isKept: boolean, env: Record<string, string> }>} [variants] of the runtime, by title, for which the
  *   contract and the hang-ups are run once more; `isKept`: whether work continues after a client has hung up
+ * @property {Adapter} [adapter] in `adapters/<name>`, an entry of the package
  * @property {Guide} [guide] if its page prints an application
+ *
+ * @typedef {object} Adapter
+ * @property {string[]} on other adapters whose modules it may import
+ * @property {string[]} [imports] packages that no other adapter may import
+ * @property {string[]} [importsTypes] packages whose types it may import
  *
  * @typedef {object} Guide
  * @property {string} [page] default: `docs/guides/hosts/<name>.md`
@@ -73,6 +79,7 @@ const viteBuild = ['node_modules/vite/bin/vite.js', 'build']
 /** @type {Record<string, Host>} */
 const main = {
   next: {
+    adapter: { on: ['web', 'node'], imports: ['next'] },
     guide: {
       page: 'docs/guides/quick-start.md',
       sections: ['Next.js 16', 'Next.js 16: a protected page, an API and a form'],
@@ -82,6 +89,7 @@ const main = {
     },
   },
   express: {
+    adapter: { on: ['node'], importsTypes: ['express'] },
     title: 'Express 5',
     frameworks: ['express'],
     ...plain,
@@ -95,12 +103,14 @@ const main = {
     ...plain,
   },
   node: {
+    adapter: { on: [] },
     title: 'Node.js (node:http)',
     frameworks: [],
     ...plain,
     guide: {},
   },
   'react-router': {
+    adapter: { on: ['web'] },
     title: 'React Router',
     frameworks: ['react-router'],
     basePath: '/shop',
@@ -111,6 +121,7 @@ const main = {
     guide: { starter: 'create-react-router', recorded: '8.4.0', action: true },
   },
   hono: {
+    adapter: { on: ['web'], importsTypes: ['hono'] },
     title: 'Hono',
     frameworks: ['hono', '@hono/node-server'],
     ...plain,
@@ -119,6 +130,7 @@ const main = {
     guide: { starter: 'create-hono', recorded: '0.19.5' },
   },
   fastify: {
+    adapter: { on: ['node'] },
     title: 'Fastify',
     frameworks: ['fastify'],
     ...plain,
@@ -126,6 +138,7 @@ const main = {
     guide: {},
   },
   'tanstack-start': {
+    adapter: { on: ['web'] },
     title: 'TanStack Start',
     frameworks: ['@tanstack/react-start'],
     basePath: '/shop',
@@ -187,6 +200,7 @@ const main = {
     start: ['.output/server/index.mjs'],
   },
   nuxt: {
+    adapter: { on: ['node'] },
     title: 'Nuxt',
     frameworks: ['nuxt', 'h3'],
     types: [
@@ -206,6 +220,7 @@ const main = {
     },
   },
   koa: {
+    adapter: { on: ['node'] },
     title: 'Koa',
     frameworks: ['koa', '@koa/router'],
     ...plain,
@@ -213,6 +228,7 @@ const main = {
     guide: {},
   },
   sveltekit: {
+    adapter: { on: ['web'], imports: ['@sveltejs/kit'] },
     title: 'SvelteKit',
     frameworks: ['@sveltejs/kit', 'vite'],
     basePath: '/shop',
@@ -227,6 +243,7 @@ const main = {
     guide: { starter: 'sv', frameworks: ['@sveltejs/kit', 'svelte', 'vite'], action: true },
   },
   nest: {
+    adapter: { on: ['fastify', 'node'], imports: ['@nestjs/common', '@nestjs/core'] },
     title: 'NestJS',
     frameworks: ['@nestjs/core'],
     quick: true,
@@ -287,6 +304,7 @@ const main = {
     env: { CONTRACT_PROCESS_LASTS: '0' },
   },
   astro: {
+    adapter: { on: ['web'], imports: ['astro:'] },
     title: 'Astro',
     frameworks: ['astro', '@astrojs/node'],
     basePath: '/shop',
@@ -302,7 +320,7 @@ const main = {
   },
 }
 
-const toHost = ({ guide, ...host }, name) => ({
+const toHost = ({ adapter, guide, ...host }, name) => ({
   application: name,
   entry: `idp-client/${host.application ?? name}`,
   page: host.application ?? host.contract ?? name,
@@ -323,4 +341,9 @@ export const guides = Object.fromEntries(
   Object.entries(main).flatMap(([name, { frameworks, guide }]) =>
     guide ? [[name, { frameworks, ...guide }]] : [],
   ),
+)
+
+/** @type {Record<string, Adapter>} by name of the folder and of the entry */
+export const adapters = Object.fromEntries(
+  Object.entries(main).flatMap(([name, { adapter }]) => (adapter ? [[name, adapter]] : [])),
 )

@@ -1,5 +1,6 @@
-// npm run test:hosts, npm run test:guides [-- name... | -- --flag]: runs a project of vitest whose tests follow from tools/hosts.mjs.
-// They read the names from the variable ONLY, and a flag such as --resume as RESUME=1.
+// npm run test:hosts, test:guides, test:migration [-- name... | -- --flag], node tools/test-project.mjs <project> [name... | --flag]:
+// runs a project of vitest whose tests are applications. They read the names from the variable ONLY, and a flag such as --resume as
+// RESUME=1.
 import { bin, runNode } from './lib/run.mjs'
 
 const [project, ...args] = process.argv.slice(2)

@@ -27,14 +27,8 @@ const parts = {
   flows: () => vitest('flows'),
   'dev-provider': () => vitest('dev-provider'),
   tools: () => vitest('tools'),
-  consumers: async () => {
-    const { testConsumers } = await import('./test-dist.mjs')
-    return testConsumers()
-  },
-  migration: async () => {
-    const { testMigrations } = await import('./test-migration.mjs')
-    return testMigrations()
-  },
+  consumers: () => vitest('consumers'),
+  migration: () => vitest('migration'),
   hosts: () => vitest('hosts'),
   demo: async () =>
     (await runNode([fromRoot('tools/demo.mjs'), '--check'], { show: true })).code === 0 ? passed : failed,

@@ -78,10 +78,6 @@ export class GuideRun {
     return this.#blocks.filter((block) => block.role === role)
   }
 
-  has(role) {
-    return this.#findBlocks(role).length > 0
-  }
-
   /** Runs the commands of a role, each to its end. */
   async run(role) {
     for (const { lines } of this.#findBlocks(role))

@@ -24,11 +24,12 @@
 // the action leads to the login, or an element of the role `alert` says why not.
 //
 // Results of guides that passed are written to e2e/guides/results; a test (`tools/guides.test.mjs`) compares them with the pages. With
-// --resume a guide is left out that passed with the same page, packages and tool; --keep leaves the folders of applications.
+// --resume a guide is left out that passed with the same page, packages and tool; --keep leaves the folders of applications,
+// below the temporary folder of the system.
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { afterAll } from 'vitest'
 import {
   guides,
   hashBlocks,
@@ -41,11 +42,10 @@ import { fromRoot, must } from '../../tools/lib/run.mjs'
 import { currentVersion } from '../../tools/lib/versions.mjs'
 import { pack } from '../../tools/pack.mjs'
 import { getNode } from '../hosts/host.mjs'
-import { selectNames } from '../support/select-names.mjs'
+import { selectNames, testApplication } from '../support/applications.mjs'
 import { GuideRun } from './guide-run.mjs'
 
-const { KEEP, ONLY, RESUME } = process.env
-const names = selectNames(ONLY, Object.keys(guides))
+const { KEEP, RESUME } = process.env
 
 const folder = mkdtempSync(join(tmpdir(), 'idp-guides-'))
 const tarballs = {
@@ -74,38 +74,32 @@ async function writeResult(name, run, program) {
   writeFileSync(fromRoot(toResultFile(name)), `${JSON.stringify(result, null, 2)}\n`)
 }
 
-describe.each(names)('%s', (name) => {
-  if (RESUME === '1' && readResult(name)?.fingerprint === toFingerprint(name, tarballs))
-    return test('has passed with the same page, packages and tool', () => {})
+for (const name of selectNames(Object.keys(guides))) {
   const guide = guides[name]
   const blocks = readGuide(name)
   let program
   let run
-  let failed
-  beforeAll(async () => {
-    program = await getNode(guide.node)
-    const starter = guide.recorded && fromRoot(`e2e/guides/starters/${name}`)
-    run = new GuideRun(blocks, { program, starter, tarballs })
+  const steps = [
+    [
+      'makes the application',
+      async () => {
+        program = await getNode(guide.node)
+        const starter = guide.recorded && fromRoot(`e2e/guides/starters/${name}`)
+        run = new GuideRun(blocks, { program, starter, tarballs })
+        await run.run('create')
+      },
+    ],
+    ['installs', () => run.run('install')],
+    ['writes the files', async () => run.writeFiles()],
+    ['checks the types', () => run.run('check')],
+    ['a user logs in and out in development', () => run.visit('development', guide)],
+    ['builds', () => run.run('build')],
+    ['a user logs in and out in production', () => run.visit('production', guide)],
+  ]
+  const isKnown = RESUME === '1' && readResult(name)?.fingerprint === toFingerprint(name, tarballs)
+  const known = ['has passed with the same page, packages and tool', async () => {}]
+  testApplication(name, isKnown ? [known] : steps, async (hasPassed) => {
+    if (run && hasPassed) await writeResult(name, run, program)
+    if (KEEP !== '1') run?.remove()
   })
-  afterAll(async () => {
-    if (!failed) await writeResult(name, run, program)
-    if (KEEP === '1') process.stdout.write(`kept ${name}: ${run.folder}\n`)
-    else run?.remove()
-  })
-  const steps = {
-    'makes the application': () => run.run('create'),
-    installs: () => run.run('install'),
-    'writes the files': () => run.writeFiles(),
-    'checks the types': () => run.run('check'),
-    'a user logs in and out in development': () => run.visit('development', guide),
-    builds: () => run.run('build'),
-    'a user logs in and out in production': () => run.visit('production', guide),
-  }
-  for (const [title, work] of Object.entries(steps))
-    test(title, async () => {
-      if (failed) throw new Error(`did not run, because this failed: ${failed}`)
-      failed = title
-      await work()
-      failed = undefined
-    })
-})
+}

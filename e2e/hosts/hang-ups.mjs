@@ -1,7 +1,7 @@
 import { equal, ok } from 'node:assert/strict'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Browser } from '../../tools/lib/app-visit.mjs'
+import { Browser } from '../support/app-visit.mjs'
 import { secret } from './host.mjs'
 
 /** `httpTimeout` of the application, in milliseconds. */

@@ -6,7 +6,7 @@ import { hosts } from '../../tools/hosts.mjs'
 import { readJson } from '../../tools/lib/files.mjs'
 import { freePort } from '../../tools/lib/ports.mjs'
 import { fromRoot, must } from '../../tools/lib/run.mjs'
-import { startServer, untilAnswers } from '../../tools/lib/server-process.mjs'
+import { running } from '../../tools/lib/server-process.mjs'
 import { dependencies as ownDependencies } from '../../tools/rules/entries.mjs'
 
 /** Folder of all installations. */
@@ -150,23 +150,20 @@ export class Host {
       })
   }
 
-  /** Runs `work` while an application runs, with its address and its server. `toEnv` returns its variables for an address. */
-  async serve(application, toEnv, work) {
+  /** Runs `work` while the application in a folder runs, with its address and its output. `toEnv` returns its variables for an address. */
+  async serve(folder, toEnv, work) {
     const port = await freePort()
     const base = `http://127.0.0.1:${port}`
-    const server = startServer(this.#resolve(this.row.start), {
-      program: this.#program,
-      cwd: join(this.folder, application),
-      env: { ...production, ...this.row.env, ...toEnv(base), PORT: String(port), NITRO_PORT: String(port) },
-    })
-    try {
-      await untilAnswers(`${base}/`, server)
-      await work(base, server)
-    } catch (error) {
-      throw new Error(`${error.message}\nOutput of the server:\n${server.output().slice(-4000)}`)
-    } finally {
-      await server.stop()
+    const env = {
+      ...production,
+      ...this.row.env,
+      ...toEnv(base),
+      PORT: String(port),
+      NITRO_PORT: String(port),
     }
+    const args = this.#resolve(this.row.start)
+    const application = { args, base, env, folder: join(this.folder, folder), program: this.#program }
+    await running(application, (output) => work(base, output))
   }
 
   /** Returns the installed versions of the packages that the matrix names. */

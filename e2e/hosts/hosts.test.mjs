@@ -5,7 +5,7 @@
 import { mkdirSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { afterAll, beforeAll, describe, test } from 'vitest'
+import { afterAll, beforeAll } from 'vitest'
 import { startDevProvider } from '../../packages/dev-provider/dist/index.js'
 import {
   adapterContract,
@@ -14,11 +14,11 @@ import {
   unconfiguredContract,
 } from '../../packages/idp-client/dist/testing.js'
 import { hosts } from '../../tools/hosts.mjs'
-import { Browser as HttpBrowser } from '../../tools/lib/app-visit.mjs'
 import { fromRoot } from '../../tools/lib/run.mjs'
 import { pack } from '../../tools/pack.mjs'
+import { Browser as HttpBrowser } from '../support/app-visit.mjs'
+import { selectNames, testApplication } from '../support/applications.mjs'
 import { startBrowser, visitExample } from '../support/example-visit.mjs'
-import { selectNames } from '../support/select-names.mjs'
 import { hangUpCases, hangUpOnce } from './hang-ups.mjs'
 import { cache, Host, secret, toContractFolder } from './host.mjs'
 import { furtherApplications, installInNewApplication, quickApplications } from './new-applications.mjs'
@@ -26,7 +26,7 @@ import { readResult, writeMatrix, writeResult } from './results.mjs'
 
 const { ONLY, RESUME, WRITE } = process.env
 const quick = !ONLY
-const names = selectNames(ONLY, [...Object.keys(hosts), ...furtherApplications]).filter(
+const names = selectNames([...Object.keys(hosts), ...furtherApplications]).filter(
   (name) => !quick || hosts[name]?.quick || quickApplications.includes(name),
 )
 
@@ -48,16 +48,6 @@ afterAll(async () => {
   await provider?.stop()
   if (WRITE === '1') writeMatrix()
 })
-
-/** Two hosts at a time: the others wait in their first hook. */
-const waiting = []
-let free = 2
-const takeTurn = () => (free > 0 ? Promise.resolve(free--) : new Promise((resolve) => waiting.push(resolve)))
-const endTurn = () => {
-  const next = waiting.shift()
-  if (next) next()
-  else free += 1
-}
 
 /** Variables of the contract application at an address that the provider knows. */
 const configured = (base, path = '') => {
@@ -118,10 +108,10 @@ async function expectMissingBasePath(host, { basePath } = host.row) {
   await host.serve(
     'contract',
     (base) => ({ ...configured(base), CONTRACT_LOG: '1' }),
-    async (base, server) => {
+    async (base, output) => {
       await fetch(`${base}${basePath}/page`, { redirect: 'manual' })
       const deadline = performance.now() + 30_000
-      while (!server.output().includes(expected)) {
+      while (!output().includes(expected)) {
         if (performance.now() > deadline) throw new Error(`the log does not say: ${expected}`)
         await delay(50)
       }
@@ -233,24 +223,23 @@ function toSteps(host) {
   }
 }
 
-describe.concurrent.each(names)('%s', (name) => {
-  if (RESUME === '1' && name in hosts && readResult(name))
-    return test('has passed with the same files', () => {})
-  const host = name in hosts && (!quick || hosts[name].quick) ? new Host(name) : null
-  let failed
-  beforeAll(takeTurn)
-  afterAll(() => {
-    endTurn()
-    if (host && !quick && !failed) writeResult(name, host.readVersions())
-  })
-  const step = (title, run) =>
-    test.sequential(title, async () => {
-      if (failed) throw new Error(`did not run, because this failed: ${failed}`)
-      failed = title
-      await run()
-      failed = undefined
-    })
-  if (!quick || quickApplications.includes(name))
-    step('a new application installs the package', () => installInNewApplication(name, { quick, tarball }))
-  if (host) for (const [title, run] of Object.entries(toSteps(host))) step(title, run)
-})
+for (const name of names) {
+  const isHost = name in hosts && (!quick || hosts[name].quick)
+  const host = isHost && new Host(name)
+  const installs = [
+    'a new application installs the package',
+    () => installInNewApplication(name, { quick, tarball }),
+  ]
+  const steps = [
+    ...(!quick || quickApplications.includes(name) ? [installs] : []),
+    ...(host ? Object.entries(toSteps(host)) : []),
+  ]
+  const isKnown = RESUME === '1' && isHost && readResult(name)
+  testApplication(
+    name,
+    isKnown ? [['has passed with the same files', async () => {}]] : steps,
+    async (hasPassed) => {
+      if (host && hasPassed && !quick && !isKnown) writeResult(name, host.readVersions())
+    },
+  )
+}

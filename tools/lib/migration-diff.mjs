@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { contrasts } from '../../e2e/migration/contrasts.mjs'
 import { filesBelow } from './files.mjs'
-import { contrasts } from './migration-contrasts.mjs'
 import { fromRoot } from './run.mjs'
 import { parseRows } from './tables.mjs'
 

@@ -69,6 +69,19 @@ export async function untilAnswers(url, server) {
   throw new Error(`${url} is not ready: ${last}\n${server.output()}`)
 }
 
+/** Starts a program, waits until it responds, runs the work with its output, and stops it. */
+export async function running({ folder, args, env, base, program }, work) {
+  const server = startServer(args, { cwd: folder, env, program })
+  try {
+    await untilAnswers(`${base}/`, server)
+    await work(server.output)
+  } catch (error) {
+    throw new Error(`${error.message}\nOutput of the server:\n${server.output().slice(-4000)}`)
+  } finally {
+    await server.stop()
+  }
+}
+
 function signal(child, name) {
   try {
     process.kill(-child.pid, name)

@@ -1,50 +1,71 @@
+import { adapters } from '../hosts.mjs'
+
 /**
  * How much an entry may exceed the size recorded below before the gate fails: a size is what the gate
  * printed when it was last written, and most changes need not touch it.
  */
 export const slack = 0.03
 
-/** Bytes that load with an entry (`./errors`: one sentence and one fix for each of its codes), minified and compressed with gzip. */
-export const sizes = {
+/**
+ * The entries of the library, by the name of their file in `dist`.
+ *
+ * @typedef {object} Entry
+ * @property {string} source below the source folder
+ * @property {'host' | 'browser' | 'store' | 'build'} [kind] what all hosts load is one file. Entries for browsers contain no server
+ *   package, stores no package at all, since their driver is an argument, and neither a module of Node. Those for a build run only
+ *   while an application is built, on Node.
+ * @property {number} [bytes] that load with it, minified and compressed with gzip
+ * @property {number} [lazyBytes] that it loads later, when something is first used
+ * @property {string[]} [imports] packages of its host, which no other entry may import
+ * @property {boolean} [untyped] whether only generated code imports it, so that it has no declarations
+ *
+ * @type {Record<string, Entry>}
+ */
+export const entries = {
   // Configuration with its messages, sessions in cookies, guards and routes. Requests to the provider, stores, MFA and other
   // rare features load when they are first used.
-  '.': 59_300,
-  // The user's state, the paths, and the window that opens in a click. Requests load later.
-  './browser': 1_988,
-  './react': 2_575,
-  './vue': 1_802,
-  './svelte': 1_710,
-  './solid': 1_790,
+  index: { source: 'index.ts', kind: 'host', bytes: 59_300 },
+  ...Object.fromEntries(
+    Object.entries(adapters).map(([name, { imports = [], importsTypes = [] }]) => [
+      name,
+      { source: `adapters/${name}/index.ts`, kind: 'host', imports: [...imports, ...importsTypes] },
+    ]),
+  ),
+  'astro-integration': { source: 'adapters/astro-integration/integration.ts', kind: 'build' },
+  'nuxt-module': { source: 'adapters/nuxt-module/module.ts', kind: 'build' },
+  'nuxt-client': { source: 'adapters/nuxt-module/default-client.ts' },
+  'nuxt-mount': { source: 'adapters/nuxt-module/mount.ts', untyped: true },
   // The session itself comes with the plugin of the module.
-  './nuxt/app': 200,
-  './errors': 9_438,
+  'nuxt-app': { source: 'nuxt/index.ts', kind: 'browser', bytes: 200, lazyBytes: 0, imports: ['#imports'] },
+  'nuxt-plugin': { source: 'nuxt/plugin.ts', kind: 'browser' },
+  'nuxt-login': { source: 'nuxt/login.ts', kind: 'browser', untyped: true },
+  // The user's state, the paths, and the window that opens in a click. Requests to the routes, messages of other tabs, tokens,
+  // multi-factor authentication and popups load later; two files would take a tenth more.
+  browser: { source: 'browser/index.ts', kind: 'browser', bytes: 1_988, lazyBytes: 3_499 },
+  react: { source: 'react/index.ts', kind: 'browser', bytes: 2_575, lazyBytes: 3_462, imports: ['react'] },
+  vue: { source: 'vue/index.ts', kind: 'browser', bytes: 1_802, lazyBytes: 3_498, imports: ['vue'] },
+  svelte: { source: 'svelte/index.ts', kind: 'browser', bytes: 1_710, lazyBytes: 3_498 },
+  solid: { source: 'solid/index.ts', kind: 'browser', bytes: 1_790, lazyBytes: 3_498, imports: ['solid-js'] },
+  // One sentence and one fix for each of its codes.
+  errors: { source: 'errors/index.ts', kind: 'browser', bytes: 9_438, lazyBytes: 0 },
   // About 8 kB of each store are the tables of codes and fixes, in a chunk that every application has loaded already. Their own
   // code takes 1.3, 1.8 and 2.4 kB, most of the last is SQL.
-  './stores/memory': 10_017,
-  './stores/redis': 11_260,
-  './stores/postgres': 11_084,
+  'memory-store': { source: 'stores/memory.ts', kind: 'store', bytes: 10_017, lazyBytes: 0 },
+  'redis-store': { source: 'stores/redis.ts', kind: 'store', bytes: 11_260, lazyBytes: 0 },
+  'postgres-store': { source: 'stores/postgres.ts', kind: 'store', bytes: 11_084, lazyBytes: 0 },
+  testing: { source: 'testing/index.ts' },
+  cli: { source: 'cli/index.ts' },
 }
+
+/** Names of the entries of some kinds. */
+export const entriesOf = (...kinds) =>
+  Object.keys(entries).filter((name) => kinds.includes(entries[name].kind))
 
 /**
  * Maximum number of files that are imported with a host's entry, dependencies included: finding, reading and compiling many small
  * files takes longer than one large file.
  */
 export const maxModules = 12
-
-/** Bytes that an entry loads later, when something is first used. */
-export const lazySizes = {
-  // Requests to the routes, messages of other tabs, tokens, multi-factor authentication, popups. Two files would take a tenth more.
-  './browser': 3_499,
-  './react': 3_462,
-  './vue': 3_498,
-  './svelte': 3_498,
-  './solid': 3_498,
-  './nuxt/app': 0,
-  './errors': 0,
-  './stores/memory': 0,
-  './stores/redis': 0,
-  './stores/postgres': 0,
-}
 
 /** Maximum of the bytes of a published package, unpacked: nearly all of it is code that readers can read, not minified. */
 export const unpackedSizes = {
@@ -54,41 +75,6 @@ export const unpackedSizes = {
 
 /** Everything the library may pull into an application at run time. */
 export const dependencies = ['cookie-es', 'jose', 'oauth4webapi']
-
-/** Entries for the browser must not contain these packages, nor any module of Node. */
-export const browserEntries = [
-  './browser',
-  './react',
-  './vue',
-  './svelte',
-  './solid',
-  './nuxt/app',
-  './errors',
-]
-export const serverPackages = ['jose', 'oauth4webapi', 'cookie-es']
-
-/** Stores take their driver as an argument: they contain no package at all, and no module of Node. */
-export const storeEntries = ['./stores/memory', './stores/redis', './stores/postgres']
-
-/** The hosts: only the entry named may import the package. */
-export const hosts = {
-  next: './next',
-  express: './express',
-  fastify: './fastify',
-  '@nestjs/common': './nest',
-  '@nestjs/core': './nest',
-  hono: './hono',
-  astro: './astro',
-  'astro:actions': './astro',
-  '@sveltejs/kit': './sveltekit',
-  vue: './vue',
-  'solid-js': './solid',
-  '#imports': './nuxt/app',
-  react: './react',
-}
-
-/** Entries that run only while an application is built: on Node, with any of its modules. */
-export const buildEntries = ['./astro/integration', './nuxt/module']
 
 /** Modules of Node that may be reached when the package is resolved for Node; none may for other runtimes. */
 export const nodeModules = ['node:async_hooks', 'node:buffer', 'node:crypto']

@@ -1,3 +1,6 @@
+import { adapters } from '../hosts.mjs'
+import { entries } from './entries.mjs'
+
 /** Modules that the entries of all hosts re-export: symbols of options, claim filters, creation of keys. */
 const publicValues = ['config/options.ts', 'crypto/keys.ts', 'session/model/claims.ts']
 
@@ -76,30 +79,18 @@ export const layers = {
   },
   'host-client': { values: ['errors', 'guards', 'root'], types: ['http', 'engine'] },
   'adapters/web': { values: hostLayers, types: hostTypes },
-  'adapters/koa': { values: [...hostLayers, 'adapters/node', 'public'], types: hostTypes },
-  'adapters/hono': { values: [...hostLayers, 'adapters/web', 'public'], types: hostTypes },
-  'adapters/node': { values: [...hostLayers, 'public'], types: hostTypes },
-  'adapters/express': { values: [...hostLayers, 'adapters/node', 'public'], types: hostTypes },
-  'adapters/fastify': { values: [...hostLayers, 'adapters/node', 'public'], types: hostTypes },
-  'adapters/nest': {
-    values: [...hostLayers, 'adapters/fastify', 'adapters/node', 'public'],
-    types: hostTypes,
-  },
-  'adapters/next': {
-    values: [...hostLayers, 'adapters/web', 'adapters/node', 'public'],
-    types: hostTypes,
-  },
-  'adapters/nuxt': { values: [...hostLayers, 'adapters/node', 'public'], types: hostTypes },
+  ...Object.fromEntries(
+    Object.entries(adapters).map(([name, { on }]) => [
+      `adapters/${name}`,
+      { values: [...hostLayers, ...on.map((base) => `adapters/${base}`), 'public'], types: hostTypes },
+    ]),
+  ),
   'adapters/build-time': { values: ['errors'] },
   'adapters/astro-integration': { values: ['adapters/build-time'], types: ['config', 'adapters/web'] },
   'adapters/nuxt-module': {
     values: ['adapters/build-time', 'adapters/nuxt'],
     types: ['adapters/node', ...hostTypes],
   },
-  'adapters/tanstack-start': { values: [...hostLayers, 'adapters/web', 'public'], types: hostTypes },
-  'adapters/react-router': { values: [...hostLayers, 'adapters/web', 'public'], types: hostTypes },
-  'adapters/astro': { values: [...hostLayers, 'adapters/web', 'public'], types: hostTypes },
-  'adapters/sveltekit': { values: [...hostLayers, 'adapters/web', 'public'], types: hostTypes },
   public: { values: ['errors', ...publicValues] },
   entry: { values: ['adapters/web', 'public'] },
   browser: { values: ['errors'], types: ['config', ...sessions, 'tokens'] },
@@ -138,17 +129,14 @@ export const packagePlaces = [
   { name: 'oauth4webapi', places: ['oidc/'] },
   { name: 'jose', places: ['oidc/'] },
   { name: 'cookie-es', places: ['http/cookie-text.ts'] },
-  { name: 'next', places: ['adapters/next/'] },
   { name: 'react', places: ['react/'], typePlaces: ['adapters/next/'] },
   { name: 'vue', places: ['vue/'], typePlaces: ['nuxt/'] },
   { name: '#imports', places: ['nuxt/', 'adapters/nuxt-module/default-client.ts'] },
   { name: 'solid-js', places: ['solid/'] },
-  { name: '@nestjs/common', places: ['adapters/nest/'] },
-  { name: '@nestjs/core', places: ['adapters/nest/'] },
-  { name: 'express', places: [], typePlaces: ['adapters/express/'] },
-  { name: 'hono', places: [], typePlaces: ['adapters/hono/'] },
-  { name: '@sveltejs/kit', places: ['adapters/sveltekit/'] },
-  { name: 'astro:', places: ['adapters/astro/'] },
+  ...Object.entries(adapters).flatMap(([adapter, { imports = [], importsTypes = [] }]) => [
+    ...imports.map((name) => ({ name, places: [`adapters/${adapter}/`] })),
+    ...importsTypes.map((name) => ({ name, places: [], typePlaces: [`adapters/${adapter}/`] })),
+  ]),
   { name: '#cipher', places: ['crypto/'] },
   { name: '#signature', places: ['oidc/keys.ts'] },
   { name: '#async-context', places: ['lib/request-scope.ts'] },
@@ -170,28 +158,7 @@ export const packagePlaces = [
 ]
 
 /** Entries of the package and what those of all hosts share: the only barrels, because a barrel hides what depends on what. */
-export const entries = [
+export const barrels = [
   'public.ts',
-  'index.ts',
-  'adapters/next/index.ts',
-  'adapters/express/index.ts',
-  'adapters/fastify/index.ts',
-  'adapters/nest/index.ts',
-  'adapters/node/index.ts',
-  'adapters/nuxt/index.ts',
-  'adapters/react-router/index.ts',
-  'adapters/tanstack-start/index.ts',
-  'adapters/hono/index.ts',
-  'adapters/koa/index.ts',
-  'adapters/astro/index.ts',
-  'adapters/sveltekit/index.ts',
-  'browser/index.ts',
-  'react/index.ts',
-  'vue/index.ts',
-  'svelte/index.ts',
-  'solid/index.ts',
-  'nuxt/index.ts',
-  'errors/index.ts',
-  'testing/index.ts',
-  'cli/index.ts',
+  ...Object.values(entries).flatMap(({ source }) => (source.endsWith('index.ts') ? source : [])),
 ]

@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { readText } from './files.mjs'
-import { parseFences } from './markdown.mjs'
-import { must } from './run.mjs'
+import { readText } from '../../tools/lib/files.mjs'
+import { parseFences } from '../../tools/lib/markdown.mjs'
+import { must } from '../../tools/lib/run.mjs'
 
 const page = 'docs/guides/deploy/nginx.md'
 

@@ -1,15 +1,15 @@
 import { deepEqual } from 'node:assert/strict'
 import { cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expectClosed, expectDenied, expectLogin } from './app-visit.mjs'
-import { startConnectProxy } from './connect-proxy.mjs'
-import { expectTwoRealms } from './edge-visit.mjs'
-import { readText } from './files.mjs'
-import { findSection, parseFences, parseSteps } from './markdown.mjs'
-import { startNginx } from './nginx-front.mjs'
-import { freePort } from './ports.mjs'
-import { fromRoot, must } from './run.mjs'
-import { startServer, untilAnswers } from './server-process.mjs'
+import { readText } from '../../tools/lib/files.mjs'
+import { findSection, parseFences, parseSteps } from '../../tools/lib/markdown.mjs'
+import { freePort } from '../../tools/lib/ports.mjs'
+import { fromRoot, must } from '../../tools/lib/run.mjs'
+import { running } from '../../tools/lib/server-process.mjs'
+import { expectClosed, expectDenied, expectLogin } from '../support/app-visit.mjs'
+import { startConnectProxy } from '../support/connect-proxy.mjs'
+import { expectTwoRealms } from '../support/edge-visit.mjs'
+import { startNginx } from '../support/nginx-front.mjs'
 
 const nextPaths = { pages: ['/protected', '/legacy'], apis: ['/api/me', '/api/legacy'] }
 const guidePaths = { ...nextPaths, greeting: '/' }
@@ -205,19 +205,6 @@ async function denyWithoutVariables({ folder }) {
   const base = `http://127.0.0.1:${port}`
   const env = { ...noVariables, ...quiet, PORT: String(port) }
   await running({ folder, args: nextStart, env, base }, () => expectClosed(base, nextPaths))
-}
-
-/** Starts a program, waits until it responds, runs the work with its output, and stops it. */
-export async function running({ folder, args, env, base }, work) {
-  const server = startServer(args, { cwd: folder, env })
-  try {
-    await untilAnswers(`${base}/`, server)
-    await work(server.output)
-  } catch (error) {
-    throw new Error(`${error.message}\nOutput of the server:\n${server.output()}`)
-  } finally {
-    await server.stop()
-  }
 }
 
 const tsc = (folder, project) => mustNode(folder, ['node_modules/typescript/bin/tsc', '-p', project])

@@ -1,5 +1,3 @@
-import { contrasts } from './migration-contrasts.mjs'
-
 const nextApp = {
   build: ['node_modules/next/dist/bin/next', 'build'],
   start: ['node_modules/next/dist/bin/next', 'start', '-H', '127.0.0.1'],
@@ -82,5 +80,3 @@ export const migrations = {
     after: { ...compiledApp, login: loginAt('/login'), env: ours },
   },
 }
-
-for (const [name, migration] of Object.entries(migrations)) migration.contrasts = contrasts[name]

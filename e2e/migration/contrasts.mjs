@@ -3,8 +3,8 @@
  * both applications of an example. `row` is the first cell of the row in docs/migration that says so.
  *
  * @typedef {object} Asked
- * @property {() => import('./app-visit.mjs').Browser} browser a user who is signed out
- * @property {(user?: string) => Promise<import('./app-visit.mjs').Browser>} signIn a user who has logged in
+ * @property {() => import('../support/app-visit.mjs').Browser} browser a user who is signed out
+ * @property {(user?: string) => Promise<import('../support/app-visit.mjs').Browser>} signIn a user who has logged in
  * @property {object} provider the development provider
  *
  * @type {Record<string, { row: string, ask: (asked: Asked) => Promise<unknown>, before: unknown, after: unknown }[]>}

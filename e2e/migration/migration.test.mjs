@@ -1,0 +1,176 @@
+// The project `migration` (npm test -- migration, or node tools/test-project.mjs migration [name... | --before]): builds and visits the
+// applications of the migration guides, outside the repository. `npm run test:migration` includes those before the migration, with
+// the other library, each installed from its own package.json.
+import { deepEqual, equal, ok } from 'node:assert/strict'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll } from 'vitest'
+import { startDevProvider } from '../../packages/dev-provider/dist/index.js'
+import { freePort } from '../../tools/lib/ports.mjs'
+import { fromRoot, must, runNode } from '../../tools/lib/run.mjs'
+import { running } from '../../tools/lib/server-process.mjs'
+import { pack } from '../../tools/pack.mjs'
+import { Browser } from '../support/app-visit.mjs'
+import { selectNames, testApplication } from '../support/applications.mjs'
+import { contrasts } from './contrasts.mjs'
+import { migrations } from './migrations.mjs'
+
+const isBefore = process.env.BEFORE === '1'
+const names = selectNames(Object.keys(migrations))
+const home = mkdtempSync(join(tmpdir(), 'idp-migration-'))
+let tarball
+
+beforeAll(async () => {
+  tarball = await pack('packages/idp-client', home)
+  if (!isBefore) await installOnce()
+})
+afterAll(() => rmSync(home, { recursive: true, force: true }))
+
+/** A user with a claim that no standard names. */
+const carol = { name: 'carol', claims: { name: 'Carol', groups: ['staff'] } }
+
+/** The migration that the command knows. */
+const withCodemod = 'nextjs-auth0-v4'
+
+const quiet = { NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: undefined }
+
+const source = (name, side) => fromRoot(`examples/migration/${name}/${side}`)
+
+/** One installation for all applications after the migration: of several versions of a package the newest. */
+async function installOnce() {
+  const manifest = { private: true, dependencies: {}, devDependencies: {} }
+  for (const name of names) {
+    const { dependencies, devDependencies } = readManifest(source(name, 'after'))
+    takeNewest(manifest.dependencies, dependencies)
+    takeNewest(manifest.devDependencies, devDependencies)
+  }
+  await install(home, manifest)
+}
+
+function takeNewest(all, more) {
+  const newer = new Intl.Collator('en', { numeric: true })
+  for (const [name, version] of Object.entries(more))
+    if (all[name] === undefined || newer.compare(version, all[name]) > 0) all[name] = version
+}
+
+const readManifest = (folder) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+
+async function install(folder, manifest) {
+  const { dependencies } = manifest
+  if ('idp-client' in dependencies) dependencies['idp-client'] = `file:${tarball}`
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2))
+  await must('npm', ['install'], { cwd: folder })
+}
+
+async function visit({ name, side, folder, root }) {
+  const application = migrations[name][side]
+  const provider = await startDevProvider({ https: true, users: [carol] })
+  const base = `http://127.0.0.1:${await freePort()}`
+  const [program, ...args] = application.start
+  const asked = {
+    side,
+    provider,
+    browser: () => new Browser(base),
+    async signIn(user = 'alice') {
+      const browser = new Browser(base)
+      const { location } = await provider.login(await application.login(browser), { user })
+      const { pathname, search } = new URL(location)
+      const back = await browser.request(pathname + search)
+      equal(Math.floor(back.status / 100), 3, `callback responds ${back.status}: ${back.text.slice(0, 200)}`)
+      return browser
+    },
+  }
+  const server = {
+    folder,
+    base,
+    args: [program.startsWith('node_modules/') ? join(root, program) : program, ...args],
+    env: {
+      ...quiet,
+      ...application.public,
+      ...application.env(provider, base),
+      NODE_EXTRA_CA_CERTS: provider.env.NODE_EXTRA_CA_CERTS,
+      APP_BASE_URL: base,
+      PORT: new URL(base).port,
+    },
+  }
+  try {
+    await running(server, async () => {
+      await expectSession(asked, migrations[name].apis)
+      for (const contrast of contrasts[name])
+        deepEqual(await contrast.ask(asked), contrast[side], `${contrast.row} (${side})`)
+    })
+  } finally {
+    await provider.stop()
+  }
+}
+
+/** Every application of the guides has the same page and the same API behind a login. */
+async function expectSession({ browser, signIn }, apis = []) {
+  equal((await browser().request('/api/orders')).status, 401, 'the API without a session')
+  const page = await browser().request('/orders')
+  equal(Math.floor(page.status / 100), 3, 'the page without a session')
+  const alice = await signIn()
+  equal((await alice.request('/orders')).text.includes('signed in as dev|alice'), true, 'the page')
+  const { status, text } = await alice.request('/api/orders')
+  equal(status, 200, `the API: ${text.slice(0, 200)}`)
+  equal(JSON.parse(text).sub, 'dev|alice', 'the API')
+  for (const api of apis) equal((await alice.request(api)).status, 200, api)
+}
+
+function declareApplication(name, side) {
+  const application = migrations[name][side]
+  const folder = join(home, name, side)
+  const root = isBefore ? folder : home
+  const steps = [
+    [
+      'installs',
+      async () => {
+        mkdirSync(folder, { recursive: true })
+        cpSync(source(name, side), folder, { recursive: true })
+        if (isBefore) await install(folder, readManifest(folder))
+      },
+    ],
+    [
+      'builds, types included',
+      () => {
+        const [program, ...args] = application.build
+        const env = { ...quiet, ...application.public }
+        return must(process.execPath, [join(root, program), ...args], { cwd: folder, env })
+      },
+    ],
+    ['a user logs in, and every difference of the guide is there', () => visit({ name, side, folder, root })],
+  ]
+  testApplication(`${name}, ${side}`, steps)
+}
+
+for (const name of names)
+  for (const side of isBefore ? ['before', 'after'] : ['after']) declareApplication(name, side)
+
+/** The codemod of the packed command, on the application before the migration: what it leaves undone it has listed. */
+if (!isBefore && names.includes(withCodemod)) {
+  const folder = join(home, withCodemod, 'codemod')
+  const command = join(home, 'node_modules/idp-client/dist/cli.js')
+  const compiler = join(home, 'node_modules/typescript/bin/tsc')
+  let listed = ''
+  const steps = [
+    [
+      'rewrites the application',
+      async () => {
+        cpSync(source(withCodemod, 'before'), folder, { recursive: true })
+        listed = await must(process.execPath, [command, 'codemod', 'nextjs-auth0', folder])
+      },
+    ],
+    [
+      'lists every file in which the compiler then finds something',
+      async () => {
+        const { output } = await runNode([compiler, '-p', folder, '--pretty', 'false'], { cwd: folder })
+        const byHand = listed.split('To do by hand:')[1] ?? ''
+        const files = [...output.matchAll(/^(\S+?)\(\d+,\d+\): error/gm)].map((match) => match[1])
+        ok(files.length > 0, `nothing was left to do: ${output}`)
+        for (const file of files) ok(byHand.includes(`  ${file}:`), `${file} is not listed: ${output}`)
+      },
+    ],
+  ]
+  testApplication('codemod', steps)
+}
