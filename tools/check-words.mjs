@@ -6,7 +6,7 @@ import terminology from 'textlint-rule-terminology'
 import { filesBelow, lineAt, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
 import { isMain } from './lib/run.mjs'
-import { openings, phrases } from './rules/words.mjs'
+import { notYetInNames, openings, phrases } from './rules/words.mjs'
 
 /** Pictures, keys of tests, and what a compiler keeps for itself. */
 const unread = /\.(?:png|jpe?g|gif|ico|woff2?|pem|tgz|tsbuildinfo)$/
@@ -33,6 +33,9 @@ const { default: markdown } = createRequire(import.meta.url)('@textlint/textlint
 // Inside a comment a line may begin with asterisks or slashes.
 const toPattern = (phrase) => `(?<![\\w-])(?:${phrase.replaceAll(' ', '[\\s*/]+')})(?![\\w-])`
 const terms = phrases.map(([phrase, instead]) => [toPattern(phrase), instead])
+const termsOfNames = phrases
+  .filter(([phrase]) => !notYetInNames.includes(phrase))
+  .map(([phrase, instead]) => [new RegExp(`\\b(?:${phrase})\\b`, 'i'), instead])
 const firstWords = openings.map(([word, instead]) => [`(?<=^[\\s*/]+)(?:${word})(?![\\w-])`, instead])
 
 /** Phrases in the prose of a Markdown page; code is left out. */
@@ -46,22 +49,31 @@ export async function phrasesInPage(path, text) {
   return messages.map(({ line, message }) => `${path}:${line} ${message}`)
 }
 
-/** Phrases in the comments of a module, and in its strings of several words. */
+/** The words of a name such as `toSessionKey` or `MAX_AGE`. */
+const toWords = (name) => name.replace(/([a-z\d])(?=[A-Z])/g, '$1 ').replace(/[_$]+/g, ' ')
+
+/** Phrases in the comments of a module, in its strings of several words, and in its names. */
 export function phrasesInModule(path, text) {
-  const { comments, strings } = extractProse(path, text)
+  const { comments, names, strings } = extractProse(path, text)
+  const report = (start, found, instead) =>
+    `${path}:${lineAt(text, start)} Incorrect term: “${found}”, use “${instead}” instead`
   const find = (ranges, list) =>
     ranges.flatMap(([start, end]) =>
       list.flatMap(([pattern, instead]) =>
-        [...text.slice(start, end).matchAll(new RegExp(pattern, 'gi'))].map(({ 0: found, index }) => {
-          const line = lineAt(text, start + index)
-          return `${path}:${line} Incorrect term: “${found.replace(/\s+/g, ' ')}”, use “${instead}” instead`
-        }),
+        [...text.slice(start, end).matchAll(new RegExp(pattern, 'gi'))].map(({ 0: found, index }) =>
+          report(start + index, found.replace(/\s+/g, ' '), instead),
+        ),
       ),
     )
-  return [...find([...comments, ...strings], terms), ...find(comments, firstWords)]
+  const inNames = [...names].flatMap(([name, start]) =>
+    termsOfNames.flatMap(([pattern, instead]) =>
+      pattern.test(toWords(name)) ? [report(start, name, instead)] : [],
+    ),
+  )
+  return [...find([...comments, ...strings], terms), ...find(comments, firstWords), ...inNames]
 }
 
-/** Start and end of each comment and string; line comments that follow each other are one comment. */
+/** Start and end of each comment and string, and the start of each name; line comments that follow each other are one comment. */
 function extractProse(path, text) {
   const { comments, errors, program } = parseSync(path, text, path.endsWith('.js') ? { lang: 'jsx' } : {})
   if (errors.length > 0) throw new Error(`${path}: ${errors[0].message}`)
@@ -75,14 +87,18 @@ function extractProse(path, text) {
   const add = ({ start, end }) => {
     if (text.slice(start, end).includes(' ')) strings.push([start, end])
   }
+  const names = new Map()
+  const addName = ({ name, start }) => names.has(name) || names.set(name, start)
   new Visitor({
+    Identifier: addName,
+    PrivateIdentifier: addName,
     Literal: (node) => {
       if (typeof node.value === 'string') add(node)
     },
     TemplateElement: add,
     JSXText: add,
   }).visit(program)
-  return { comments: joined.map(({ start, end }) => [start, end]), strings }
+  return { comments: joined.map(({ start, end }) => [start, end]), names, strings }
 }
 
 if (isMain(import.meta)) {

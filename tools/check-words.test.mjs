@@ -43,7 +43,7 @@ test('phrases are found in the prose of a page: headings, tables, links and line
   expect(found[1]).toContain('use “by default” instead')
 })
 
-test('phrases are found in comments, titles, messages and JSX, but not in names', () => {
+test('phrases are found in comments, titles, messages, JSX and names, but not in strings of one word', () => {
   const text = [
     `/** Sessions are ${further.replaceAll(' ', '\n * ')} encrypted. */`,
     `// ${further.split(' ')[0]}`,
@@ -53,10 +53,11 @@ test('phrases are found in comments, titles, messages and JSX, but not in names'
     `const page = <p>for ${who}</p>`,
     `import { ${who} } from './${who}.ts'`,
     `const kind = '${who}'`,
+    `const ${who}Calls = toNumber(${who.toUpperCase()}_CALLS)`,
   ].join('\n')
   const found = phrasesInModule('a.tsx', text)
   expect(found.map((problem) => problem.split(' ')[0]).sort()).toEqual(
-    ['a.tsx:1', 'a.tsx:4', 'a.tsx:6', 'a.tsx:7', 'a.tsx:8'].sort(),
+    ['a.tsx:1', 'a.tsx:4', 'a.tsx:6', 'a.tsx:7', 'a.tsx:8', 'a.tsx:9', 'a.tsx:11', 'a.tsx:11'].sort(),
   )
 })
 

@@ -28,6 +28,9 @@ export const phrases = [
   ['asked for', 'requested'],
 ]
 
+/** Phrases that names of variables, functions and types still contain. */
+export const notYetInNames = ['visitors?', 'answer(?:s|ed|ing)?', 'leases?', 'persons?']
+
 /** How a comment does not begin: its first sentence says what a function does or returns, or what a value is. */
 export const openings = [
   ['What', 'Returns …, The …'],

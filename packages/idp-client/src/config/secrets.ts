@@ -21,7 +21,7 @@ function candidates(field: Field): readonly unknown[] {
   return field.text === undefined ? [] : splitSecrets(field.text)
 }
 
-const cure = "'npx idp-client secret' prints one (64 hexadecimal digits)"
+const fix = "'npx idp-client secret' prints one (64 hexadecimal digits)"
 
 /** The cookie secrets, newest first. A weak one counts as missing: nothing is ever encrypted with it. */
 export function resolveSecrets(
@@ -38,7 +38,7 @@ export function resolveSecrets(
       addIssue(
         'missing',
         `${toName(field)} is too weak and counts as missing: use at least ${shortest} characters that are not all the same; ` +
-          `${cure}.`,
+          `${fix}.`,
       )
       return undefined
     }
@@ -46,6 +46,6 @@ export function resolveSecrets(
   }
   const [first, ...others] = secrets
   if (first !== undefined) return [first, ...others]
-  addIssue('missing', `secret is missing: ${waysToSet(field)}; ${cure}.`)
+  addIssue('missing', `secret is missing: ${waysToSet(field)}; ${fix}.`)
   return undefined
 }

@@ -274,8 +274,8 @@ describe('[S248] the bodies of errors', () => {
       '/auth/access-token',
       '/auth/connect?connection=github',
     ].map((path) => [browser, path])
-    for (const [somebody, path] of asked) {
-      const answer = await somebody.send(path, json)
+    for (const [user, path] of asked) {
+      const answer = await user.send(path, json)
       expect([path, answer.status]).toEqual([path, codes.SESSION_STORE_FAILED.status])
       expect(await answer.json()).toMatchObject({ error: { code: 'SESSION_STORE_FAILED' } })
     }

@@ -171,7 +171,7 @@ async function complete(state: ProviderState, call: Call): Promise<Answer> {
   return jsonAnswer(201, onTheWire(state.accounts.connect(sub, { connection, name, scopes })))
 }
 
-function wholeNumber(text: string, largest: number): number | undefined {
+function parseInteger(text: string, largest: number): number | undefined {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : 0
   return value >= 1 && value <= largest ? value : undefined
 }
@@ -181,9 +181,9 @@ async function list(state: ProviderState, call: Call): Promise<Answer> {
   const query = parseQuery(call)
   const connection = query.get('connection')
   const cursor = query.get('from') ?? query.get('next')
-  const from = cursor === null ? 1 : wholeNumber(fromCursor(cursor), Number.MAX_SAFE_INTEGER)
+  const from = cursor === null ? 1 : parseInteger(fromCursor(cursor), Number.MAX_SAFE_INTEGER)
   const take = query.has('take')
-    ? wholeNumber(query.get('take') ?? '', LARGEST_PAGE)
+    ? parseInteger(query.get('take') ?? '', LARGEST_PAGE)
     : state.settings.accountPageSize
   const read = createReader({})
   read.demand(from !== undefined, 'from', 'from is not a cursor of this list')
