@@ -38,6 +38,7 @@ describe('[S156] [S242] [S258] a part of a page that differs from the source is 
     [reference('options'), '`IDP_DOMAIN` |', '`IDP_ISSUER` |'],
     [reference('options'), 'Client secret.', 'A secret.'],
     [reference('env'), '| `IDP_CLIENT_ID` | `clientId`', '| `IDP_CLIENT_ID` | `secret`'],
+    [reference('env'), /^\| `IDP_RETRY_JITTER`.*\n/m, ''],
     [reference('env'), '`mfaTokenTtl` | seconds', '`mfaTokenTtl` | minutes'],
     [reference('routes'), 'GET, POST', 'GET'],
     [reference('routes'), '`/auth/profile`', '`/me`'],
@@ -53,7 +54,7 @@ describe('[S156] [S242] [S258] a part of a page that differs from the source is 
 describe('[S156] [S242] [S258] what a generator cannot write is an error', () => {
   test.each([
     [reference('options'), 'Options from `secret`', 'Options from `domain`', 'in the order of'],
-    [reference('env'), /^\| `IDP_DOMAIN`.*\n/m, '', 'lacks IDP_DOMAIN'],
+    [reference('env'), /^\| `NODE_ENV`.*\n/m, '', 'lacks NODE_ENV'],
     [reference('env'), '`IDP_DOMAIN`', '`IDP_CLIENT_ID`', 'names IDP_CLIENT_ID twice'],
     [reference('events'), '| `LOGOUT`', '| `LOGGED_OUT`', 'names LOGGED_OUT, which does not exist'],
     [reference('events'), '`cookies` |', '`names` |', 'the property names'],

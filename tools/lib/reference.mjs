@@ -170,8 +170,16 @@ const values = {
   'one of': ({ values }) => toChoices(values),
 }
 
+/** The page with a row for each new variable below the one before it. */
+const withNewVariables = (text, names) =>
+  names.reduce((page, name, index) => {
+    if (page.includes(`\n| \`${name}\` |`)) return page
+    const before = new RegExp(`^\\| \`${names[index - 1]}\` \\|.*\n`, 'm')
+    return page.replace(before, `$&| \`${name}\` | | |\n`)
+  }, text)
+
 export const variablesPage = (text, { optionRows, variableNames }) =>
-  withNames(text, {
+  withNames(withNewVariables(text, variableNames), {
     heading: 'Variable',
     known: variableNames,
     change(name, { Value: described }) {

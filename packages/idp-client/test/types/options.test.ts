@@ -1,6 +1,8 @@
 import { expect, expectTypeOf, test, vi } from 'vitest'
 import { IdpClient as ExpressClient } from '../../src/adapters/express/index.ts'
 import { IdpClient as NextClient } from '../../src/adapters/next/index.ts'
+import type { OptionRow } from '../../src/config/option-rows.ts'
+import { optionRows } from '../../src/config/option-rows.ts'
 import type { IdpClientOptions, SessionData, User } from '../../src/index.ts'
 import { customClock, customFetch, IdpClient, isIdpError } from '../../src/index.ts'
 
@@ -13,10 +15,15 @@ declare module '../../src/index.ts' {
 
 type Values = { readonly [Key in keyof IdpClientOptions]-?: NonNullable<IdpClientOptions[Key]> }
 
+/** The options whose values do not follow from their rows. */
+type OtherValues = {
+  readonly [Key in keyof Values as Values[Key] extends boolean | number ? never : Key]: Values[Key]
+}
+
 const keys = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, ['sign', 'verify'])
 
-/** One value per option; an option that is added and missing here does not compile. */
-const values: Values = {
+/** One value per option; one that is added and has neither a boolean nor a number does not compile unless it is here. */
+const others: OtherValues = {
   domain: 'idp.example.com',
   clientId: 'client',
   crossSiteLoginParameters: ['audience', 'scope'],
@@ -28,38 +35,29 @@ const values: Values = {
   tokenEndpointAuthMethod: 'client_secret_post',
   idTokenSignedResponseAlg: ['ES256'],
   authorizationParameters: { scope: 'openid', custom: 1 },
-  pushedAuthorizationRequests: true,
   appBaseUrl: ['https://app.example.com'],
-  trustProxy: true,
   secret: '0123456789abcdef0123456789abcdef',
   signInReturnToPath: '/',
   session: { cookie: { name: 'app' } },
   transactionCookie: { maxAge: 60 },
-  enableParallelTransactions: false,
   logoutStrategy: 'v2',
-  includeIdTokenHintInOIDCLogoutUrl: false,
   beforeSessionSaved: (session) => session,
   onCallback: () => undefined,
   sessionStore: { get: async () => null, set: async () => undefined, delete: async () => undefined },
-  sessionLockTimeout: 20_000,
-  processLasts: false,
   routes: { login: '/in' },
-  allowInsecureRequests: true,
-  httpTimeout: 1000,
-  enableTelemetry: false,
-  enableAccessTokenEndpoint: false,
-  tokenRefreshBuffer: 30,
-  noContentProfileResponseWhenUnauthenticated: true,
-  enableConnectAccountEndpoint: true,
-  useDPoP: true,
   dpopKeyPair: keys,
   dpopOptions: { retry: { delay: 1 } },
-  mfaTokenTtl: 60,
-  fetchUserInfo: true,
   vendor: { logoutPath: '/out' },
   logger: () => {},
   [customFetch]: fetch,
   [customClock]: () => 0,
+}
+
+const values: Record<PropertyKey, unknown> = { ...others }
+for (const [path, row] of Object.entries<OptionRow>(optionRows)) {
+  if (path.includes('.')) continue
+  if (row.kind === 'number') values[path] = row.default
+  if (row.kind === 'boolean') values[path] = true
 }
 
 const clients = [IdpClient, NextClient, ExpressClient] as const
@@ -93,7 +91,7 @@ test('[S001] `new IdpClient()` gives an instance without an argument', () => {
 test('[S002] each option alone compiles, and is accepted or refused by name', () => {
   type Alone = { [Key in keyof Values]: { readonly [One in Key]: Values[Key] } }[keyof Values]
   expectTypeOf<Alone>().toExtend<IdpClientOptions>()
-  for (const key of Reflect.ownKeys(values) as (keyof Values)[]) {
+  for (const key of Reflect.ownKeys(values)) {
     const made = construct(IdpClient, { [key]: values[key] })
     if (made instanceof IdpClient) continue
     expect(isIdpError(made, 'INVALID_CONFIGURATION'), String(key)).toBe(true)
