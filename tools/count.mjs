@@ -15,6 +15,10 @@ const parts = {
     filesBelow(`packages/idp-client/src/${name}`, isModule),
   ),
   tools: filesBelow('tools', isModule),
+  'e2e: support': filesBelow(
+    'e2e',
+    (path) => isModule(path) && !/^e2e\/(?:fixtures|(?:consumers|hosts|guides)\/[^/]+)\//.test(path),
+  ),
   'dev provider': filesBelow('packages/dev-provider/src', isModule),
 }
 

@@ -9,7 +9,8 @@ import { writeFonts } from '../../tools/lib/next-fonts.mjs'
 import { freePort } from '../../tools/lib/ports.mjs'
 import { must, npmSettings } from '../../tools/lib/run.mjs'
 import { startServer, untilAnswers } from '../../tools/lib/server-process.mjs'
-import { startBrowser, visitAction, visitExample } from '../support/example-visit.mjs'
+import { startChromium } from '../fixtures/support/chromium.ts'
+import { visitAction, visitExample } from '../support/example-visit.mjs'
 
 /** Bound by the run whose servers have the printed ports, so that runs on one machine take turns. */
 const TURN_PORT = 39_117
@@ -131,7 +132,7 @@ export class GuideRun {
       const provider = await this.#startProvider(block)
       const server = await this.#start(this.#findBlocks(role)[0])
       await untilAnswers(app, server)
-      browser = await startBrowser(provider)
+      browser = await startChromium(provider && { provider })
       await visitExample(browser, app)
       if (action) await visitAction(browser, app)
     } catch (error) {

@@ -16,9 +16,10 @@ import {
 import { hosts } from '../../tools/hosts.mjs'
 import { fromRoot } from '../../tools/lib/run.mjs'
 import { pack } from '../../tools/pack.mjs'
+import { startChromium } from '../fixtures/support/chromium.ts'
 import { Browser as HttpBrowser } from '../support/app-visit.mjs'
 import { selectNames, testApplication } from '../support/applications.mjs'
-import { startBrowser, visitExample } from '../support/example-visit.mjs'
+import { visitExample } from '../support/example-visit.mjs'
 import { hangUpCases, hangUpOnce } from './hang-ups.mjs'
 import { cache, Host, secret, toContractFolder } from './host.mjs'
 import { furtherApplications, installInNewApplication, quickApplications } from './new-applications.mjs'
@@ -40,7 +41,7 @@ beforeAll(async () => {
   mkdirSync(cache, { recursive: true })
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
   tarball = await pack('packages/idp-client', cache)
-  if (!quick) browser = await startBrowser(provider)
+  if (!quick) browser = await startChromium({ provider })
 })
 
 afterAll(async () => {

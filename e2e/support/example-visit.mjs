@@ -1,42 +1,4 @@
 import { equal, match, ok } from 'node:assert/strict'
-import { createHash, X509Certificate } from 'node:crypto'
-import { once } from 'node:events'
-import { existsSync } from 'node:fs'
-import { connect } from 'node:tls'
-
-const programs = [
-  process.env.CHROMIUM_PATH,
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-]
-
-/** Returns the hash by which Chromium trusts the key of a provider, and no other unknown certificate. */
-async function hashKey({ ca, origin }) {
-  const { hostname, port } = new URL(origin)
-  const socket = connect({ host: hostname, port: Number(port), ca })
-  await once(socket, 'secureConnect')
-  const { publicKey } = new X509Certificate(socket.getPeerCertificate().raw)
-  socket.destroy()
-  return createHash('sha256')
-    .update(publicKey.export({ type: 'spki', format: 'der' }))
-    .digest('base64')
-}
-
-/**
- * Starts Chromium for the pages of examples.
- *
- * @param {{ ca: string, origin: string }} [provider] whose certificate is to be trusted
- */
-export async function startBrowser(provider) {
-  const executablePath = programs.find((program) => program !== undefined && existsSync(program))
-  if (executablePath === undefined)
-    throw new Error('No Chromium found: install the package chromium, or name the program in CHROMIUM_PATH.')
-  const { chromium } = await import('playwright-core')
-  const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run']
-  if (provider) args.push(`--ignore-certificate-errors-spki-list=${await hashKey(provider)}`)
-  return chromium.launch({ executablePath, args })
-}
 
 /** Returns a context whose pages may take as long as a development server that compiles them. */
 async function newContext(browser) {
