@@ -29,9 +29,9 @@ const parts = {
   flows: () => vitest('flows'),
   'dev-provider': () => vitest('dev-provider'),
   tools: () => vitest('tools'),
-  consumers: () => vitest('consumers'),
-  migration: () => vitest('migration'),
-  hosts: () => vitest('hosts'),
+  consumers: () => vitest('consumers', 'verbose'),
+  migration: () => vitest('migration', 'verbose'),
+  hosts: () => vitest('hosts', 'verbose'),
   demo: async () =>
     (await runNode([fromRoot('tools/demo.mjs'), '--check'], { show: true })).code === 0 ? passed : failed,
   e2e: () => vitest('e2e'),
@@ -40,7 +40,8 @@ const parts = {
 /** Parts that run before every selection. */
 const foundation = ['setup', 'build']
 
-async function vitest(project) {
+/** Applications take minutes, so each of their tests is printed when it ends. */
+async function vitest(project, reporter = 'default') {
   const folder = mkdtempSync(join(tmpdir(), 'idp-test-'))
   const report = join(folder, 'report.json')
   try {
@@ -48,7 +49,7 @@ async function vitest(project) {
       'run',
       '--project',
       project,
-      '--reporter=default',
+      `--reporter=${reporter}`,
       '--reporter=json',
       `--outputFile.json=${report}`,
     ]

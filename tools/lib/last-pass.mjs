@@ -6,11 +6,17 @@ import { fromRoot } from './run.mjs'
 /** The folders that the result of a part depends on, beside the packed packages, what they install, and what runs the part. */
 export const applications = {
   consumers: ['docs/guides', 'e2e/consumers'],
-  migration: ['examples/migration'],
+  migration: ['e2e/migration', 'examples/migration'],
   hosts: ['examples', 'e2e/hosts'],
 }
 
-const shared = ['packages/idp-client/dist', 'packages/dev-provider/dist', 'tools']
+const shared = [
+  'packages/idp-client/dist',
+  'packages/dev-provider/dist',
+  'e2e/support',
+  'e2e/fixtures/support',
+  'tools',
+]
 const manifests = [
   'package-lock.json',
   'packages/idp-client/package.json',
@@ -18,7 +24,7 @@ const manifests = [
 ]
 
 /** Files that a part does not read, or that other commands write. */
-const OTHER_FILES = /\.test\.mjs$|\.tsbuildinfo$|\/next-env\.d\.ts$/
+const OTHER_FILES = /^tools\/.*\.test\.mjs$|\.tsbuildinfo$|\/next-env\.d\.ts$/
 
 const recordFile = (part) => fromRoot(`.cache/passed/${part}.json`)
 
