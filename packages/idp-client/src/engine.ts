@@ -17,6 +17,7 @@ import { lazy, lazyPromise } from './lib/lazy.ts'
 import type { CookieSessionParts } from './session/cookie/in-cookie.ts'
 import { createCookieSessionStorage } from './session/cookie/in-cookie.ts'
 import type { DistributedSessionStorage, SessionStorage } from './session/storage.ts'
+import type { CompleteStore } from './session/store/complete-store.ts'
 import { withPendingRefreshes } from './tokens/pending-refreshes.ts'
 import { hasEnded } from './tokens/token-family.ts'
 import { createCookieTransactionStorage } from './transaction/in-cookie.ts'
@@ -27,6 +28,8 @@ export interface Engine {
   readonly config: Config
   readonly sealer: Sealer
   readonly sessions: SessionStorage
+  /** Loads the application's session store, completed; absent without one. */
+  readonly sessionStore: (() => Promise<CompleteStore>) | undefined
   readonly transactions: TransactionStorage
   /** Returns the tag of provider and client: sealed values are not valid for another client with the same secret. */
   clientTag(): MaybePromise<string>
@@ -60,15 +63,17 @@ function loadedOnFirstUse(load: () => Promise<DistributedSessionStorage>): Sessi
 }
 
 /** Without a store, this process keeps the sessions that it has refreshed or ended: they are newer than the cookie. */
-function createSessionStorage(parts: CookieSessionParts): SessionStorage {
+function createSessionStorage(
+  parts: CookieSessionParts,
+  sessionStore: Engine['sessionStore'],
+): SessionStorage {
   const { clientTag, config } = parts
-  const store = config.sessionStore
-  if (!store)
+  if (!sessionStore)
     return withPendingRefreshes(createCookieSessionStorage({ ...parts, hasEnded }), { clientTag, config })
   return loadedOnFirstUse(
     lazyPromise(async () => {
       const { createStoreSessionStorage } = await import('./session/store/in-store.ts')
-      return createStoreSessionStorage({ ...parts, store })
+      return createStoreSessionStorage({ ...parts, store: await sessionStore() })
     }),
   )
 }
@@ -82,10 +87,18 @@ export function createEngine(config: Config): Engine {
   }
   const parts = { config, sealer, clientTag, baseUrl }
   const transactions = createCookieTransactionStorage(parts)
+  const given = config.sessionStore
+  const sessionStore =
+    given &&
+    lazyPromise(async () => {
+      const { CompleteStore } = await import('./session/store/complete-store.ts')
+      return new CompleteStore(config, given)
+    })
   return {
     config,
     sealer,
-    sessions: createSessionStorage({ ...parts, limitTransactions: transactions.limit }),
+    sessions: createSessionStorage({ ...parts, limitTransactions: transactions.limit }, sessionStore),
+    sessionStore,
     transactions,
     clientTag,
     baseUrl,

@@ -125,15 +125,16 @@ function toSessionGrant(
  * Whether the provider has ended the session that was just stored: the logout token arrived before there was a record to
  * delete. Throws `SESSION_STORE_FAILED`.
  */
-async function wasEndedMeanwhile(config: Config, { idToken }: Pick<Redeemed, 'idToken'>): Promise<boolean> {
-  const { sessionStore: store } = config
-  if (!store) return false
+async function wasEndedMeanwhile(
+  { config, sessionStore }: Engine,
+  { idToken }: Pick<Redeemed, 'idToken'>,
+): Promise<boolean> {
+  if (!sessionStore) return false
   const { iat, iss, sid, sub }: Readonly<Record<string, unknown>> = decodeClaims(idToken) ?? {}
   if (typeof iat !== 'number' || typeof iss !== 'string' || typeof sub !== 'string') return false
-  const { wasEnded } = await import('../session/store/ended-at-provider.ts')
-  const issuedAt = Math.floor(iat - config.dpop.clockSkew)
-  const session = { iss, sub, issuedAt, ...(typeof sid === 'string' ? { sid } : {}) }
-  return wasEnded(store, session, config.clock())
+  const store = await sessionStore()
+  const endedAt = await store.endedAt({ iss, sub, ...(typeof sid === 'string' ? { sid } : {}) })
+  return endedAt !== null && Math.floor(iat - config.dpop.clockSkew) <= endedAt
 }
 
 function endedMeanwhile(): CallbackError {
@@ -181,7 +182,7 @@ async function prepareStepUp(
       saving = verifyInSession(engine, exchange, verification)
       await saving
       // Only a session that took the new ID token belongs to the provider's session of the popup.
-      if (await wasEndedMeanwhile(config, grant)) {
+      if (await wasEndedMeanwhile(engine, grant)) {
         await sessions.destroy(exchange)
         throw endedMeanwhile()
       }
@@ -195,18 +196,19 @@ async function prepareStepUp(
  * request.
  */
 function stageNewSession(
-  { config, sessions }: Engine,
+  engine: Engine,
   stored: StoredSession,
   grant: Redeemed,
   id: string,
 ): NonNullable<Attempt['stage']> {
+  const { config, sessions } = engine
   const reportCompleted = createReporter(config, 'LOGIN_COMPLETED', id)
   const creation: SessionCreation = {}
   return async (exchange) => {
     // False if the session ended before an identical callback shared it: the page then requires a login.
     const isSaved = await sessions.save(exchange, stored, { mustFit: true, creation })
     try {
-      if (await wasEndedMeanwhile(config, grant)) throw endedMeanwhile()
+      if (await wasEndedMeanwhile(engine, grant)) throw endedMeanwhile()
     } catch (error) {
       // The new session is not in use yet. If the store fails, the provider may have ended it.
       await sessions.destroy(exchange)

@@ -3,38 +3,27 @@ import type { MaybePromise } from '../../lib/chain.ts'
 import { provenIn, readAuthentication } from '../model/authentication.ts'
 import type { SessionData, StoredInternalData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
-import { copySession, isSessionData } from '../model/stored-session.ts'
+import { isSessionData } from '../model/stored-session.ts'
 
 /** Returns the id of a session's record: a hash, so that the contents of a store do not allow to create cookies. */
 export function recordId(sessionKey: string): MaybePromise<string> {
   return hashToken(`session ${sessionKey}`, 32)
 }
 
-const RECORD_ID = /^[\w-]{43}$/
-
 /** Returns whether a value has the form of a record id. A store is never called with another one. */
 export function isRecordId(id: string): boolean {
-  return RECORD_ID.test(id)
+  return /^[\w-]{43}$/.test(id)
 }
 
 /** Converts a session to its record: JSON, whatever hooks and applications put into it. */
 export function toRecord(session: StoredSession, id: string): SessionData {
-  const { requestedAuthentication, authentication, clientTag, data, fromLink, ownScope, usedAt } =
-    copySession(session)
-  const { iss, sub } = provenIn(session)
-  const internal: StoredInternalData = {
-    ...data.internal,
-    id,
-    usedAt,
-    ...(clientTag === undefined ? {} : { client: clientTag }),
-    ...(requestedAuthentication === undefined ? {} : { asked: requestedAuthentication }),
-    ...(ownScope === undefined ? {} : { ownScope }),
-    ...(fromLink ? { fromLink } : {}),
-    ...(typeof iss === 'string' ? { iss } : {}),
-    sub: typeof sub === 'string' ? sub : data.user.sub,
-    ...(authentication ? { authentication } : {}),
-  }
-  return { ...data, internal }
+  const { authentication, clientTag: client, data, fromLink, ownScope, usedAt } = session
+  const { requestedAuthentication: asked } = session
+  const proven = provenIn(session)
+  const iss = typeof proven.iss === 'string' ? proven.iss : undefined
+  const sub = typeof proven.sub === 'string' ? proven.sub : data.user.sub
+  const own = { id, usedAt, client, asked, ownScope, fromLink, iss, sub, authentication }
+  return JSON.parse(JSON.stringify({ ...data, internal: { ...data.internal, ...own } }))
 }
 
 /** Returns whether a value is a session and the record of this id. */

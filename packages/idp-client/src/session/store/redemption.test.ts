@@ -4,11 +4,10 @@ import type { SessionDataStore } from '../../config/options.ts'
 import { memoryStore } from '../../stores/memory.ts'
 import { freshlyStored } from '../model/session.ts'
 import type { StoredSession } from '../model/stored-session.ts'
-import { isSessionData } from '../model/stored-session.ts'
-import { createGuardedStore } from './guarded-store.ts'
+import { CompleteStore } from './complete-store.ts'
 import { recordId } from './record.ts'
 import { exclusiveRedemption } from './redemption.ts'
-import { createStoreRecords } from './store-records.ts'
+import { StoreRecords } from './store-records.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -34,8 +33,8 @@ test('[Q5] tokens that the store rejects are saved while the lock protects them,
       return memory.update(...given)
     },
   }
-  const store = createGuardedStore(config, failing, isSessionData)
-  const records = createStoreRecords(store, () => 4_000_000_000)
+  const store = new CompleteStore(config, failing)
+  const records = new StoreRecords(config, store)
   await records.create(session)
   const id = await recordId(session.sessionKey)
 

@@ -5,17 +5,18 @@ import { outliveRequest } from '../../lib/request-scope.ts'
 import { backoff, retry } from '../../lib/retry.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
 import type { DistributedSessions, SessionChange } from '../storage.ts'
-import type { GuardedStore } from './guarded-store.ts'
-import { WRITE_RETRY_MILLISECONDS } from './guarded-store.ts'
+import type { CompleteStore } from './complete-store.ts'
 import { recordId } from './record.ts'
-import { askStore } from './store-call.ts'
 import type { StoreRecords } from './store-records.ts'
+import { toSnapshot } from './store-records.ts'
 
 export interface RedemptionParts {
-  readonly store: GuardedStore
+  readonly store: CompleteStore
   readonly records: StoreRecords
 }
 
+/** How long a request waits for retries of a failed write of rotated tokens, in milliseconds. */
+const WRITE_RETRY_MILLISECONDS = 2000
 /** Time reserved at the end of a lock for writing the tokens of a late response, in milliseconds. */
 const WRITE_MILLISECONDS = WRITE_RETRY_MILLISECONDS + 1000
 
@@ -48,16 +49,16 @@ export function exclusiveRedemption({ records, store }: RedemptionParts): Distri
 
   return async (session, work, mayBeOld = false) => {
     const { sessionKey } = session
-    const lease = await store.lock?.(await recordId(sessionKey))
-    const until = lease && monotonic() + store.leaseMilliseconds - WRITE_MILLISECONDS
+    const lease = await store.lock(await recordId(sessionKey))
+    const until = lease ? monotonic() + store.leaseMilliseconds - WRITE_MILLISECONDS : undefined
     const release = async (): Promise<void> => {
       if (!lease) return
       // Retried once, because the first call on an idle connection may fail. Otherwise others wait until the lock expires.
-      await lease.release().catch(() => askStore('lock', () => lease.release()).catch(store.report))
+      await lease.release().catch(() => lease.release().catch(store.report))
     }
     let settling = false
     try {
-      const known = lease || mayBeOld ? await records.read(sessionKey) : records.snapshot(session)
+      const known = lease || mayBeOld ? await records.read(sessionKey) : toSnapshot(session)
       if (!known) throw new IdpError('MISSING_SESSION')
       const { from, result } = await attempt(known, (current) => work(current, until))
       if (result.session === from.session) return result
