@@ -12,7 +12,6 @@ import type { StoreOperation } from '../../errors/session.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 import { monotonic } from '../../lib/clock.ts'
 import { identify } from '../../lib/identify.ts'
-import type { ParsedJson } from '../../lib/json-reader.ts'
 import { jsonReader } from '../../lib/json-reader.ts'
 import { KeyedMutex } from '../../lib/keyed-mutex.ts'
 import { Lru } from '../../lib/lru.ts'
@@ -22,7 +21,7 @@ import { backoff, retry } from '../../lib/retry.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
 import { reportFailure } from '../../log/failure.ts'
 import type { SessionData } from '../model/session-data.ts'
-import { isRecordOf } from './record.ts'
+import { copyRecord, isRecordOf } from './record.ts'
 
 /** Interval of the attempts to acquire a lock, in milliseconds. */
 const RETRY_MILLISECONDS = 40
@@ -110,14 +109,6 @@ function unsupported(name: string): (..._given: unknown[]) => Promise<never> {
   }
 }
 
-/** Reads a record of a store that may keep the object, with values of any types, such as dates. */
-async function readAsJson(store: SessionDataStore, id: string): Promise<ParsedJson<unknown> | null> {
-  const record: unknown = await store.get(id)
-  if (typeof record !== 'object' || record === null) return null
-  const json = JSON.stringify(record)
-  return { json, value: JSON.parse(json) }
-}
-
 type Functions = Required<SessionDataStore>
 
 type EndingToken = LogoutToken & { readonly iat: number }
@@ -129,8 +120,8 @@ type RecordUpdater = (current: SessionData) => SessionData
  * `SESSION_STORE_UNSUPPORTED`. No other module asks what a store has. Every failure is thrown as `SESSION_STORE_FAILED`.
  */
 export class CompleteStore {
-  /** Returns a record with its JSON. Nothing else refers to the record. */
-  readonly get: (id: string) => Promise<ParsedJson<unknown> | null>
+  /** Returns a record, to which nothing else refers, and its JSON if it was parsed. */
+  readonly get: (id: string) => Promise<{ readonly value: unknown; readonly json?: string } | null>
   /** How long a lock lasts, in milliseconds. */
   readonly leaseMilliseconds: number
   readonly #config: Config
@@ -139,7 +130,8 @@ export class CompleteStore {
   #probed: { readonly result: unknown } | undefined
 
   constructor(config: Config, given: SessionDataStore) {
-    this.get = guarded('get', jsonReader(given.get) ?? ((id) => readAsJson(given, id)))
+    const read = jsonReader(given.get) ?? (async (id) => ({ value: copyRecord(await given.get(id)) }))
+    this.get = guarded('get', read)
     this.leaseMilliseconds = config.sessionLockTimeout
     this.#config = config
     this.#given = given

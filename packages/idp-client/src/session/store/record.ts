@@ -1,5 +1,6 @@
 import { hashToken } from '../../crypto/random.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
+import { setOwn, shallowCopy } from '../../lib/own-properties.ts'
 import { provenIn, readAuthentication } from '../model/authentication.ts'
 import type { SessionData, StoredInternalData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
@@ -62,4 +63,28 @@ export function fromRecord(record: unknown, sessionKey: string): StoredSession |
     ...(internal.fromLink === true ? { fromLink: true } : {}),
     ...(authentication ? { authentication } : {}),
   }
+}
+
+/** Returns a deep copy of JSON; undefined for a value that a round trip through JSON would change. */
+function copyOfJson(value: unknown): unknown {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value
+  if (typeof value !== 'object') return Number.isFinite(value) ? value : undefined
+  if (Array.isArray(value)) {
+    const items = Array.from(value, copyOfJson)
+    return items.includes(undefined) ? undefined : items
+  }
+  if (Object.getPrototypeOf(value) !== Object.prototype) return undefined
+  const copy = shallowCopy(value as Record<string, unknown>)
+  for (const name of Object.keys(copy)) {
+    const given = copy[name]
+    const property = copyOfJson(given)
+    if (property === undefined) return undefined
+    if (property !== given) setOwn(copy, name, property)
+  }
+  return copy
+}
+
+/** Returns a deep copy of a record as JSON would have it; a store may return values of other types, such as dates. */
+export function copyRecord(record: unknown): unknown {
+  return copyOfJson(record) ?? JSON.parse(JSON.stringify(record ?? null))
 }

@@ -96,17 +96,18 @@ export function toSnapshot(session: StoredSession): Snapshot {
 }
 
 /**
- * Returns a snapshot of a record that nothing else refers to. Its user is parsed again for each copy but the first: that takes
- * less time than to copy it, and most requests need one.
+ * Returns a snapshot of a record that nothing else refers to. With its JSON, the user is parsed again for each copy but the
+ * first: that takes less time than to copy it, and most requests need one.
  */
-function ownSnapshot(session: StoredSession, json: string): Snapshot {
+function ownSnapshot(session: StoredSession, json: string | undefined): Snapshot {
   const { data } = session
   let user: SessionData['user'] | undefined = data.user
-  onFirstRead(data, 'user', () => {
-    const parsed = user ?? (JSON.parse(json) as SessionData).user
-    user = undefined
-    return parsed
-  })
+  if (json !== undefined)
+    onFirstRead(data, 'user', () => {
+      const parsed = user ?? (JSON.parse(json) as SessionData).user
+      user = undefined
+      return parsed
+    })
   return { session, initial: () => data }
 }
 
