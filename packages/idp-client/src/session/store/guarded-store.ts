@@ -33,8 +33,6 @@ export interface GuardedStore {
 }
 
 const RETRY_MILLISECONDS = 40
-/** How long a request waits for retries of a failed write of rotated tokens, in milliseconds. */
-export const WRITE_RETRY_MILLISECONDS = 2000
 /** How long a request waits for a lock after the lock should have expired, in milliseconds. */
 const SLACK_MILLISECONDS = 1000
 

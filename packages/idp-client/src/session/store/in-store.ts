@@ -4,17 +4,23 @@ import type { Sealer } from '../../crypto/seal.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { chain } from '../../lib/chain.ts'
+import { monotonic } from '../../lib/clock.ts'
 import type { SessionCookies } from '../cookie/cookies.ts'
 import { createSessionCookies } from '../cookie/cookies.ts'
 import { endsAt, toTimes } from '../model/lifetime.ts'
 import type { SessionReference } from '../model/reference.ts'
 import { encodeReference } from '../model/reference.ts'
 import type { StoredSession } from '../model/stored-session.ts'
-import { forgetProcessTokens } from '../process-tokens.ts'
-import type { DistributedSessionStorage, SessionCreation } from '../storage.ts'
+import type {
+  DistributedSessionStorage,
+  DistributedSessions,
+  ProcessMemory,
+  SessionCreation,
+} from '../storage.ts'
+import type { GuardedStore } from './guarded-store.ts'
 import { createGuardedStore } from './guarded-store.ts'
 import { isRecordOf, recordId } from './record.ts'
-import { exclusiveRedemption } from './redemption.ts'
+import { askStore } from './store-call.ts'
 import type { StoreReader } from './store-reader.ts'
 import { createStoreReader } from './store-reader.ts'
 import type { StoreRecords } from './store-records.ts'
@@ -27,6 +33,8 @@ export interface StoreSessionParts {
   /** Tag of provider and client, see `StoredSession.clientTag`. */
   readonly clientTag: () => MaybePromise<string>
   readonly baseUrl: (exchange: Exchange) => string
+  /** What this process keeps of sessions is dropped when they end. */
+  readonly memory?: ProcessMemory
 }
 
 /** Creates the function that stages the cookie of a session. */
@@ -73,6 +81,35 @@ async function createOnce(
   return session
 }
 
+/** Creates the operations for a refresh. */
+function createDistributed(
+  store: GuardedStore,
+  records: StoreRecords,
+  reader: StoreReader,
+): DistributedSessions {
+  return {
+    async lock(sessionKey) {
+      const lock = await store.lock?.(await recordId(sessionKey))
+      return (
+        lock && {
+          until: monotonic() + store.leaseMilliseconds,
+          // Retried once, because the first call on an idle connection may fail. Otherwise others wait until the lock expires.
+          release: () =>
+            lock.release().catch(() => askStore('lock', () => lock.release()).catch(store.report)),
+        }
+      )
+    },
+    read: async (sessionKey) => (await records.read(sessionKey))?.session ?? null,
+    persist: (found, changed) => records.persist({ session: found, initial: () => found.data }, changed),
+    flush: records.flush,
+    adopt: reader.adopt,
+    async currentId(exchange) {
+      const known = await reader.current(exchange)
+      return known && recordId(known.session.sessionKey)
+    },
+  }
+}
+
 /**
  * Creates a storage that keeps sessions in the application's store. The cookie contains the encrypted session key. Only a
  * login creates a record, so that a deleted one is not restored.
@@ -88,9 +125,11 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
 
   /** Deletes the records that a request names. Best effort: a failure is reported, and blocks neither logout nor login. */
   async function forget(references: readonly SessionReference[]): Promise<void> {
-    for (const { sessionKey } of references) forgetProcessTokens(sessionKey)
+    for (const { sessionKey } of references) parts.memory?.forget(sessionKey)
     await Promise.all(references.map(({ sessionKey }) => records.forget(sessionKey).catch(store.report)))
   }
+
+  const distributed = createDistributed(store, records, reader)
 
   return {
     load: (exchange) => chain(reader.current(exchange), (known) => known?.session ?? null),
@@ -136,13 +175,6 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
       return cookies.clearDead(exchange)
     },
 
-    distributed: {
-      exclusively: exclusiveRedemption({ store, records }),
-      adopt: async (exchange, session) => reader.adopt(exchange, session),
-      async currentId(exchange) {
-        const known = await reader.current(exchange)
-        return known && recordId(known.session.sessionKey)
-      },
-    },
+    distributed: () => distributed,
   }
 }

@@ -1,14 +1,10 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { engineFor } from '../../../test/support/engine.ts'
+import { Cookies, engineFor } from '../../../test/support/engine.ts'
 import type { SessionDataStore } from '../../config/options.ts'
+import { freshlyStored } from '../../session/model/session.ts'
+import type { StoredSession } from '../../session/model/stored-session.ts'
 import { memoryStore } from '../../stores/memory.ts'
-import { freshlyStored } from '../model/session.ts'
-import type { StoredSession } from '../model/stored-session.ts'
-import { isSessionData } from '../model/stored-session.ts'
-import { createGuardedStore } from './guarded-store.ts'
-import { recordId } from './record.ts'
-import { exclusiveRedemption } from './redemption.ts'
-import { createStoreRecords } from './store-records.ts'
+import { redeemInStore } from './store-redemption.ts'
 
 afterEach(() => {
   vi.useRealTimers()
@@ -21,28 +17,25 @@ function redeemed(session: StoredSession): StoredSession {
 
 test('[Q5] tokens that the store rejects are saved while the lock protects them, without another request', async () => {
   vi.useFakeTimers()
-  const { config } = engineFor().engine
-  const user = { sub: 'alice' }
-  const tokenSet = { accessToken: 'first', refreshToken: 'first', expiresAt: 1_800_000_000 }
-  const session = freshlyStored({ user, tokenSet, internal: { createdAt: 1_800_000_000 } }, 1_800_000_000)
   const memory = memoryStore({ name: crypto.randomUUID() })
   let isDown = false
-  const failing: SessionDataStore = {
+  const sessionStore: SessionDataStore = {
     ...memory,
     update: async (...given) => {
       if (isDown) throw new Error('the store is down')
       return memory.update(...given)
     },
   }
-  const store = createGuardedStore(config, failing, isSessionData)
-  const records = createStoreRecords(store, () => 4_000_000_000)
-  await records.create(session)
-  const id = await recordId(session.sessionKey)
+  const { clock, engine } = engineFor({ sessionStore })
+  const tokenSet = { accessToken: 'first', refreshToken: 'first', expiresAt: clock.now }
+  const data = { user: { sub: 'alice' }, tokenSet, internal: { createdAt: clock.now } }
+  const session = freshlyStored(data, clock.now)
+  await engine.sessions.save(new Cookies().exchange(), session)
+  const store = (await engine.sessions.distributed?.()) ?? expect.fail('sessions are in a store')
+  const [{ id = '' } = {}] = await memory.listBySubject('alice')
 
   isDown = true
-  const redemption = exclusiveRedemption({ store, records })(session, async (current) => ({
-    session: redeemed(current),
-  }))
+  const redemption = redeemInStore(store, session, async (current) => ({ session: redeemed(current) }))
   await vi.advanceTimersByTimeAsync(10_000)
   await redemption
   expect((await memory.get(id))?.tokenSet.refreshToken).toBe('first')

@@ -1,0 +1,283 @@
+import type { Config } from '../../config/config.ts'
+import { AccessTokenError } from '../../errors/access-token.ts'
+import { isProviderError, OAuthError } from '../../errors/provider.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import { monotonic } from '../../lib/clock.ts'
+import { atMost } from '../../lib/pause.ts'
+import { processWide } from '../../lib/registry.ts'
+import type { RequestScope } from '../../lib/request-scope.ts'
+import { outliveRequest, outsideRequest, requestScope } from '../../lib/request-scope.ts'
+import { asIdpError, reportFailure, reportOutcome } from '../../log/failure.ts'
+import { withFewerTokens } from '../../session/model/further-tokens.ts'
+import { withChanges } from '../../session/model/session.ts'
+import type { StoredSession } from '../../session/model/stored-session.ts'
+import { copySession } from '../../session/model/stored-session.ts'
+import type { DistributedSessions, SessionStorage } from '../../session/storage.ts'
+import type { ClientParts, TokenFamily, Turn } from './families.ts'
+import { advance, findFamily, keepUntilSent, openFamily, removeTurn, tokenKey, touch } from './families.ts'
+import type { Redemption, RefreshEvent } from './state.ts'
+import { isInProgress, isUnsettled, transition } from './state.ts'
+import { redeemInStore } from './store-redemption.ts'
+
+export interface RefreshParts extends ClientParts {
+  readonly sessions: SessionStorage
+}
+
+/** What a redemption reports, and the part of the starting request that it may use. */
+export interface Progress {
+  /** Scope for hooks of the application; the redemption itself runs outside the scope of the request. */
+  readonly scope: RequestScope
+  /** Called when the response is late. Returns for how many more milliseconds to wait for it. */
+  readonly onOverdue: (error: Error) => number
+  /** Called when the refresh token is sent. */
+  readonly onRequest: () => void
+  /** Called when the response has arrived, and only steps of this process follow. */
+  readonly onResponse: () => void
+}
+
+/** What a refresh token is redeemed for. */
+export interface Purpose {
+  readonly session: StoredSession
+  /** Its refresh token. */
+  readonly refreshToken: string
+  /** Calls with the same key share a redemption. */
+  readonly key: string
+  /** Returns whether another request has already stored the requested token in the session. */
+  readonly isSatisfiedBy: (session: StoredSession) => boolean
+  /** Redeems the refresh token of the given session, which may be a successor of `session`. */
+  readonly redeem: (session: StoredSession, refreshToken: string, progress: Progress) => Promise<Redemption>
+}
+
+/** How many responses to one refresh token may be lost with their requests. */
+const MAX_LOST = 2
+/** Maximum number of late responses that this process waits for at a time. */
+const MAX_LATE = 1000
+/** How much longer than its own time limits a redemption may take before another call takes over, in milliseconds. */
+const SLACK = 1000
+
+const after = (milliseconds: number): number => monotonic() + milliseconds + SLACK
+
+const redemptions = (): { late: number } => processWide('queue:redemptions/2', () => ({ late: 0 }))
+
+const overdue = (): OAuthError =>
+  new OAuthError('REQUEST_TIMEOUT', { detail: 'An earlier refresh of this session has no response yet.' })
+
+function move(turn: Turn, event: RefreshEvent): void {
+  turn.refresh = transition(turn.refresh, event)
+}
+
+/** Reports a failed refresh that the caller does not receive. */
+export function reportFailed({ log }: Config, error: unknown): void {
+  reportFailure(log, isProviderError(error) ? failedWith(error) : error)
+}
+
+export const failedWith = (cause: unknown): AccessTokenError =>
+  new AccessTokenError('FAILED_TO_REFRESH_TOKEN', { cause })
+
+/** A redemption with everything that it needs. Not kept, since it refers to the request that started it. */
+interface Job {
+  readonly parts: RefreshParts
+  readonly family: TokenFamily
+  readonly purpose: Purpose
+  /** Present if the sessions are in a store. */
+  readonly store: DistributedSessions | undefined
+  readonly scope: RequestScope
+}
+
+/**
+ * Redeems a refresh token once for all requests of this process, and persists the result for this one: with its response, or
+ * in this process until a response can carry it. Calls with the same purpose share the redemption and its failure; a call
+ * with another purpose waits and redeems the successor. Sessions share nothing: the key is a hash of provider, client and
+ * refresh token, and the family compares the session key. Returns the redemption with a copy of the session, and whether the
+ * session has ended meanwhile.
+ */
+export async function refresh(
+  parts: RefreshParts,
+  exchange: Exchange,
+  given: Purpose,
+): Promise<Redemption & { readonly hasEnded: boolean }> {
+  const { stale, ...session } = given.session
+  // The older copy belongs to one request, not to the others that share this session.
+  const purpose = stale ? { ...given, session } : given
+  const key = await tokenKey(parts, purpose.refreshToken)
+  const family = findFamily(key, purpose.session, parts.config.clock()) ?? openFamily(key, purpose.session)
+  const job = { parts, family, purpose, store: await parts.sessions.distributed?.(), scope: requestScope() }
+  // Promises and timers would keep the request reachable.
+  const redemption = await outsideRequest(() => share(job))
+  const copy = copySession(redemption.session)
+  await persist(job, exchange, copy)
+  return { ...redemption, session: copy, hasEnded: family.closed }
+}
+
+/** Joins the redemption with this purpose, or starts one. If one is lost with its request, the first to notice takes over. */
+async function share(job: Job): Promise<Redemption> {
+  const { family, parts, purpose } = job
+  const isSame = ({ purpose: key, refresh }: Turn): boolean => key === purpose.key && isInProgress(refresh)
+  for (let turn = family.turns.find(isSame); turn; turn = family.turns.find(isSame)) {
+    const isEarly = !turn.refresh.late
+    if (await hasCome(family, turn, { isEarly, milliseconds: parts.config.httpTimeout }))
+      return toRedemption(turn, isEarly)
+  }
+  const turn = start(job)
+  await turn.lateOrEnded
+  return toRedemption(turn, true)
+}
+
+/** Returns the result of a redemption, or throws its error. Those who waited for it when it became late get that error. */
+function toRedemption({ refresh }: Turn, isEarly: boolean): Redemption {
+  if (isEarly && refresh.late) throw refresh.late
+  if ('redemption' in refresh && refresh.redemption) return refresh.redemption
+  throw 'error' in refresh ? refresh.error : overdue()
+}
+
+/**
+ * Waits with a timer of this request until a redemption has ended, for an early caller also until it is late. Returns false if
+ * it is abandoned: on Workers, I/O, timers and promises end with the request that created them, or are rejected by the
+ * platform. Throws `REQUEST_TIMEOUT` when the time is over.
+ */
+async function hasCome(
+  family: TokenFamily,
+  turn: Turn,
+  { isEarly, milliseconds }: { readonly isEarly: boolean; readonly milliseconds: number },
+): Promise<boolean> {
+  const end = monotonic() + milliseconds
+  for (;;) {
+    const { refresh } = turn
+    if (!isInProgress(refresh)) return refresh.state !== 'abandoned'
+    if (isEarly && refresh.late) return true
+    const now = monotonic()
+    if (now < refresh.deadline) {
+      if (now >= end) throw overdue()
+      const left = Math.ceil(Math.min(end, refresh.deadline) - now)
+      const isSettled = await atMost(left, isEarly ? turn.lateOrEnded : turn.ended)
+      if (!isSettled || turn.refresh !== refresh) continue
+    }
+    move(turn, { type: 'lost' })
+    if (!isUnsettled(turn.refresh)) removeTurn(family, turn)
+  }
+}
+
+/** Starts a redemption after those of its family that run or wait. */
+function start(job: Job): Turn {
+  const { family, parts, purpose } = job
+  let wake = (): void => {}
+  const lateOrEnded = new Promise<void>((resolve) => {
+    wake = resolve
+  })
+  const queued = { state: 'queued', deadline: after(parts.config.httpTimeout) } as const
+  const turn: Turn = { purpose: purpose.key, refresh: queued, lateOrEnded, ended: lateOrEnded, wake }
+  const earlier = family.turns
+  family.turns = [...earlier, turn]
+  turn.ended = perform(job, turn, earlier)
+  turn.ended.then(wake, wake)
+  outliveRequest(turn.ended)
+  return turn
+}
+
+/** Waits for the redemptions before it, redeems, and leaves the result in the state of the redemption. Never rejects. */
+async function perform(job: Job, turn: Turn, earlier: readonly Turn[]): Promise<void> {
+  const { family, parts, store } = job
+  const { config } = parts
+  try {
+    const end = monotonic() + config.httpTimeout
+    for (const other of earlier)
+      await hasCome(family, other, { isEarly: false, milliseconds: end - monotonic() })
+    move(turn, { type: 'turn', deadline: after(config.httpTimeout) })
+    const redemption = await redeemLatest(job, turn)
+    move(turn, { type: 'redeemed', redemption })
+    // Its callers may have left.
+    if (turn.refresh.late && !store && !family.closed) keepUntilSent(config, family, redemption.session)
+  } catch (error) {
+    move(turn, { type: 'failed', error })
+    if (turn.refresh.late) reportFailed(config, error)
+  } finally {
+    if (turn.refresh.late) redemptions().late -= 1
+    removeTurn(family, turn)
+  }
+}
+
+/** Redeems the latest refresh token of the family, in a store under the lock of the session, and advances the family. */
+async function redeemLatest(job: Job, turn: Turn): Promise<Redemption> {
+  const { family, parts, purpose, store } = job
+  const { latest } = family
+  const isSameToken = latest.data.tokenSet.refreshToken === purpose.session.data.tokenSet.refreshToken
+  // The family has the successor of a consumed token. Where tokens do not rotate, the store may have a newer session.
+  const isNewer = store && isSameToken && latest.usedAt < purpose.session.usedAt
+  const before = isNewer ? purpose.session : latest
+  if (before !== purpose.session && purpose.isSatisfiedBy(before))
+    return { session: before, isStored: store !== undefined }
+  const lost = family.turns.filter(({ refresh }) => isUnsettled(refresh)).length
+  const redeem = async (session: StoredSession, lockEnd = Number.POSITIVE_INFINITY): Promise<Redemption> => {
+    const { refreshToken } = session.data.tokenSet
+    const isServed = session !== purpose.session && (!refreshToken || purpose.isSatisfiedBy(session))
+    if (isServed) return { session }
+    if (lost >= MAX_LOST) throw overdue()
+    return purpose.redeem(session, refreshToken ?? purpose.refreshToken, toProgress(job, turn, lockEnd))
+  }
+  const redemption = await (store ? redeemInStore(store, before, redeem, lost > 0) : redeem(before))
+  if (redemption.session === before) return redemption
+  const session = withUpdates(redemption.session, latest, family.latest)
+  const spent = before.data.tokenSet.refreshToken ?? purpose.refreshToken
+  const keys = [spent, session.data.tokenSet.refreshToken ?? spent].map((token) => tokenKey(parts, token))
+  advance(family, session, await Promise.all(keys), parts.config.clock())
+  return { ...redemption, session }
+}
+
+/** Moves the state of a redemption as its request to the provider progresses. */
+function toProgress({ family, parts, scope }: Job, turn: Turn, lockEnd: number): Progress {
+  const patience = parts.config.httpTimeout
+  return {
+    scope,
+    onRequest() {
+      move(turn, { type: 'sent', deadline: after(patience) })
+      touch(family)
+    },
+    onOverdue(error) {
+      const milliseconds = Math.min(3 * patience, lockEnd - monotonic())
+      if (milliseconds <= 0 || redemptions().late >= MAX_LATE) return 0
+      const before = turn.refresh
+      move(turn, { type: 'overdue', deadline: after(milliseconds), error })
+      if (turn.refresh === before) return 0
+      redemptions().late += 1
+      // The request may end before the response arrives.
+      scope.release()
+      turn.wake()
+      return milliseconds
+    },
+    // A second redemption would lose the session, so the hooks of the application get time.
+    onResponse: () => move(turn, { type: 'responded', deadline: after(4 * patience) }),
+  }
+}
+
+/** Applies the changes that other requests saved during the redemption. */
+function withUpdates(redeemed: StoredSession, found: StoredSession, meanwhile: StoredSession): StoredSession {
+  if (meanwhile === found) return redeemed
+  const data = withChanges({ current: redeemed.data, found: found.data, changes: meanwhile.data })
+  return { ...redeemed, data }
+}
+
+/** Persists the tokens of a redemption: with this response, or in this process until a response can carry them. */
+async function persist(
+  { family, parts, store }: Job,
+  exchange: Exchange,
+  session: StoredSession,
+): Promise<void> {
+  const { config, sessions } = parts
+  // The redemption has written it.
+  if (store) return store.adopt(exchange, session)
+  // The session ended while its token was redeemed: saving it would undo a logout or another login.
+  if (family.closed) return
+  // Until a response has carried its cookie, only this process has the new tokens.
+  keepUntilSent(config, family, session)
+  if (!exchange.canWrite()) {
+    // It may be a long time until one can: limit its size.
+    family.latest = withFewerTokens(family.latest, config)
+    return
+  }
+  try {
+    await sessions.save(exchange, session)
+  } catch (error) {
+    // The rotated token stays in this process, and the call still returns its access token.
+    reportOutcome(config.log, asIdpError(error), { level: 'error', code: 'REQUEST_FAILED' })
+  }
+}
