@@ -8,10 +8,9 @@ import { withoutRefreshToken } from '../apply.ts'
 import type { MfaContextParts } from '../mfa-context.ts'
 import { orMfaRequired } from '../mfa-demand.ts'
 import type { Entry } from '../select.ts'
-import { select, storedEntry } from '../select.ts'
 import type { TokenRequest } from '../token-request.ts'
 import { deadSince, makeRoomForPending } from './families.ts'
-import { withProcessTokens } from './process-tokens.ts'
+import { findToken, selectToken } from './process-tokens.ts'
 import type { GrantParts } from './redeem.ts'
 import type { Redemption } from './state.ts'
 
@@ -21,6 +20,8 @@ export interface FreshTokenParts extends GrantParts, MfaContextParts {}
 interface Wanted {
   readonly session: StoredSession
   readonly want: TokenRequest
+  /** Still valid, and returned if there is no refresh. */
+  readonly fallback?: Entry
 }
 
 /**
@@ -35,26 +36,14 @@ export function getFreshToken(
   session: StoredSession,
   want: TokenRequest,
 ): MaybePromise<Entry> {
-  const { authorization, clock, tokenRefreshBuffer: buffer } = parts.config
-  const data = withProcessTokens(parts.config, session, want)
-  const selection = select(authorization, data, want, { now: clock(), buffer })
+  const selection = selectToken(parts.config, session, want, parts.config.tokenRefreshBuffer)
   if (selection.kind === 'usable') return selection.entry
-  return refreshedToken(
-    parts,
-    exchange,
-    { session, want },
-    'fallback' in selection ? selection.fallback : undefined,
-  )
+  return refreshedToken(parts, exchange, { session, want, ...selection })
 }
 
-/** Returns the refreshed token; `fallback`, which is still valid, if there is no refresh. */
-async function refreshedToken(
-  parts: FreshTokenParts,
-  exchange: Exchange,
-  wanted: Wanted,
-  fallback: Entry | undefined,
-): Promise<Entry> {
-  const { session, want } = wanted
+/** Returns the refreshed token. */
+async function refreshedToken(parts: FreshTokenParts, exchange: Exchange, wanted: Wanted): Promise<Entry> {
+  const { fallback, session, want } = wanted
   const { refreshToken } = session.data.tokenSet
   const obstacle = await findObstacle(parts, exchange, session)
   if (obstacle || refreshToken === undefined) {
@@ -114,15 +103,12 @@ function tokenAfter(
   { session: before, want }: Wanted,
   { entry, failure, session: after }: Redemption,
 ): Entry | undefined {
-  const { authorization, clock } = config
-  const data = withProcessTokens(config, after, want)
-  const found = select(authorization, data, { ...want, force: false }, { now: clock(), buffer: 0 })
+  const found = selectToken(config, after, { ...want, force: false }, 0)
   const usable = found.kind === 'usable' ? found.entry : undefined
   if (entry) return usable ?? entry
   if (failure !== undefined) return undefined
   if (!want.force) return usable
-  const old = storedEntry(authorization, withProcessTokens(config, before, want), want)
-  return usable?.accessToken === old?.accessToken ? undefined : usable
+  return usable?.accessToken === findToken(config, before, want)?.accessToken ? undefined : usable
 }
 
 /** Seconds for which a session whose refresh token was rejected is not written. */

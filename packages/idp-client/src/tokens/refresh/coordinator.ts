@@ -77,8 +77,8 @@ export const failedWith = (cause: unknown): AccessTokenError =>
 /** A redemption with everything that it needs. Not kept, since it refers to the request that started it. */
 interface Job {
   readonly parts: RefreshParts
-  readonly family: TokenFamily
   readonly purpose: Purpose
+  readonly turn: Turn
   /** Present if the sessions are in a store. */
   readonly store: DistributedSessions | undefined
   readonly scope: RequestScope
@@ -96,30 +96,43 @@ export async function refresh(
   exchange: Exchange,
   given: Purpose,
 ): Promise<Redemption & { readonly hasEnded: boolean }> {
-  const { stale, ...session } = given.session
+  const { stale, ...current } = given.session
   // The older copy belongs to one request, not to the others that share this session.
-  const purpose = stale ? { ...given, session } : given
+  const purpose = stale ? { ...given, session: current } : given
   const key = await tokenKey(parts, purpose.refreshToken)
   const family = findFamily(key, purpose.session, parts.config.clock()) ?? openFamily(key, purpose.session)
-  const job = { parts, family, purpose, store: await parts.sessions.distributed?.(), scope: requestScope() }
+  const store = await parts.sessions.distributed?.()
+  const scope = requestScope()
   // Promises and timers would keep the request reachable.
-  const redemption = await outsideRequest(() => share(job))
-  const copy = copySession(redemption.session)
-  await persist(job, exchange, copy)
-  return { ...redemption, session: copy, hasEnded: family.closed }
+  const redemption = await outsideRequest(() => share(family, { parts, purpose, store, scope }))
+  const session = copySession(redemption.session)
+  // The redemption has written it to the store.
+  if (store) store.adopt(exchange, session)
+  else await persist(parts, exchange, family, session)
+  return { ...redemption, session, hasEnded: family.closed }
 }
 
 /** Joins the redemption with this purpose, or starts one. If one is lost with its request, the first to notice takes over. */
-async function share(job: Job): Promise<Redemption> {
-  const { family, parts, purpose } = job
-  const isSame = ({ purpose: key, refresh }: Turn): boolean => key === purpose.key && isInProgress(refresh)
+async function share(family: TokenFamily, given: Omit<Job, 'turn'>): Promise<Redemption> {
+  const { httpTimeout } = given.parts.config
+  const { key } = given.purpose
+  const isSame = ({ purpose, refresh }: Turn): boolean => purpose === key && isInProgress(refresh)
   for (let turn = family.turns.find(isSame); turn; turn = family.turns.find(isSame)) {
     const isEarly = !turn.refresh.late
-    if (await hasCome(family, turn, { isEarly, milliseconds: parts.config.httpTimeout }))
-      return toRedemption(turn, isEarly)
+    if (await hasCome(turn, httpTimeout, isEarly)) return toRedemption(turn, isEarly)
   }
-  const turn = start(job)
-  await turn.lateOrEnded
+  let wake = (): void => {}
+  const lateOrEnded = new Promise<void>((resolve) => {
+    wake = resolve
+  })
+  const queued = { state: 'queued', deadline: after(httpTimeout) } as const
+  const turn: Turn = { family, purpose: key, refresh: queued, lateOrEnded, ended: lateOrEnded, wake }
+  const earlier = family.turns
+  family.turns = [...earlier, turn]
+  turn.ended = perform({ ...given, turn }, earlier)
+  turn.ended.then(wake, wake)
+  outliveRequest(turn.ended)
+  await lateOrEnded
   return toRedemption(turn, true)
 }
 
@@ -135,11 +148,7 @@ function toRedemption({ refresh }: Turn, isEarly: boolean): Redemption {
  * it is abandoned: on Workers, I/O, timers and promises end with the request that created them, or are rejected by the
  * platform. Throws `REQUEST_TIMEOUT` when the time is over.
  */
-async function hasCome(
-  family: TokenFamily,
-  turn: Turn,
-  { isEarly, milliseconds }: { readonly isEarly: boolean; readonly milliseconds: number },
-): Promise<boolean> {
+async function hasCome(turn: Turn, milliseconds: number, isEarly: boolean): Promise<boolean> {
   const end = monotonic() + milliseconds
   for (;;) {
     const { refresh } = turn
@@ -153,52 +162,36 @@ async function hasCome(
       if (!isSettled || turn.refresh !== refresh) continue
     }
     move(turn, { type: 'lost' })
-    if (!isUnsettled(turn.refresh)) removeTurn(family, turn)
+    if (!isUnsettled(turn.refresh)) removeTurn(turn)
   }
 }
 
-/** Starts a redemption after those of its family that run or wait. */
-function start(job: Job): Turn {
-  const { family, parts, purpose } = job
-  let wake = (): void => {}
-  const lateOrEnded = new Promise<void>((resolve) => {
-    wake = resolve
-  })
-  const queued = { state: 'queued', deadline: after(parts.config.httpTimeout) } as const
-  const turn: Turn = { purpose: purpose.key, refresh: queued, lateOrEnded, ended: lateOrEnded, wake }
-  const earlier = family.turns
-  family.turns = [...earlier, turn]
-  turn.ended = perform(job, turn, earlier)
-  turn.ended.then(wake, wake)
-  outliveRequest(turn.ended)
-  return turn
-}
-
 /** Waits for the redemptions before it, redeems, and leaves the result in the state of the redemption. Never rejects. */
-async function perform(job: Job, turn: Turn, earlier: readonly Turn[]): Promise<void> {
-  const { family, parts, store } = job
+async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
+  const { parts, store, turn } = job
   const { config } = parts
   try {
     const end = monotonic() + config.httpTimeout
-    for (const other of earlier)
-      await hasCome(family, other, { isEarly: false, milliseconds: end - monotonic() })
+    for (const other of earlier) await hasCome(other, end - monotonic(), false)
     move(turn, { type: 'turn', deadline: after(config.httpTimeout) })
-    const redemption = await redeemLatest(job, turn)
+    const redemption = await redeemLatest(job)
     move(turn, { type: 'redeemed', redemption })
     // Its callers may have left.
-    if (turn.refresh.late && !store && !family.closed) keepUntilSent(config, family, redemption.session)
+    if (turn.refresh.late && !store && !turn.family.closed)
+      keepUntilSent(config, turn.family, redemption.session)
   } catch (error) {
     move(turn, { type: 'failed', error })
     if (turn.refresh.late) reportFailed(config, error)
   } finally {
     if (turn.refresh.late) redemptions().late -= 1
-    removeTurn(family, turn)
+    removeTurn(turn)
   }
 }
 
 /** Redeems the latest refresh token of the family, in a store under the lock of the session, and advances the family. */
-async function redeemLatest(job: Job, turn: Turn): Promise<Redemption> {
-  const { family, parts, purpose, store } = job
+async function redeemLatest(job: Job): Promise<Redemption> {
+  const { parts, purpose, store, turn } = job
+  const { family } = turn
   const { latest } = family
   const isSameToken = latest.data.tokenSet.refreshToken === purpose.session.data.tokenSet.refreshToken
   // The family has the successor of a consumed token. Where tokens do not rotate, the store may have a newer session.
@@ -212,7 +205,7 @@ async function redeemLatest(job: Job, turn: Turn): Promise<Redemption> {
     const isServed = session !== purpose.session && (!refreshToken || purpose.isSatisfiedBy(session))
     if (isServed) return { session }
     if (lost >= MAX_LOST) throw overdue()
-    return purpose.redeem(session, refreshToken ?? purpose.refreshToken, toProgress(job, turn, lockEnd))
+    return purpose.redeem(session, refreshToken ?? purpose.refreshToken, toProgress(job, lockEnd))
   }
   const redemption = await (store ? redeemInStore(store, before, redeem, lost > 0) : redeem(before))
   if (redemption.session === before) return redemption
@@ -224,13 +217,13 @@ async function redeemLatest(job: Job, turn: Turn): Promise<Redemption> {
 }
 
 /** Moves the state of a redemption as its request to the provider progresses. */
-function toProgress({ family, parts, scope }: Job, turn: Turn, lockEnd: number): Progress {
+function toProgress({ parts, scope, turn }: Job, lockEnd: number): Progress {
   const patience = parts.config.httpTimeout
   return {
     scope,
     onRequest() {
       move(turn, { type: 'sent', deadline: after(patience) })
-      touch(family)
+      touch(turn.family)
     },
     onOverdue(error) {
       const milliseconds = Math.min(3 * patience, lockEnd - monotonic())
@@ -258,24 +251,19 @@ function withUpdates(redeemed: StoredSession, found: StoredSession, meanwhile: S
 
 /** Persists the tokens of a redemption: with this response, or in this process until a response can carry them. */
 async function persist(
-  { family, parts, store }: Job,
+  { config, sessions }: RefreshParts,
   exchange: Exchange,
+  family: TokenFamily,
   session: StoredSession,
 ): Promise<void> {
-  const { config, sessions } = parts
-  // The redemption has written it.
-  if (store) return store.adopt(exchange, session)
   // The session ended while its token was redeemed: saving it would undo a logout or another login.
   if (family.closed) return
   // Until a response has carried its cookie, only this process has the new tokens.
   keepUntilSent(config, family, session)
-  if (!exchange.canWrite()) {
-    // It may be a long time until one can: limit its size.
-    family.latest = withFewerTokens(family.latest, config)
-    return
-  }
   try {
-    await sessions.save(exchange, session)
+    if (exchange.canWrite()) await sessions.save(exchange, session)
+    // It may be long until one can be written.
+    else family.latest = withFewerTokens(family.latest, config)
   } catch (error) {
     // The rotated token stays in this process, and the call still returns its access token.
     reportOutcome(config.log, asIdpError(error), { level: 'error', code: 'REQUEST_FAILED' })

@@ -13,6 +13,7 @@ import { isInProgress } from './state.ts'
 
 /** A redemption of a family that has not ended, and what its callers wait for. */
 export interface Turn {
+  readonly family: TokenFamily
   /** Calls with the same purpose share it. */
   readonly purpose: string
   /** Only the coordinator moves it. */
@@ -117,8 +118,9 @@ export function openFamily(firstKey: string, latest: StoredSession): TokenFamily
 }
 
 /** Removes a redemption, and then a family without tokens: none of its redemptions succeeded. */
-export function removeTurn(family: TokenFamily, turn: Turn): void {
+export function removeTurn(turn: Turn): void {
   const { byToken } = families()
+  const { family } = turn
   family.turns = family.turns.filter((other) => other !== turn)
   const isUnused = family.turns.length === 0 && family.keys.length === 0
   if (isUnused && byToken.get(family.firstKey) === family) byToken.delete(family.firstKey)
@@ -138,8 +140,7 @@ export function advance(
   const { byToken } = families()
   const pending = isPending(family)
   const kept = family.keys.filter(({ isUnsent, until }) => until > now || (pending && !isUnsent))
-  for (const one of family.keys)
-    if (!kept.includes(one) && byToken.get(one.key) === family) byToken.delete(one.key)
+  for (const { key } of family.keys) if (byToken.get(key) === family) byToken.delete(key)
   const others = kept.filter(({ key }) => !keys.includes(key))
   const added = [...new Set(keys)].map((key) => ({
     key,
@@ -147,7 +148,7 @@ export function advance(
     isUnsent: kept.find((one) => one.key === key)?.isUnsent ?? pending,
   }))
   family.keys = [...others, ...added]
-  for (const { key } of added) byToken.set(key, family)
+  for (const { key } of family.keys) byToken.set(key, family)
   family.latest = latest
   // Their token is no longer the latest.
   family.turns = family.turns.filter(({ refresh }) => isInProgress(refresh))

@@ -3,7 +3,7 @@ import { engineFor } from '../../../test/support/engine.ts'
 import { freshlyStored } from '../../session/model/session.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { toTokenRequest } from '../token-request.ts'
-import { forgetProcessTokens, keepProcessToken, withProcessTokens } from './process-tokens.ts'
+import { findToken, forgetProcessTokens, keepProcessToken } from './process-tokens.ts'
 
 test('[C2] the access token of the account API is kept for one session, user, client, audience and scope until it ends', () => {
   const { clock, engine } = engineFor()
@@ -16,13 +16,13 @@ test('[C2] the access token of the account API is kept for one session, user, cl
     ...toTokenRequest(config.authorization, { audience: 'a', scope: 's', mergeScopes: false }),
     processOnly: true,
   } as const
-  const token = { accessToken: 't', audience: 'a', expiresAt: clock.now + 10 }
+  const token = { accessToken: 't', audience: 'a', scope: 's', expiresAt: clock.now + 10 }
   const kept = (...given: [StoredSession?, Partial<typeof want>?, string?]) => {
     const [of = session, changes = {}, clientId = config.clientId] = given
-    return withProcessTokens({ ...config, clientId }, of, { ...want, ...changes }).accessTokens
+    return findToken({ ...config, clientId }, of, { ...want, ...changes })
   }
   keepProcessToken(config, session, want, token)
-  expect(kept()).toEqual([token])
+  expect(kept()).toEqual(token)
   expect([
     kept(of('alice')),
     kept({ ...session, data: { ...session.data, user: { sub: 'bob' } } }),
@@ -33,7 +33,7 @@ test('[C2] the access token of the account API is kept for one session, user, cl
   clock.now += 10
   expect(kept()).toBeUndefined()
   clock.now -= 1
-  expect(kept()).toEqual([token])
+  expect(kept()).toEqual(token)
   forgetProcessTokens(session.sessionKey)
   expect(kept()).toBeUndefined()
 })

@@ -3,7 +3,8 @@ import { Lru } from '../../lib/lru.ts'
 import { processWide, toKey } from '../../lib/registry.ts'
 import type { AccessTokenSet, SessionData } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
-import type { Entry } from '../select.ts'
+import type { Entry, Selection } from '../select.ts'
+import { select, storedEntry } from '../select.ts'
 import type { TokenRequest } from '../token-request.ts'
 
 /**
@@ -82,8 +83,24 @@ export function withMainToken(config: Config, session: StoredSession): SessionDa
 }
 
 /** Returns the data of the session with the tokens that this process has: the main one, and the requested one. */
-export function withProcessTokens(config: Config, session: StoredSession, want: TokenRequest): SessionData {
+function withProcessTokens(config: Config, session: StoredSession, want: TokenRequest): SessionData {
   const data = withMainToken(config, session)
   const kept = want.processOnly && find(config, session, want)
   return kept ? { ...data, accessTokens: [...(data.accessTokens ?? []), kept] } : data
+}
+
+/** Returns the token of the session, or of this process for it, that a token request gets, valid or expired. */
+export function findToken(config: Config, session: StoredSession, want: TokenRequest): Entry | undefined {
+  return storedEntry(config.authorization, withProcessTokens(config, session, want), want)
+}
+
+/** Returns that token if it is usable, or whether a refresh can obtain one. It is refreshed `buffer` seconds before its end. */
+export function selectToken(
+  config: Config,
+  session: StoredSession,
+  want: TokenRequest,
+  buffer: number,
+): Selection {
+  const data = withProcessTokens(config, session, want)
+  return select(config.authorization, data, want, { now: config.clock(), buffer })
 }

@@ -9,11 +9,10 @@ import type { SessionData } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import type { Refreshed } from '../apply.ts'
 import { applyRefresh, toEntry, withoutRefreshToken } from '../apply.ts'
-import { select, storedEntry } from '../select.ts'
 import type { TokenRequest } from '../token-request.ts'
 import type { Progress, Purpose, RefreshParts } from './coordinator.ts'
 import { deadSince, hasEnded, markDead } from './families.ts'
-import { keepProcessToken, withProcessTokens } from './process-tokens.ts'
+import { findToken, keepProcessToken, selectToken } from './process-tokens.ts'
 import type { Redemption } from './state.ts'
 import { isFinal } from './state.ts'
 
@@ -47,15 +46,13 @@ export function toPurpose(
   want: TokenRequest,
 ): Purpose {
   const { config } = parts
-  const { authorization, clock, tokenRefreshBuffer: buffer } = config
-  const old = storedEntry(authorization, withProcessTokens(config, session, want), want)
+  const old = findToken(config, session, want)
   return {
     session,
     refreshToken,
     key: toKey(want.audience, want.scope, want.isDefaultRequest, want.force, want.processOnly),
     isSatisfiedBy(latest) {
-      const data = withProcessTokens(config, latest, want)
-      const found = select(authorization, data, { ...want, force: false }, { now: clock(), buffer })
+      const found = selectToken(config, latest, { ...want, force: false }, config.tokenRefreshBuffer)
       return found.kind === 'usable' && found.entry.accessToken !== old?.accessToken
     },
     redeem: (latest, token, progress) => redeem(parts, latest, want, { ...progress, refreshToken: token }),
