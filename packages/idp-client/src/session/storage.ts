@@ -10,7 +10,7 @@ export interface AcquiredLock {
   release(): Promise<void>
 }
 
-/** What a refresh needs of a storage whose sessions several processes use. Failures are `SESSION_STORE_FAILED`. */
+/** The operations of a refresh on a storage whose sessions several processes use. They throw `SESSION_STORE_FAILED`. */
 export interface DistributedSessions {
   /** Acquires the lock of a session. Returns undefined if the store cannot lock. */
   lock(sessionKey: string): Promise<AcquiredLock | undefined>
@@ -49,7 +49,7 @@ export interface SessionCreation {
   stored?: Promise<void>
 }
 
-/** What this process knows of sessions beyond their cookies and records. */
+/** The memory of this process for sessions, beyond their cookies and records. */
 export interface ProcessMemory {
   /** Returns whether the session has ended in this process. */
   hasEnded(session: StoredSession): boolean

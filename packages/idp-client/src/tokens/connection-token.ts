@@ -7,7 +7,7 @@ import type { StoredSession } from '../session/model/stored-session.ts'
 import type { Refreshed } from './apply.ts'
 import type { RefreshParts } from './refresh/coordinator.ts'
 import { refresh } from './refresh/coordinator.ts'
-import { deadSince } from './refresh/families.ts'
+import { deadSince } from './refresh/process-memory.ts'
 import type { Redemption } from './refresh/state.ts'
 import { isFinal } from './refresh/state.ts'
 

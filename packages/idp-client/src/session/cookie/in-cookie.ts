@@ -28,7 +28,7 @@ export interface CookieSessionParts {
   /** Tag of provider and client, see `StoredSession.clientTag`. */
   readonly clientTag: () => MaybePromise<string>
   readonly baseUrl: (exchange: Exchange) => string
-  /** What this process knows of sessions. Default: nothing. */
+  /** The memory of this process. Default: none. */
   readonly memory?: ProcessMemory
   /** Stages the deletion of transaction cookies that do not fit beside a session that is being written. Default: none. */
   readonly limitTransactions?: (exchange: Exchange) => void

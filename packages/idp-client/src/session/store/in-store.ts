@@ -33,7 +33,7 @@ export interface StoreSessionParts {
   /** Tag of provider and client, see `StoredSession.clientTag`. */
   readonly clientTag: () => MaybePromise<string>
   readonly baseUrl: (exchange: Exchange) => string
-  /** What this process keeps of sessions is dropped when they end. */
+  /** The memory of this process, which forgets sessions when they end. Default: none. */
   readonly memory?: ProcessMemory
 }
 

@@ -1,29 +1,38 @@
 import type { Config } from '../../config/config.ts'
 import { AccessTokenError } from '../../errors/access-token.ts'
+import { IdpError } from '../../errors/base.ts'
 import { isProviderError, OAuthError } from '../../errors/provider.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { monotonic } from '../../lib/clock.ts'
-import { atMost } from '../../lib/pause.ts'
+import { atMost, pause } from '../../lib/pause.ts'
 import { processWide } from '../../lib/registry.ts'
 import type { RequestScope } from '../../lib/request-scope.ts'
 import { outliveRequest, outsideRequest, requestScope } from '../../lib/request-scope.ts'
+import { backoff, retry } from '../../lib/retry.ts'
 import { asIdpError, reportFailure, reportOutcome } from '../../log/failure.ts'
 import { withFewerTokens } from '../../session/model/further-tokens.ts'
 import { withChanges } from '../../session/model/session.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { copySession } from '../../session/model/stored-session.ts'
 import type { DistributedSessions, SessionStorage } from '../../session/storage.ts'
-import type { ClientParts, TokenFamily, Turn } from './families.ts'
-import { advance, findFamily, keepUntilSent, openFamily, removeTurn, tokenKey, touch } from './families.ts'
+import type { ClientParts, TokenFamily, Turn } from './process-memory.ts'
+import {
+  advance,
+  findFamily,
+  keepUntilSent,
+  openFamily,
+  removeTurn,
+  tokenKey,
+  touch,
+} from './process-memory.ts'
 import type { Redemption, RefreshEvent } from './state.ts'
 import { isInProgress, isUnsettled, transition } from './state.ts'
-import { redeemInStore } from './store-redemption.ts'
 
 export interface RefreshParts extends ClientParts {
   readonly sessions: SessionStorage
 }
 
-/** What a redemption reports, and the part of the starting request that it may use. */
+/** The progress of a redemption, and the part of the starting request that it may use. */
 export interface Progress {
   /** Scope for hooks of the application; the redemption itself runs outside the scope of the request. */
   readonly scope: RequestScope
@@ -35,7 +44,7 @@ export interface Progress {
   readonly onResponse: () => void
 }
 
-/** What a refresh token is redeemed for. */
+/** The purpose of a redemption. */
 export interface Purpose {
   readonly session: StoredSession
   /** Its refresh token. */
@@ -54,6 +63,13 @@ const MAX_LOST = 2
 const MAX_LATE = 1000
 /** How much longer than its own time limits a redemption may take before another call takes over, in milliseconds. */
 const SLACK = 1000
+/** How long a request waits for retries of a failed write of rotated tokens, in milliseconds. */
+const WRITE_RETRY_MILLISECONDS = 2000
+/** Time reserved at the end of a lock for writing the tokens of a late response, in milliseconds. */
+const WRITE_MILLISECONDS = WRITE_RETRY_MILLISECONDS + 1000
+
+/* Milliseconds. */
+const RETRIES = { first: 50, longest: 1000, now: monotonic }
 
 const after = (milliseconds: number): number => monotonic() + milliseconds + SLACK
 
@@ -214,6 +230,60 @@ async function redeemLatest(job: Job): Promise<Redemption> {
   const keys = [spent, session.data.tokenSet.refreshToken ?? spent].map((token) => tokenKey(parts, token))
   advance(family, session, await Promise.all(keys), parts.config.clock())
   return { ...redemption, session }
+}
+
+/** Returns whether another process has consumed the refresh token. */
+function isSpent(tried: StoredSession, now: StoredSession): boolean {
+  return tried.data.tokenSet.refreshToken !== now.data.tokenSet.refreshToken
+}
+
+/**
+ * Redeems the refresh token of a session under its lock, if the store can lock, and writes the result before it releases the
+ * lock. `redeem` gets the session as it is now, and when the lock has to be released, in milliseconds of the monotonic
+ * clock. If the token was rejected and another process has redeemed it first, redeems again. With `mayBeOld` the session is
+ * read again even without a lock.
+ *
+ * If the store rejects the result, retries while the request waits, and then in the background for as long as the lock
+ * prevents other processes from redeeming the consumed token. Throws `MISSING_SESSION` if the session ended meanwhile,
+ * `SESSION_STORE_FAILED`.
+ */
+export async function redeemInStore<T extends Redemption>(
+  store: DistributedSessions,
+  session: StoredSession,
+  redeem: (current: StoredSession, lockEnd?: number) => Promise<T>,
+  mayBeOld = false,
+): Promise<T> {
+  const { sessionKey } = session
+  const lock = await store.lock(sessionKey)
+  const lockEnd = lock && lock.until - WRITE_MILLISECONDS
+  let isKept = false
+  try {
+    // A copy, because the application may modify the session of its request.
+    let from = lock || mayBeOld ? await store.read(sessionKey) : copySession(session)
+    if (!from) throw new IdpError('MISSING_SESSION')
+    let result = await redeem(from, lockEnd)
+    const current = result.failure === undefined ? null : await store.read(sessionKey)
+    if (current && isSpent(from, current)) {
+      from = current
+      result = await redeem(current, lockEnd)
+    }
+    if (result.session === from) return { ...result, isStored: true }
+    const { isWritten, session: kept } = await store.persist(from, result.session)
+    const flush = async (): Promise<true | undefined> => (await store.flush(sessionKey)) || undefined
+    const retryFlush = (limit: number): Promise<true | undefined> =>
+      retry(flush, backoff({ ...RETRIES, limit }), pause)
+    const isStored = isWritten || (await retryFlush(WRITE_RETRY_MILLISECONDS)) === true
+    if (!isStored) {
+      isKept = true
+      const rest = lock ? lock.until - monotonic() : WRITE_RETRY_MILLISECONDS
+      // Otherwise the lock expires on its own, so that no other process redeems the consumed refresh token.
+      const settled = retryFlush(rest).then((isWritten) => (isWritten ? lock?.release() : undefined))
+      outliveRequest(settled.catch(() => lock?.release()))
+    }
+    return { ...result, session: kept, isStored }
+  } finally {
+    if (!isKept) await lock?.release()
+  }
 }
 
 /** Moves the state of a redemption as its request to the provider progresses. */

@@ -6,6 +6,7 @@ import { freshlyStored } from '../../session/model/session.ts'
 import { toTokenRequest } from '../token-request.ts'
 import { verifyInSession } from '../verified.ts'
 import { getFreshToken } from './access-token.ts'
+import { withPendingRefreshes } from './pending-refreshes.ts'
 import {
   advance,
   closeFamily,
@@ -14,8 +15,7 @@ import {
   keepUntilSent,
   markPersisted,
   openFamily,
-} from './families.ts'
-import { withPendingRefreshes } from './pending-refreshes.ts'
+} from './process-memory.ts'
 
 async function signedIn() {
   const { clock, engine } = engineFor()

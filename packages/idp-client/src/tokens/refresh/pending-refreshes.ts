@@ -7,7 +7,7 @@ import type { StoredSession } from '../../session/model/stored-session.ts'
 import { copySession } from '../../session/model/stored-session.ts'
 import { sessionSlot } from '../../session/session-slot.ts'
 import type { SessionStorage } from '../../session/storage.ts'
-import type { ClientParts, TokenFamily } from './families.ts'
+import type { ClientParts, TokenFamily } from './process-memory.ts'
 import {
   closeFamily,
   findFamily,
@@ -18,7 +18,7 @@ import {
   markPersisted,
   markSent,
   tokenKey,
-} from './families.ts'
+} from './process-memory.ts'
 
 /**
  * Returns a storage of sessions in cookies that applies the refreshes of this process: a request whose cookie is from before a
