@@ -16,10 +16,10 @@ import { chain } from './lib/chain.ts'
 import { lazy, lazyPromise } from './lib/lazy.ts'
 import type { CookieSessionParts } from './session/cookie/in-cookie.ts'
 import { createCookieSessionStorage } from './session/cookie/in-cookie.ts'
-import type { DistributedSessionStorage, SessionStorage } from './session/storage.ts'
+import type { DistributedSessionStorage, ProcessMemory, SessionStorage } from './session/storage.ts'
 import type { CompleteStore } from './session/store/complete-store.ts'
-import { withPendingRefreshes } from './tokens/pending-refreshes.ts'
-import { hasEnded } from './tokens/token-family.ts'
+import { withPendingRefreshes } from './tokens/refresh/pending-refreshes.ts'
+import { forgetProcessTokens, hasEnded, keepMainToken } from './tokens/refresh/process-memory.ts'
 import { createCookieTransactionStorage } from './transaction/in-cookie.ts'
 import type { TransactionStorage } from './transaction/storage.ts'
 
@@ -54,22 +54,23 @@ function loadedOnFirstUse(load: () => Promise<DistributedSessionStorage>): Sessi
     save: async (exchange, session, options) => (await storage()).save(exchange, session, options),
     destroy: async (exchange) => (await storage()).destroy(exchange),
     sweep: async (exchange) => (await storage()).sweep(exchange),
-    distributed: {
-      exclusively: async (...given) => (await storage()).distributed.exclusively(...given),
-      adopt: async (exchange, session) => (await storage()).distributed.adopt(exchange, session),
-      currentId: async (exchange) => (await storage()).distributed.currentId(exchange),
-    },
+    distributed: async () => (await storage()).distributed(),
   }
 }
 
 /** Without a store, this process keeps the sessions that it has refreshed or ended: they are newer than the cookie. */
 function createSessionStorage(
-  parts: CookieSessionParts,
+  given: CookieSessionParts,
   sessionStore: Engine['sessionStore'],
 ): SessionStorage {
-  const { clientTag, config } = parts
-  if (!sessionStore)
-    return withPendingRefreshes(createCookieSessionStorage({ ...parts, hasEnded }), { clientTag, config })
+  const { config } = given
+  const memory: ProcessMemory = {
+    hasEnded,
+    keepMainToken: (session) => keepMainToken(config, session),
+    forget: forgetProcessTokens,
+  }
+  const parts = { ...given, memory }
+  if (!sessionStore) return withPendingRefreshes(createCookieSessionStorage(parts), parts)
   return loadedOnFirstUse(
     lazyPromise(async () => {
       const { createStoreSessionStorage } = await import('./session/store/in-store.ts')

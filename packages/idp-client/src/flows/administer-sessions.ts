@@ -93,5 +93,5 @@ export async function revokeSessions(engine: Engine, sub: string): Promise<numbe
 /** Returns the id of the session of this request, or `null` without a live one. */
 export async function currentSessionId({ sessions }: Engine, exchange: Exchange): Promise<string | null> {
   if (!sessions.distributed) throw noStore()
-  return sessions.distributed.currentId(exchange)
+  return (await sessions.distributed()).currentId(exchange)
 }

@@ -1,9 +1,9 @@
 import type { Engine } from '../engine.ts'
 import { AccessTokenForConnectionError } from '../errors/connection-token.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { withMainToken } from '../session/process-tokens.ts'
 import { getFreshConnectionToken } from '../tokens/connection-token.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
+import { withMainToken } from '../tokens/refresh/process-memory.ts'
 import { toTokenRequest } from '../tokens/token-request.ts'
 
 /** Options of `getAccessTokenForConnection`. */

@@ -12,7 +12,7 @@ import type { SessionData } from '../model/session-data.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
 import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
-import type { SessionStorage } from '../storage.ts'
+import type { ProcessMemory, SessionStorage } from '../storage.ts'
 import type { ComposedSession } from './budget.ts'
 import { decodeSession, encodeSession, isOtherVersion, UNDECODABLE } from './codec.ts'
 import type { ConnectionCookies } from './connection-cookies.ts'
@@ -28,8 +28,8 @@ export interface CookieSessionParts {
   /** Tag of provider and client, see `StoredSession.clientTag`. */
   readonly clientTag: () => MaybePromise<string>
   readonly baseUrl: (exchange: Exchange) => string
-  /** Returns whether the session has ended in this process. Default: false for every session. */
-  readonly hasEnded?: (session: StoredSession) => boolean
+  /** The memory of this process. Default: none. */
+  readonly memory?: ProcessMemory
   /** Stages the deletion of transaction cookies that do not fit beside a session that is being written. Default: none. */
   readonly limitTransactions?: (exchange: Exchange) => void
 }
@@ -59,7 +59,7 @@ const toSnapshot = (session: StoredSession | null): Snapshot | null =>
   session && { session, initial: () => session.data }
 
 /** Creates the reader, which decrypts the session of a request once. */
-function reader({ config, sealer, clientTag, connections, hasEnded, marker }: ReaderParts): Reader {
+function reader({ config, sealer, clientTag, connections, marker, memory }: ReaderParts): Reader {
   const { cookie, ...rules } = config.session
   const getSlot = (exchange: Exchange): SessionSlot => sessionSlot(exchange, config)
 
@@ -97,7 +97,7 @@ function reader({ config, sealer, clientTag, connections, hasEnded, marker }: Re
     if (done) return null
     return chain(open(exchange, value), (session) => {
       if (!session) return openFirst(exchange, sealed)
-      if (!hasEnded?.(session)) return toSnapshot(session)
+      if (!memory?.hasEnded(session)) return toSnapshot(session)
       getSlot(exchange).carriesEndedSession = true
       return openFirst(exchange, sealed)
     })
@@ -143,14 +143,14 @@ type Pack = (
   mustFit: boolean,
 ) => Promise<ComposedSession & { readonly cookies: readonly NamedValue[] }>
 
-interface PackerParts extends Pick<CookieSessionParts, 'clientTag' | 'config' | 'sealer'> {
+interface PackerParts extends Pick<CookieSessionParts, 'clientTag' | 'config' | 'memory' | 'sealer'> {
   readonly connections: ConnectionCookies
   readonly attributes: SessionCookies['attributes']
   readonly load: Reader['load']
 }
 
 /** Creates the function that encrypts a session into cookies, and leaves out tokens if it is too large. */
-function packer({ attributes, clientTag, config, connections, load, sealer }: PackerParts): Pack {
+function packer({ attributes, clientTag, config, connections, load, memory, sealer }: PackerParts): Pack {
   const { maxBytes, name } = config.session.cookie
 
   async function compose(exchange: Exchange, session: StoredSession): Promise<ComposedSession> {
@@ -179,6 +179,7 @@ function packer({ attributes, clientTag, config, connections, load, sealer }: Pa
       config,
       compose: (other) => compose(exchange, other),
       mustFit,
+      ...(memory ? { memory } : {}),
       lastWritten: () => load(exchange),
     })
   }
@@ -191,7 +192,7 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
   const { attributes, clearAll, clearDead, clearReplaced, isPresent, scope } = createSessionCookies(parts)
   const marker = createLogoutMarker({ config, sealer, clientTag, scope })
   const { initial, carriesEndedSession, load, loadAll, remember } = reader({ ...parts, connections, marker })
-  const pack = packer({ clientTag, config, sealer, connections, attributes, load })
+  const pack = packer({ ...parts, connections, attributes, load })
 
   /** Replaces all sessions of the request by a new one, because the next request could load another one of them. */
   async function replace(exchange: Exchange, session: StoredSession): Promise<void> {

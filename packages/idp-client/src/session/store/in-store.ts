@@ -1,23 +1,29 @@
 import type { Exchange, RequestCookies } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { all, chain } from '../../lib/chain.ts'
+import { monotonic } from '../../lib/clock.ts'
 import type { SessionCookieParts } from '../cookie/cookies.ts'
 import { createSessionCookies } from '../cookie/cookies.ts'
 import { isAlive, isRollingDue, toTimes } from '../model/lifetime.ts'
 import type { SessionReference } from '../model/reference.ts'
 import { decodeReference, encodeReference } from '../model/reference.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
-import { forgetProcessTokens } from '../process-tokens.ts'
 import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
-import type { DistributedSessionStorage, SessionCreation } from '../storage.ts'
+import type {
+  DistributedSessionStorage,
+  DistributedSessions,
+  ProcessMemory,
+  SessionCreation,
+} from '../storage.ts'
 import type { CompleteStore } from './complete-store.ts'
 import { recordId } from './record.ts'
-import { exclusiveRedemption } from './redemption.ts'
 import { StoreRecords, toSnapshot } from './store-records.ts'
 
 export interface StoreSessionParts extends SessionCookieParts {
   readonly store: CompleteStore
+  /** The memory of this process, which forgets sessions when they end. Default: none. */
+  readonly memory?: ProcessMemory
 }
 
 /** Maximum number of sessions that one request can name. */
@@ -145,6 +151,33 @@ async function createOnce(
   return session
 }
 
+/** Creates the operations for a refresh. */
+function createDistributed(
+  store: CompleteStore,
+  records: StoreRecords,
+  requests: RequestSessions,
+): DistributedSessions {
+  return {
+    async lock(sessionKey) {
+      const lock = await store.lock(await recordId(sessionKey))
+      if (!lock) return undefined
+      return {
+        until: monotonic() + store.leaseMilliseconds,
+        // Retried once, because the first call on an idle connection may fail. Otherwise others wait until the lock expires.
+        release: () => lock.release().catch(() => lock.release().catch(store.report)),
+      }
+    },
+    read: async (sessionKey) => (await records.read(sessionKey))?.session ?? null,
+    persist: (found, changed) => records.persist({ session: found, initial: () => found.data }, changed),
+    flush: (sessionKey) => records.flush(sessionKey),
+    adopt: (exchange, session) => requests.adopt(exchange, session),
+    async currentId(exchange) {
+      const known = await requests.current(exchange)
+      return known && recordId(known.session.sessionKey)
+    },
+  }
+}
+
 /**
  * Creates a storage that keeps sessions in the application's store. The cookie contains the encrypted session key. Only a
  * login creates a record, so that a deleted one is not restored.
@@ -172,9 +205,11 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
 
   /** Deletes the records that a request names. Best effort: a failure is reported, and blocks neither logout nor login. */
   async function forget(references: readonly SessionReference[]): Promise<void> {
-    for (const { sessionKey } of references) forgetProcessTokens(sessionKey)
+    for (const { sessionKey } of references) parts.memory?.forget(sessionKey)
     await Promise.all(references.map(({ sessionKey }) => records.forget(sessionKey).catch(store.report)))
   }
+
+  const distributed = createDistributed(store, records, requests)
 
   return {
     load: (exchange) => chain(requests.current(exchange), (known) => known?.session ?? null),
@@ -216,13 +251,6 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
       return requests.slot(exchange).hasUntried ? false : cookies.clearDead(exchange)
     },
 
-    distributed: {
-      exclusively: exclusiveRedemption({ store, records }),
-      adopt: async (exchange, session) => requests.adopt(exchange, session),
-      async currentId(exchange) {
-        const known = await requests.current(exchange)
-        return known && recordId(known.session.sessionKey)
-      },
-    },
+    distributed: () => distributed,
   }
 }

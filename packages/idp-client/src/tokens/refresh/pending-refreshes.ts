@@ -1,45 +1,36 @@
-import type { Config } from '../config/config.ts'
-import type { Exchange } from '../http/exchange.ts'
-import type { MaybePromise } from '../lib/chain.ts'
-import { chain } from '../lib/chain.ts'
-import type { CookieSessionStorage } from '../session/cookie/in-cookie.ts'
-import type { SessionData } from '../session/model/session-data.ts'
-import type { StoredSession } from '../session/model/stored-session.ts'
-import { copySession } from '../session/model/stored-session.ts'
-import { sessionSlot } from '../session/session-slot.ts'
-import type { SessionStorage } from '../session/storage.ts'
-import type { TokenFamily } from './token-family.ts'
+import type { Exchange } from '../../http/exchange.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
+import { chain } from '../../lib/chain.ts'
+import type { CookieSessionStorage } from '../../session/cookie/in-cookie.ts'
+import type { SessionData } from '../../session/model/session-data.ts'
+import type { StoredSession } from '../../session/model/stored-session.ts'
+import { copySession } from '../../session/model/stored-session.ts'
+import { sessionSlot } from '../../session/session-slot.ts'
+import type { SessionStorage } from '../../session/storage.ts'
+import type { ClientParts, TokenFamily } from './process-memory.ts'
 import {
   closeFamily,
-  deferPersistence,
   findFamily,
   hasEnded,
   hasFamilies,
+  keepUntilSent,
   markEnded,
   markPersisted,
   markSent,
   tokenKey,
-} from './token-family.ts'
-
-export interface PendingRefreshParts {
-  readonly config: Config
-  readonly clientTag: () => MaybePromise<string>
-}
+} from './process-memory.ts'
 
 /**
  * Returns a storage of sessions in cookies that applies the refreshes of this process: a request whose cookie is from before a
  * refresh loads and saves the session with the new tokens.
  */
-export function withPendingRefreshes(
-  storage: CookieSessionStorage,
-  { clientTag, config }: PendingRefreshParts,
-): SessionStorage {
+export function withPendingRefreshes(storage: CookieSessionStorage, parts: ClientParts): SessionStorage {
+  const { config } = parts
+
   async function getFamily(session: StoredSession): Promise<TokenFamily | undefined> {
     if (!hasFamilies()) return undefined
     const { refreshToken } = session.data.tokenSet
-    return refreshToken
-      ? findFamily(await tokenKey(await clientTag(), refreshToken), session, config.clock())
-      : undefined
+    return refreshToken ? findFamily(await tokenKey(parts, refreshToken), session, config.clock()) : undefined
   }
 
   const load = (exchange: Exchange): MaybePromise<StoredSession | null> =>
@@ -93,7 +84,7 @@ export function withPendingRefreshes(
         if (hasSameTokens(saved, family.latest)) return markPersisted(family)
         markSent(family)
         // If the newer tokens have been sent already, this cookie replaces them in the browser.
-        if (!family.closed) deferPersistence(config, family, family.latest)
+        if (!family.closed) keepUntilSent(config, family, family.latest)
       })
       return isKept
     },

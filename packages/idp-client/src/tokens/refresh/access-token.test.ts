@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
-import { Cookies, engineFor } from '../../test/support/engine.ts'
-import type { SessionDataStore } from '../config/options.ts'
-import { randomToken } from '../crypto/random.ts'
-import { OAuthError } from '../errors/provider.ts'
-import { freshlyStored } from '../session/model/session.ts'
-import { memoryStore } from '../stores/memory.ts'
-import { getFreshToken } from './fresh-token.ts'
-import { toTokenRequest } from './token-request.ts'
+import { Cookies, engineFor } from '../../../test/support/engine.ts'
+import type { SessionDataStore } from '../../config/options.ts'
+import { randomToken } from '../../crypto/random.ts'
+import { OAuthError } from '../../errors/provider.ts'
+import { freshlyStored } from '../../session/model/session.ts'
+import { memoryStore } from '../../stores/memory.ts'
+import { toTokenRequest } from '../token-request.ts'
+import { getFreshToken } from './access-token.ts'
 
 /**
  * Two processes on one store that cannot lock. This one sends the refresh token `rt-1`, which the other one redeems

@@ -1,13 +1,21 @@
 import { expect, test } from 'vitest'
-import { Cookies, engineFor } from '../../test/support/engine.ts'
-import { randomToken } from '../crypto/random.ts'
-import { createCookieSessionStorage } from '../session/cookie/in-cookie.ts'
-import { freshlyStored } from '../session/model/session.ts'
-import { getFreshToken } from './fresh-token.ts'
+import { Cookies, engineFor } from '../../../test/support/engine.ts'
+import { randomToken } from '../../crypto/random.ts'
+import { createCookieSessionStorage } from '../../session/cookie/in-cookie.ts'
+import { freshlyStored } from '../../session/model/session.ts'
+import { toTokenRequest } from '../token-request.ts'
+import { verifyInSession } from '../verified.ts'
+import { getFreshToken } from './access-token.ts'
 import { withPendingRefreshes } from './pending-refreshes.ts'
-import { advance, closeFamily, findFamily, markPending, markPersisted, openFamily } from './token-family.ts'
-import { toTokenRequest } from './token-request.ts'
-import { verifyInSession } from './verified.ts'
+import {
+  advance,
+  closeFamily,
+  findFamily,
+  isPending,
+  keepUntilSent,
+  markPersisted,
+  openFamily,
+} from './process-memory.ts'
 
 async function signedIn() {
   const { clock, engine } = engineFor()
@@ -141,11 +149,11 @@ test('[C8] a session that was loaded before a step-up and saved after it keeps t
 })
 
 test('no token is redeemed if it cannot be written and too many are pending already', async () => {
-  const { ask, clock, cookies, engine, redeemed } = await signedIn()
+  const { ask, cookies, engine, redeemed } = await signedIn()
   const session = await engine.sessions.load(cookies.exchange())
   if (!session) throw new Error('no session')
   const families = Array.from({ length: 1000 }, (_, at) => openFamily(`waiting-${at}`, session))
-  for (const family of families) markPending(family, clock.now + 600, clock.now)
+  for (const family of families) keepUntilSent(engine.config, family, session)
   const readOnly = () => ({ ...cookies.exchange(), canWrite: () => false })
   await expect(ask(readOnly())).rejects.toMatchObject({ code: 'REFRESH_NOT_PERSISTABLE' })
   expect(redeemed).toEqual([])
@@ -154,13 +162,13 @@ test('no token is redeemed if it cannot be written and too many are pending alre
 })
 
 test('[C2] at most 1000 sessions are pending, also if writes fail', async () => {
-  const { clock, cookies, engine } = await signedIn()
+  const { cookies, engine } = await signedIn()
   const session = await engine.sessions.load(cookies.exchange())
   if (!session) throw new Error('no session')
   const families = Array.from({ length: 1001 }, (_, at) => openFamily(`pending-${at}`, session))
-  for (const family of families) markPending(family, clock.now + 600, clock.now)
-  expect(families.filter(({ pending }) => pending).length).toBeLessThanOrEqual(1000)
-  expect(families.map(({ pending }) => pending)).toEqual(expect.arrayContaining([true, false]))
+  for (const family of families) keepUntilSent(engine.config, family, session)
+  expect(families.filter(isPending).length).toBeLessThanOrEqual(1000)
+  expect(families.map(isPending)).toEqual(expect.arrayContaining([true, false]))
   for (const family of families) closeFamily(family)
 })
 
@@ -184,8 +192,8 @@ test('[C2] a session that is refreshed often without being written keeps only th
   let last = 0
   const refresh = (times: number): void => {
     for (let time = 0; time < times; time += 1) {
-      advance(family, session, { from: `token-${last}`, to: `token-${++last}` }, clock.now)
-      markPending(family, clock.now + 86_400, clock.now)
+      advance(family, session, [`token-${last}`, `token-${++last}`], clock.now)
+      keepUntilSent(engine.config, family, session)
       clock.now += 61
     }
   }
