@@ -1,5 +1,5 @@
+import { toGuideUrl } from '../errors/advice.ts'
 import { codes } from '../errors/codes.ts'
-import { toGuideUrl } from '../errors/guide.ts'
 import type { FailureReport } from './failure-wording.ts'
 import { toWording } from './failure-wording.ts'
 import { escapeHtml, isLink, link, page } from './page.ts'

@@ -1,5 +1,5 @@
+import { toGuideUrl } from '../errors/advice.ts'
 import type { Diagnosis } from '../errors/diagnosis.ts'
-import { toGuideUrl } from '../errors/guide.ts'
 import type { ProviderEndpoint } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedy.ts'
 import type { StoreOperation } from '../errors/session.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { describe } from '../../errors/describe.ts'
+import { describe } from '../../errors/diagnosis.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 import { askStore } from './store-call.ts'
 
