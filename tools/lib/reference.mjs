@@ -12,9 +12,15 @@ export { variableNames } from './config/env.ts'
 export { optionRows } from './config/option-rows.ts'
 export { resolve } from './config/resolve.ts'
 import { remedies } from './errors/remedies.ts'
+import { codesByClass } from './errors/code.ts'
 import { codes as rows } from './errors/codes.ts'
 export { remedies }
-export const codes = Object.fromEntries(Object.entries(rows).map(([code, row]) => [code, { ...row, advice: remedies[code] }]))
+const classesOf = (code) => Object.keys(codesByClass).filter((name) => codesByClass[name].includes(code))
+const toEntry = ([code, row]) => {
+  const [first, ...also] = classesOf(code)
+  return [code, { ...row, class: first, also, advice: remedies[code] }]
+}
+export const codes = Object.fromEntries(Object.entries(rows).map(toEntry))
 export { table } from './routes/table.ts'
 `
 

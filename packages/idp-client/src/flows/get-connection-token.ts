@@ -1,6 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { AccessTokenForConnectionError } from '../errors/connection-token.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { defined } from '../lib/defined.ts'
 import { getFreshConnectionToken } from '../tokens/connection-token.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
 import { withMainToken } from '../tokens/refresh/process-memory.ts'
@@ -70,5 +71,5 @@ export async function getConnectionToken(
     const wanted = toTokenRequest(config.authorization, {})
     throw await orMfaRequired(engine, error, { wanted, session })
   })
-  return { token: accessToken, expiresAt, ...(scope === undefined ? {} : { scope }) }
+  return defined({ token: accessToken, expiresAt, scope })
 }

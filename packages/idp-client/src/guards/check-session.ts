@@ -1,6 +1,7 @@
 import type { AuthorizationConfig, Config } from '../config/config.ts'
 import type { Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { defined } from '../lib/defined.ts'
 import { isOfOrganization } from '../oidc/organization.ts'
 import { serverTime } from '../oidc/server-time.ts'
 import { detachedCopy } from '../session/model/detached.ts'
@@ -50,12 +51,12 @@ function toGuardParameters({ authorization }: Config, requirements: Requirements
   const { acr, maxAge, organization, scope: required = [] } = requirements
   const scope = unitedScope(...required)
   const age = maxAge === undefined ? undefined : Math.min(maxAge, authorization.maxAge ?? maxAge)
-  return {
-    ...(age === undefined ? {} : { max_age: String(age) }),
-    ...(acr ? { acr_values: acr.join(' ') } : {}),
+  return defined({
+    max_age: age === undefined ? undefined : String(age),
+    acr_values: acr ? acr.join(' ') : undefined,
     ...organizationParameter(authorization, organization),
-    ...(scope === '' ? {} : { scope }),
-  }
+    scope: scope === '' ? undefined : scope,
+  })
 }
 
 /** Returns the fingerprint of a session that this login would create. */
