@@ -154,7 +154,6 @@ export const packagePlaces = [
   { name: '@sveltejs/kit', places: ['adapters/sveltekit/'] },
   { name: 'astro:', places: ['adapters/astro/'] },
   { name: '#cipher', places: ['crypto/'] },
-  { name: '#signature', places: ['oidc/keys.ts'] },
   { name: '#async-context', places: ['lib/request-scope.ts'] },
   { name: 'cloudflare:', places: ['lib/async-context.workerd.ts'] },
   {
@@ -162,7 +161,6 @@ export const packagePlaces = [
     places: [
       'adapters/node/',
       'crypto/cipher.node.ts',
-      'crypto/signature.node.ts',
       'lib/async-context.node.ts',
       'adapters/build-time/options.ts',
       'adapters/astro-integration/integration.ts',

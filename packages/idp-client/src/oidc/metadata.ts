@@ -1,9 +1,9 @@
 import type { Config, ProviderAddress } from '../config/config.ts'
-import type { SignatureAlgorithm } from '../crypto/signature.ts'
 import { DiscoveryError } from '../errors/provider.ts'
 import { mayRequest } from './fetch.ts'
 import type { JsonObject } from './json.ts'
 import { stringList } from './json.ts'
+import { isSupportedAlgorithm } from './keys.ts'
 
 /** Validated metadata of the provider, as far as this client uses it (OpenID Connect Discovery 1.0 section 3). */
 export interface ServerMetadata {
@@ -49,14 +49,6 @@ export type EndpointName = keyof typeof endpoints
 /** Returns the metadata property of an endpoint. */
 export function toWireName(name: EndpointName): string {
   return endpoints[name]
-}
-
-/** Asymmetric algorithms with a known hash, which `at_hash` needs. */
-const ALGORITHM = /^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA|Ed25519)$/
-
-/** Returns whether signatures of this algorithm can be verified here: never `none` or a symmetric one. */
-export function isSupportedAlgorithm(algorithm: unknown): algorithm is SignatureAlgorithm {
-  return typeof algorithm === 'string' && ALGORITHM.test(algorithm)
 }
 
 /** Returns why a URL of the provider must not be used, or `null` if it may. */

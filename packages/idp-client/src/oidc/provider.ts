@@ -49,7 +49,7 @@ export interface Provider {
 const MAX_DOCUMENTS = 1000
 
 const documents = (): Lru<string, CachedDocument<unknown>> =>
-  processWide('cache:provider-documents/7', () => new Lru(MAX_DOCUMENTS))
+  processWide('cache:provider-documents/8', () => new Lru(MAX_DOCUMENTS))
 
 /**
  * Returns the cached document with this key. Two `fetch` functions may load different documents, so `fetch` is part

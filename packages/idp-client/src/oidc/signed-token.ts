@@ -1,6 +1,5 @@
 import type { Config } from '../config/config.ts'
 import { fromBase64url } from '../crypto/base64url.ts'
-import type { SignatureAlgorithm } from '../crypto/signature.ts'
 import type { Remedy } from '../errors/remedy.ts'
 import { strictText } from '../lib/utf8.ts'
 import { reportFailure } from '../log/failure.ts'
@@ -8,9 +7,8 @@ import type { Renewal, TokenSender } from './cached-document.ts'
 import type { JsonObject } from './json.ts'
 import { parseObject } from './json.ts'
 import type { KeySet, SignatureFault, SignatureHeader } from './keys.ts'
-import { verifyWith } from './keys.ts'
+import { isSupportedAlgorithm, verifyWith } from './keys.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { isSupportedAlgorithm } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import { serverTime } from './server-time.ts'
 
@@ -27,7 +25,7 @@ export interface TokenKind {
 }
 
 export interface SignedToken {
-  readonly algorithm: SignatureAlgorithm
+  readonly algorithm: string
   readonly claims: JsonObject
 }
 
