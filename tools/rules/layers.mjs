@@ -6,7 +6,7 @@ const foundation = ['lib', 'errors', 'log', 'http', 'crypto']
 const sessions = ['session', 'session/model', 'session/cookie', 'session/store']
 
 /** The layers that operations consist of. */
-const operationLayers = [...foundation, 'config', 'oidc', ...sessions, 'transaction', 'tokens']
+const operationLayers = [...foundation, 'config', 'oidc', 'oidc/vendor', ...sessions, 'transaction', 'tokens']
 
 const hostLayers = [
   'lib',
@@ -46,6 +46,7 @@ export const layers = {
     loadedTypes: [...operationLayers, 'callback', 'flows', 'routes'],
   },
   oidc: { values: ['lib', 'errors', 'log', 'crypto'], types: ['config'] },
+  'oidc/vendor': { values: ['lib', 'errors', 'oidc'], types: ['config'] },
   session: { values: [...foundation, 'session/model'], types: ['config'] },
   'session/cookie': { values: [...foundation, 'session/model', 'session'], types: ['config'] },
   'session/store': {

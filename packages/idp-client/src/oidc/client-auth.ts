@@ -4,9 +4,9 @@ import type { Config, SecretMethod } from '../config/config.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { systemClock } from '../lib/clock.ts'
 import { lazyPromise } from '../lib/lazy.ts'
+import { serverTime } from './claims.ts'
 import { isSupportedAlgorithm } from './keys.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { serverTime } from './server-time.ts'
 
 export type Metadata = Pick<
   ServerMetadata,

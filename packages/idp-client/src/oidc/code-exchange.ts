@@ -3,9 +3,8 @@ import { OAuthError } from '../errors/provider.ts'
 import type { IdTokenClaims } from './id-token.ts'
 import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
-import { requestTokens } from './token-endpoint.ts'
-import type { TokenGrant } from './token-grant.ts'
-import { validateTokenGrant } from './token-grant.ts'
+import type { TokenGrant } from './token-endpoint.ts'
+import { requestTokens, validateTokenGrant } from './token-endpoint.ts'
 import { invalidResponse, redirectUriSent, refusal } from './translate.ts'
 
 export interface CodeExchange {

@@ -3,19 +3,25 @@ import { hashToken } from '../crypto/random.ts'
 import { OAuthError } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedy.ts'
 import { utf8 } from '../lib/utf8.ts'
-import type { JsonObject } from './json.ts'
-import { compareOrganization, isOfOrganization } from './organization.ts'
-import type { Provider } from './provider.ts'
-import type { Assert, SignedToken, TokenKind, VerificationClock } from './signed-token.ts'
+import type { Assert, VerificationClock } from './claims.ts'
 import {
+  checkIssuerAndAudience,
   checkTimes,
+  checkTimeTypes,
+  compareOrganization,
   createAssert,
+  isOfOrganization,
   isTime,
+  timeFault,
   toAudiences,
   toTimeFault,
   toVerificationClock,
-  verifyToken,
-} from './signed-token.ts'
+} from './claims.ts'
+import type { JsonObject } from './json.ts'
+import type { ServerMetadata } from './metadata.ts'
+import type { Provider } from './provider.ts'
+import type { SignedToken, TokenKind } from './signed-token.ts'
+import { allowedAlgorithms, checkSignature, decodeToken, verifyToken } from './signed-token.ts'
 
 /** All claims of a validated ID token, including protocol claims. */
 export interface IdTokenClaims {
@@ -51,15 +57,15 @@ function refuse(detail: string, remedy?: Remedy): never {
   throw new OAuthError('ID_TOKEN_INVALID', { detail, endpoint: 'token', ...(remedy ? { remedy } : {}) })
 }
 
-export const assertIdToken: Assert = createAssert(refuse)
+const assertIdToken: Assert = createAssert(refuse)
 
-export const idTokenKind: TokenKind = {
+const idTokenKind: TokenKind = {
   sender: 'provider',
   refuse,
   accepts: (typ) => !(typeof typ === 'string' && typ.toLowerCase().endsWith('+jwt')),
 }
 
-export function checkParties(claims: JsonObject, clientId: string): void {
+function checkParties(claims: JsonObject, clientId: string): void {
   const { sub, azp } = claims
   assertIdToken(typeof sub === 'string' && sub !== '', 'sub is missing or not a string.')
   assertIdToken(azp === undefined || azp === clientId, 'azp is not the client id.', 'ID_TOKEN_AUDIENCE')
@@ -120,7 +126,7 @@ async function leftHalf(hashName: string, accessToken: string): Promise<string> 
  * Validates `at_hash` (OpenID Connect Core 3.1.3.6): the left half of the hash of the signature algorithm. An EdDSA
  * token with an unknown hash is logged, not rejected.
  */
-export async function checkAccessTokenHash(
+async function checkAccessTokenHash(
   { algorithm, claims }: SignedToken,
   accessToken: string | undefined,
   { config }: Provider,
@@ -155,7 +161,7 @@ const OTHER_ORGANIZATION = 'org_id or org_name is not that of the ID token befor
  * Validates that a token is about the user, issuer, audiences and organization of the session. Returns whether it omits the
  * organization of the session.
  */
-export function checkSuccession(
+function checkSuccession(
   claims: JsonObject,
   { previous, subject }: Pick<IdTokenChecks, 'previous' | 'subject'>,
 ): { readonly omitsOrganization: boolean } {
@@ -184,7 +190,7 @@ export async function validateIdToken(
 ): Promise<IdTokenClaims> {
   const signed = await verifyToken(provider, token, idTokenKind)
   const { claims } = signed
-  const clock = toVerificationClock(provider)
+  const clock = toVerificationClock(provider.config)
   checkParties(claims, provider.config.clientId)
   checkLifetime(claims, clock, checks.startedAt)
   assertIdToken(
@@ -198,4 +204,68 @@ export async function validateIdToken(
   assertIdToken(!checkSuccession(claims, checks).omitsOrganization, OTHER_ORGANIZATION)
   // The checks above include the type of each property that the type promises.
   return claims as IdTokenClaims
+}
+
+/** Reason why a refreshed ID token is ignored while the other tokens of the response are accepted. */
+export type IgnoredReason = 'keys' | 'time' | 'auth_time' | 'nonce' | 'organization'
+
+export type RefreshedIdToken =
+  | { readonly kind: 'valid'; readonly claims: IdTokenClaims }
+  | { readonly kind: 'ignored'; readonly reason: IgnoredReason; readonly detail: string }
+
+export interface RefreshChecks {
+  readonly metadata: ServerMetadata
+  readonly accessToken: string
+  /** `sub` of the session's user. */
+  readonly subject: string
+  /** Known claims of the session: `iss`, `sub`, `aud`, `org_id`, `org_name`, `auth_time` and `nonce`. */
+  readonly previous?: JsonObject
+}
+
+const ignored = (reason: IgnoredReason, detail: string): RefreshedIdToken => ({
+  kind: 'ignored',
+  reason,
+  detail,
+})
+
+function isEarlier(authTime: unknown, previous: unknown): boolean {
+  return isTime(authTime) && isTime(previous) && authTime < previous
+}
+
+/**
+ * Validates the ID token of a refresh (OpenID Connect Core 12.2). Checks that need neither keys nor clocks come first,
+ * so that missing keys or a wrong clock cannot hide a token that is forged or about another user. Throws `OAuthError`
+ * `ID_TOKEN_INVALID` if the whole response must be rejected. A token that is invalid for another reason is `ignored`,
+ * because rejecting the response would lose the rotated refresh token.
+ */
+export async function validateRefreshedIdToken(
+  provider: Provider,
+  token: string,
+  checks: RefreshChecks,
+): Promise<RefreshedIdToken> {
+  const { accessToken, metadata, previous = {} } = checks
+  const { issuer } = metadata
+  const allowed = allowedAlgorithms(provider.config, metadata)
+  const decoded = decodeToken(token, allowed, idTokenKind)
+  const { claims } = decoded
+  const { clientId } = provider.config
+  checkIssuerAndAudience(claims, { issuer, clientId }, assertIdToken)
+  checkParties(claims, clientId)
+  const { omitsOrganization } = checkSuccession(claims, checks)
+  assertIdToken(claims['exp'] !== undefined, 'exp is missing.')
+  checkTimeTypes(claims, assertIdToken)
+  await checkAccessTokenHash(decoded, accessToken, provider)
+  const signature = await checkSignature(provider, token, decoded)
+  assertIdToken(signature.status !== 'wrong', "Its signature does not match the provider's keys.")
+  if (signature.status === 'unknown') return ignored('keys', signature.detail)
+  const fault = timeFault(claims, toVerificationClock(provider.config))
+  if (fault !== undefined) return ignored('time', fault)
+  if (isEarlier(claims['auth_time'], previous['auth_time']))
+    return ignored('auth_time', 'auth_time is earlier than that of the session.')
+  const { nonce } = claims
+  if (nonce !== undefined && previous['nonce'] !== undefined && nonce !== previous['nonce'])
+    return ignored('nonce', 'nonce is not that of the session.')
+  if (omitsOrganization) return ignored('organization', 'org_id or org_name of the session is missing.')
+  // The checks above include the type of each property that the type promises.
+  return { kind: 'valid', claims: claims as IdTokenClaims }
 }

@@ -1,7 +1,5 @@
 import type { ClientAuth } from 'oauth4webapi'
 import type { Config } from '../config/config.ts'
-import type { MaybePromise } from '../lib/chain.ts'
-import { chain } from '../lib/chain.ts'
 import { identify } from '../lib/identify.ts'
 import { lazyPromise } from '../lib/lazy.ts'
 import { Lru } from '../lib/lru.ts'
@@ -35,9 +33,9 @@ export interface Provider {
    * Returns the provider's metadata, from the cache of the process (600 s; older while the provider is down). Throws
    * `DiscoveryError`.
    */
-  metadata(): MaybePromise<ServerMetadata>
+  metadata(): Promise<ServerMetadata>
   /** Returns the provider's signing keys, cached in the same way. Throws `DiscoveryError`. */
-  keys(): MaybePromise<KeySet>
+  keys(): Promise<KeySet>
   /**
    * Returns newer keys than `seen`, which do not verify a token of this sender, unless the last reload for such a token is
    * too recent. Throws `DiscoveryError`.
@@ -107,7 +105,7 @@ export function createProvider(config: Config): Provider {
     load: () => load(ofDiscovery, url, readDiscovery),
   }
   const document = cachedDocument<ServerMetadata>('metadata', config, provider.url, provider.issuers)
-  const metadata = (): MaybePromise<ServerMetadata> => document.read(discovery)
+  const metadata = (): Promise<ServerMetadata> => document.read(discovery)
 
   let latestKeys: KeyDocument | undefined
 
@@ -128,11 +126,10 @@ export function createProvider(config: Config): Provider {
     }),
     authentication: clientAuthentications(config),
     metadata,
-    keys: () =>
-      chain(metadata(), (server) => {
-        const { document, source } = getKeyDocument(server)
-        return document.read(source)
-      }),
+    async keys() {
+      const { document, source } = getKeyDocument(await metadata())
+      return document.read(source)
+    },
     async newerKeys(seen, sender) {
       const { document, source } = getKeyDocument(await metadata())
       return document.renew(seen, source, sender)

@@ -1,7 +1,6 @@
 import type { Provider } from './provider.ts'
-import { requestTokens } from './token-endpoint.ts'
-import type { TokenGrant } from './token-grant.ts'
-import { validateTokenGrant } from './token-grant.ts'
+import type { TokenGrant } from './token-endpoint.ts'
+import { requestTokens, validateTokenGrant } from './token-endpoint.ts'
 
 /** Parameters that only the library sets. */
 const OWNED: ReadonlySet<string> = new Set([

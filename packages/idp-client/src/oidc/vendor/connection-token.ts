@@ -1,8 +1,7 @@
-import type { Provider } from './provider.ts'
-import { requestTokens } from './token-endpoint.ts'
-import type { TokenGrant } from './token-grant.ts'
-import { validateTokenGrant } from './token-grant.ts'
-import { vendorValue } from './vendor.ts'
+import type { Provider } from '../provider.ts'
+import type { TokenGrant } from '../token-endpoint.ts'
+import { requestTokens, validateTokenGrant } from '../token-endpoint.ts'
+import { vendorValue } from '../vendor.ts'
 
 export interface ConnectionRequest {
   /** Name of the upstream identity provider at the provider. */

@@ -1,18 +1,18 @@
-import type { Config } from '../config/config.ts'
-import type { ConnectedAccount } from '../config/hooks.ts'
-import { isIdpError } from '../errors/base.ts'
-import { AccountApiError } from '../errors/connected-accounts.ts'
-import { pause } from '../lib/pause.ts'
-import { readProblem } from './account-problem.ts'
-import { isNonceChallenge, nonceRetryDelay } from './dpop.ts'
-import type { ProviderRequest, ReceivedResponse } from './fetch.ts'
-import type { JsonObject } from './json.ts'
-import { isObject, parseObject, stringList, stringProperty } from './json.ts'
-import { requireEndpoint, unusableReason } from './metadata.ts'
-import { toCodeChallenge } from './pkce.ts'
-import type { Provider } from './provider.ts'
-import { invalidResponse, oauthError } from './translate.ts'
-import { vendorValue } from './vendor.ts'
+import type { Config } from '../../config/config.ts'
+import type { ConnectedAccount } from '../../config/hooks.ts'
+import { isIdpError } from '../../errors/base.ts'
+import type { AccountApiFailure, AccountApiValidationError } from '../../errors/connected-accounts.ts'
+import { AccountApiError } from '../../errors/connected-accounts.ts'
+import { pause } from '../../lib/pause.ts'
+import { toCodeChallenge } from '../authorize.ts'
+import { isNonceChallenge, nonceRetryDelay } from '../dpop.ts'
+import type { ProviderRequest, ReceivedResponse } from '../fetch.ts'
+import type { JsonObject } from '../json.ts'
+import { isObject, parseObject, stringList, stringProperty } from '../json.ts'
+import { requireEndpoint, unusableReason } from '../metadata.ts'
+import type { Provider } from '../provider.ts'
+import { descriptionText, invalidResponse, oauthError } from '../translate.ts'
+import { vendorValue } from '../vendor.ts'
 
 /** Scopes of the account API, which manages the connected accounts of the signed-in user. */
 
@@ -84,6 +84,43 @@ async function send(
   const second = await provider.send(url.href, await request(nonce))
   dpop.learn(url, second.response)
   return second
+}
+
+/** Maximum number of validation errors. */
+const ENTRIES = 20
+
+/** Returns those of the named properties that are strings; truncated, but still untrusted. */
+function pickStrings<Name extends string>(
+  object: JsonObject,
+  names: readonly Name[],
+): { [Key in Name]?: string } {
+  const texts = names.flatMap((name) => {
+    const text = descriptionText(stringProperty(object, name))
+    return text === undefined ? [] : [[name, text] as const]
+  })
+  return Object.fromEntries(texts) as { [Key in Name]?: string }
+}
+
+function validationErrors(value: unknown): AccountApiValidationError[] {
+  if (!Array.isArray(value)) return []
+  return value
+    .slice(0, ENTRIES)
+    .filter((entry: unknown) => isObject(entry))
+    .map((entry) => pickStrings(entry, ['field', 'detail', 'pointer', 'source']))
+}
+
+/**
+ * Parses an error response of the account API (problem JSON, RFC 9457). Without a readable body only the status is
+ * known.
+ */
+function readProblem(providerStatus: number, body: JsonObject | null): AccountApiFailure {
+  if (!body) return { providerStatus }
+  const errors = validationErrors(body['validation_errors'])
+  return {
+    providerStatus,
+    ...pickStrings(body, ['type', 'title', 'detail']),
+    ...(errors.length > 0 ? { validationErrors: errors } : {}),
+  }
 }
 
 /**
