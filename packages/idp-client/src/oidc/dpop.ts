@@ -7,6 +7,7 @@ import { importPKCS8, importSPKI } from 'jose/key/import'
 import type { DPoPHandle } from 'oauth4webapi'
 import { DPoP, modifyAssertion } from 'oauth4webapi'
 import type { Config, DpopKeys } from '../config/config.ts'
+import type { DpopKeyPair } from '../config/options.ts'
 import { hashToken, randomToken } from '../crypto/random.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { lazy } from '../lib/lazy.ts'
@@ -20,12 +21,7 @@ import type { JsonObject } from './json.ts'
  * authorization server means nothing to an API, not even on the same origin.
  */
 
-interface KeyPair {
-  readonly publicKey: CryptoKey
-  readonly privateKey: CryptoKey
-}
-
-interface ImportedKeys extends KeyPair {
+interface ImportedKeys extends DpopKeyPair {
   /** The public key as embedded in proofs. */
   readonly jwk: JWK
 }
@@ -78,7 +74,7 @@ function sign(payload: string, privateKey: CryptoKey, header: object = {}): Prom
   return new CompactSign(utf8(payload)).setProtectedHeader({ alg: ALGORITHM, ...header }).sign(privateKey)
 }
 
-async function load(keys: DpopKeys): Promise<KeyPair> {
+async function load(keys: DpopKeys): Promise<DpopKeyPair> {
   if (keys.kind === 'none')
     throw unusable(
       'DPoP needs a key pair: set dpopKeyPair, or both IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY.',

@@ -1,5 +1,6 @@
 import { LogoutTokenError } from '../errors/logout-token.ts'
 import type { Remedy } from '../errors/remedy.ts'
+import { defined } from '../lib/defined.ts'
 import type { Assert } from './claims.ts'
 import { checkTimes, createAssert, toTimeFault, toVerificationClock } from './claims.ts'
 import type { JsonObject } from './json.ts'
@@ -84,12 +85,6 @@ export async function validateLogoutToken(provider: Provider, token: string): Pr
   const sub = optionalString(claims, 'sub')
   const sid = optionalString(claims, 'sid')
   assert(sub !== undefined || sid !== undefined, 'It names neither sub nor sid.')
-  return {
-    // Equal to the issuer of the metadata.
-    iss: String(iss),
-    ...(sub === undefined ? {} : { sub }),
-    ...(sid === undefined ? {} : { sid }),
-    jti,
-    ...times,
-  }
+  // `iss` is equal to the issuer of the metadata.
+  return defined({ iss: String(iss), sub, sid, jti, ...times })
 }

@@ -1,5 +1,6 @@
 import type { Config, ProviderAddress } from '../config/config.ts'
 import { DiscoveryError } from '../errors/provider.ts'
+import { defined } from '../lib/defined.ts'
 import { mayRequest } from './fetch.ts'
 import type { JsonObject } from './json.ts'
 import { stringList } from './json.ts'
@@ -94,11 +95,11 @@ function describeDifference(issuer: unknown, configured: string): string {
   const [theirs, ours] = [new URL(issuer), new URL(configured)]
   const trimmed = ({ pathname }: URL): string => pathname.replace(/\/$/, '')
   const parts = [
-    ...(theirs.protocol === ours.protocol ? [] : ['scheme']),
-    ...(theirs.hostname === ours.hostname ? [] : ['host']),
-    ...(theirs.port === ours.port ? [] : ['port']),
-    ...(trimmed(theirs) === trimmed(ours) ? [] : ['path']),
-  ]
+    theirs.protocol !== ours.protocol && 'scheme',
+    theirs.hostname !== ours.hostname && 'host',
+    theirs.port !== ours.port && 'port',
+    trimmed(theirs) !== trimmed(ours) && 'path',
+  ].filter(Boolean)
   return parts.length === 0 ? 'differs in the trailing slash' : `differs in ${parts.join(', ')}`
 }
 
@@ -123,20 +124,17 @@ export function readMetadata(
     throw otherIssuer(issuer, config.provider)
   }
   const [usable, unusable] = readEndpoints(document, config.allowInsecureRequests)
-  const scopes = stringList(document, 'scopes_supported')
-  const clientAuthMethods = stringList(document, 'token_endpoint_auth_methods_supported')
-  const clientAuthAlgorithms = stringList(document, 'token_endpoint_auth_signing_alg_values_supported')
-  return {
+  return defined({
     issuer,
     ...usable,
     requirePar: document['require_pushed_authorization_requests'] === true,
     issuerInCallback: document['authorization_response_iss_parameter_supported'] === true,
     idTokenAlgorithms: idTokenAlgorithms(document),
-    ...(scopes ? { scopes } : {}),
-    ...(clientAuthMethods ? { clientAuthMethods } : {}),
-    ...(clientAuthAlgorithms ? { clientAuthAlgorithms } : {}),
+    scopes: stringList(document, 'scopes_supported'),
+    clientAuthMethods: stringList(document, 'token_endpoint_auth_methods_supported'),
+    clientAuthAlgorithms: stringList(document, 'token_endpoint_auth_signing_alg_values_supported'),
     unusable,
-  }
+  })
 }
 
 /**

@@ -66,13 +66,6 @@ function cachedDocument<T>(
   return document as CachedDocument<T>
 }
 
-/** The signing keys at one `jwks_uri`. */
-interface KeyDocument {
-  readonly address: string
-  readonly document: CachedDocument<KeySet>
-  readonly source: DocumentSource<KeySet>
-}
-
 /** Creates the provider of a configuration. No I/O happens before the first use. */
 export function createProvider(config: Config): Provider {
   const { clock, httpTimeout: patience, provider } = config
@@ -98,23 +91,15 @@ export function createProvider(config: Config): Provider {
     return readMetadata(document, config)
   }
 
-  const discovery = {
-    clock,
-    report,
-    patience,
-    load: () => load(ofDiscovery, url, readDiscovery),
-  }
+  const toSource = <T>(load: () => Promise<T>): DocumentSource<T> => ({ clock, report, patience, load })
+  const discovery = toSource(() => load(ofDiscovery, url, readDiscovery))
   const document = cachedDocument<ServerMetadata>('metadata', config, provider.url, provider.issuers)
   const metadata = (): Promise<ServerMetadata> => document.read(discovery)
 
-  let latestKeys: KeyDocument | undefined
-
-  function getKeyDocument(server: ServerMetadata): KeyDocument {
-    const address = requireEndpoint(server, 'jwksUri')
-    if (latestKeys?.address === address) return latestKeys
-    const source = { clock, report, patience, load: () => load({ endpoint: 'jwks' }, address, readKeySet) }
-    latestKeys = { address, source, document: cachedDocument<KeySet>('keys', config, address) }
-    return latestKeys
+  async function getKeyDocument(): Promise<[CachedDocument<KeySet>, DocumentSource<KeySet>]> {
+    const address = requireEndpoint(await metadata(), 'jwksUri')
+    const source = toSource(() => load({ endpoint: 'jwks' }, address, readKeySet))
+    return [cachedDocument<KeySet>('keys', config, address), source]
   }
 
   return {
@@ -127,11 +112,11 @@ export function createProvider(config: Config): Provider {
     authentication: clientAuthentications(config),
     metadata,
     async keys() {
-      const { document, source } = getKeyDocument(await metadata())
+      const [document, source] = await getKeyDocument()
       return document.read(source)
     },
     async newerKeys(seen, sender) {
-      const { document, source } = getKeyDocument(await metadata())
+      const [document, source] = await getKeyDocument()
       return document.renew(seen, source, sender)
     },
   }

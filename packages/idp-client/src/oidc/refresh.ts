@@ -1,6 +1,7 @@
 import { toAdvice } from '../errors/advice.ts'
 import type { OAuthError } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedy.ts'
+import { defined } from '../lib/defined.ts'
 import type { IgnoredReason } from './id-token.ts'
 import { validateRefreshedIdToken } from './id-token.ts'
 import type { JsonObject } from './json.ts'
@@ -80,7 +81,7 @@ async function acceptIdToken(
   if (received === undefined || received === null || received === '') return {}
   // A value that is not a string is rejected as a token, like a forged one.
   const idToken = typeof received === 'string' ? received : JSON.stringify(received)
-  const checks = { metadata, accessToken, subject, ...(previous ? { previous } : {}) }
+  const checks = defined({ metadata, accessToken, subject, previous })
   const outcome = await validateRefreshedIdToken(provider, idToken, checks)
   if (outcome.kind === 'valid') return { idToken, claims: outcome.claims }
   const { detail, reason } = outcome
@@ -99,11 +100,7 @@ export async function refreshTokens(provider: Provider, request: RefreshRequest)
   const { audience, refreshToken, scope } = request
   const metadata = await provider.metadata()
   const now = provider.config.clock()
-  const parameters = {
-    refresh_token: refreshToken,
-    ...(scope === undefined ? {} : { scope }),
-    ...(audience === undefined ? {} : { audience }),
-  }
+  const parameters = defined({ refresh_token: refreshToken, scope, audience })
   const target = reporting(provider, request)
   const response = await requestTokens({ provider: target, metadata }, 'refresh_token', parameters)
   return { ...toAccessGrant(response, now), ...(await acceptIdToken(provider, metadata, response, request)) }

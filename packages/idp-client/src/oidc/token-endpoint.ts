@@ -1,4 +1,5 @@
 import { genericTokenEndpointRequest } from 'oauth4webapi'
+import { defined } from '../lib/defined.ts'
 import { call } from './call.ts'
 import { isTime } from './claims.ts'
 import type { IdTokenChecks, IdTokenClaims } from './id-token.ts'
@@ -108,15 +109,13 @@ function toExpiresAt({ accessToken, body }: TokenResponse, now: number): number 
  */
 export function toAccessGrant(response: TokenResponse, now: number): TokenGrant {
   const { accessToken, body, tokenType } = response
-  const refreshToken = stringProperty(body, 'refresh_token')
-  const scope = stringProperty(body, 'scope')
-  return {
+  return defined({
     accessToken,
     tokenType,
     expiresAt: toExpiresAt(response, now),
-    ...(scope === undefined ? {} : { scope }),
-    ...(refreshToken === undefined ? {} : { refreshToken }),
-  }
+    scope: stringProperty(body, 'scope'),
+    refreshToken: stringProperty(body, 'refresh_token'),
+  })
 }
 
 /** Returns the tokens of a response with the validated ID token; `now` as for `toAccessGrant`. */
