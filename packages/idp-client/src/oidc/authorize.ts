@@ -3,6 +3,7 @@ import { hashToken, randomToken } from '../crypto/random.ts'
 import { CallbackError } from '../errors/callback.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { OAuthError } from '../errors/provider.ts'
+import { defined } from '../lib/defined.ts'
 import { call } from './call.ts'
 import { stringProperty } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
@@ -73,8 +74,8 @@ async function toParameters(
   { config, dpop }: Provider,
   { codeVerifier, nonce, parameters, redirectUri, state }: AuthorizationRequest,
 ): Promise<Map<string, string>> {
-  const thumbprint = config.dpop.enabled ? await (await dpop()).thumbprint() : undefined
-  const owned = {
+  const handle = config.dpop.enabled ? await (await dpop()).handle() : undefined
+  const owned = defined({
     client_id: config.clientId,
     redirect_uri: redirectUri,
     response_type: 'code',
@@ -82,8 +83,8 @@ async function toParameters(
     code_challenge_method: 'S256',
     state,
     nonce,
-    ...(thumbprint === undefined ? {} : { dpop_jkt: thumbprint }),
-  }
+    dpop_jkt: handle?.thumbprint,
+  })
   const settable = [...parameters].filter(([name]) => mayConfigurationSet(name))
   return new Map([...settable, ...Object.entries(owned)])
 }

@@ -14,7 +14,7 @@ import type { EndpointName, ServerMetadata } from './metadata.ts'
 import { requireEndpoint, toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import type { ProviderResponse, RefusedClient } from './translate.ts'
-import { oauthError, refusalIn, retryAfterSeconds, unexpectedStatus } from './translate.ts'
+import { oauthError, refusalIn, unexpectedStatus } from './translate.ts'
 
 /** Endpoints that are called through `oauth4webapi`. */
 const endpointNames = {
@@ -86,6 +86,15 @@ function challengeError(header: string | null): string | undefined {
   return /^(?:bearer|dpop)\s/i.test(header ?? '')
     ? /[\s,]error="([a-z_]{1,64})"/.exec(header ?? '')?.[1]
     : undefined
+}
+
+/** Parses `Retry-After` to seconds (RFC 9110 section 10.2.3): a number, or a date relative to `now`. */
+export function retryAfterSeconds(header: string | null, now: number): number | undefined {
+  const text = header?.trim() ?? ''
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  // HTTP dates start with the name of a day; `Date.parse` would accept many other strings.
+  const date = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isFinite(date) ? Math.max(0, Math.ceil(date / 1000) - now) : undefined
 }
 
 /** Returns what is read of a response; the time is that of `Retry-After`. */

@@ -161,11 +161,6 @@ async function poll(
   throw refusal({ error: 'expired_token' })
 }
 
-function readAuthorizationDetails({ body }: TokenResponse): readonly JsonObject[] | undefined {
-  const details = body['authorization_details']
-  return Array.isArray(details) ? details.filter(isObject) : undefined
-}
-
 /**
  * Authenticates a user on another device and returns the tokens (OpenID Connect Client-Initiated Backchannel
  * Authentication 1.0, poll mode). The ID token must be about the requested user, and the requested organization if
@@ -200,5 +195,7 @@ export async function authenticateByBackchannel(
   const { claims, idToken } = grant
   if (idToken === undefined || !claims)
     throw invalidResponse('id_token is missing.', undefined, 'ID_TOKEN_MISSING')
-  return defined({ ...grant, claims, idToken, authorizationDetails: readAuthorizationDetails(response) })
+  const details = response.body['authorization_details']
+  const authorizationDetails = Array.isArray(details) ? details.filter(isObject) : undefined
+  return defined({ ...grant, claims, idToken, authorizationDetails })
 }

@@ -6,16 +6,9 @@ import type { Assertion, Metadata } from './client-auth.ts'
 import { selectAlgorithm, unusable } from './client-auth.ts'
 import { requireEndpoint } from './metadata.ts'
 
-interface Signer {
-  readonly key: CryptoKey
-  readonly algorithm: string
-}
-
-async function createSigner(auth: Assertion, metadata: Metadata): Promise<Signer> {
-  const algorithm = selectAlgorithm(auth, metadata)
-  if (typeof auth.key !== 'string') return { key: auth.key, algorithm }
+async function importPem(pem: string, algorithm: string): Promise<CryptoKey> {
   try {
-    return { key: await importPKCS8(auth.key, algorithm), algorithm }
+    return await importPKCS8(pem, algorithm)
   } catch {
     // The runtime's own error is not kept: it may quote the key.
     throw unusable(`clientAssertionSigningKey cannot be used as a PKCS#8 private key for ${algorithm}.`)
@@ -23,7 +16,8 @@ async function createSigner(auth: Assertion, metadata: Metadata): Promise<Signer
 }
 
 async function assertionBy(auth: Assertion, metadata: Metadata): Promise<ClientAuth> {
-  const { algorithm, key } = await createSigner(auth, metadata)
+  const algorithm = selectAlgorithm(auth, metadata)
+  const key = typeof auth.key === 'string' ? await importPem(auth.key, algorithm) : auth.key
   const { audience, keyId } = auth
   const tokenEndpoint = audience && requireEndpoint(metadata, 'tokenEndpoint')
   // Without a configured key id there is none: a guess (a thumbprint) that differs from what is registered is refused.

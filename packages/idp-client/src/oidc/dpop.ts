@@ -49,8 +49,6 @@ export interface ResourceRequest {
 export interface Dpop {
   /** The one handle of the client, whether or not `useDPoP` is on. */
   handle(): Promise<DpopHandle>
-  /** The thumbprint of the key that tokens are bound to; undefined without `useDPoP`. */
-  thumbprint(): Promise<string | undefined>
   /**
    * Returns a new proof for one request to an API, with the latest nonce of its origin. Every request needs its own, also
    * a retry.
@@ -120,7 +118,6 @@ export function createDpop(config: Config): Dpop {
 
   return {
     handle,
-    thumbprint: async () => (config.dpop.enabled ? (await handle()).thumbprint : undefined),
 
     async prove({ accessToken, method, url, nonce = nonces.get(url.origin) }) {
       const { keys } = await handle()

@@ -19,8 +19,6 @@ import { discoveryUrl, readMetadata, requireEndpoint } from './metadata.ts'
 import type { DocumentRequest } from './translate.ts'
 import { discoveryError, unusableDocument } from './translate.ts'
 
-export type { ServerMetadata } from './metadata.ts'
-
 /** One client at one provider: the first argument of every protocol operation. */
 export interface Provider {
   readonly config: Config

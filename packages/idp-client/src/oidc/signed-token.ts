@@ -147,35 +147,31 @@ export function decodeToken(token: string, allowed: AllowedAlgorithms, kind: Tok
   return { ...header, claims }
 }
 
-/** Result of a check; `unknown`, with the reason, if the keys that could be loaded do not tell. */
-export type SignatureStatus =
-  | { readonly status: 'valid' | 'wrong' }
-  | { readonly status: 'unknown'; readonly detail: string }
-
 /**
- * Verifies a signature, also if keys cannot be loaded. Only newly loaded keys prove that a signature is wrong; a `kid` that
- * is not among them may belong to a key that is about to be published.
+ * Verifies a signature, also if keys cannot be loaded. Only newly loaded keys prove that a signature is wrong, which throws the
+ * error of `kind`; a `kid` that is not among them may belong to a key that is about to be published. Returns why the keys that
+ * could be loaded do not tell, or `undefined` for a valid signature.
  */
 export async function checkSignature(
   provider: Provider,
   token: string,
   header: SignatureHeader,
-): Promise<SignatureStatus> {
-  const { keyId } = header
+  { refuse, sender }: TokenKind,
+): Promise<string | undefined> {
   const undecided = 'No key could be loaded that decides about its signature.'
   let renewal: Renewal<KeySet>
   try {
     const keys = await provider.keys()
-    if (typeof (await verifyWith(keys, token, header)) !== 'string') return { status: 'valid' }
-    renewal = await provider.newerKeys(keys, 'provider')
+    if (typeof (await verifyWith(keys, token, header)) !== 'string') return undefined
+    renewal = await provider.newerKeys(keys, sender)
   } catch (error) {
     reportFailure(provider.config.log, error)
-    return { status: 'unknown', detail: undecided }
+    return undecided
   }
   const { newer } = renewal
-  if (newer && typeof (await verifyWith(newer, token, header)) !== 'string') return { status: 'valid' }
-  if (newer && !(typeof keyId === 'string' && !newer.ids.has(keyId))) return { status: 'wrong' }
-  return { status: 'unknown', detail: `${undecided} ${loadTimes(renewal)}` }
+  if (newer && typeof (await verifyWith(newer, token, header)) !== 'string') return undefined
+  const isUnknown = typeof header.keyId === 'string' && !newer?.ids.has(header.keyId)
+  return newer && !isUnknown ? refuse(signatureFaults.mismatch) : `${undecided} ${loadTimes(renewal)}`
 }
 
 /**

@@ -184,15 +184,6 @@ export function oauthError(error: unknown): OAuthError {
   return invalidResponse(`It could not be processed${name}.`)
 }
 
-/** Parses `Retry-After` to seconds (RFC 9110 section 10.2.3): a number, or a date relative to `now`. */
-export function retryAfterSeconds(header: string | null, now: number): number | undefined {
-  const text = header?.trim() ?? ''
-  if (/^\d{1,9}$/.test(text)) return Number(text)
-  // HTTP dates start with the name of a day; `Date.parse` would accept many other strings.
-  const date = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isFinite(date) ? Math.max(0, Math.ceil(date / 1000) - now) : undefined
-}
-
 /** The request for a document of the provider that could not be loaded. */
 export interface DocumentRequest {
   readonly endpoint: 'discovery' | 'jwks'
