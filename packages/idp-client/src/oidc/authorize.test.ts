@@ -7,7 +7,7 @@ import {
   OWNED_PARAMETERS,
   toCodeChallenge,
 } from './authorize.ts'
-import { vendorValue } from './vendor.ts'
+import { vendorValue } from './vendor-values.ts'
 
 test('protocol parameters cannot be set by the application', () => {
   const never = ['client_id', 'response_type', 'code_challenge', 'code_challenge_method', 'state', 'nonce']

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import type { Remedy } from '../errors/remedy.ts'
 import { isSameName } from '../lib/same-name.ts'
 import type { JsonObject } from './json.ts'
-import { vendorValue } from './vendor.ts'
+import { vendorValue } from './vendor-values.ts'
 
 /** Checks of single claims, for every kind of token and for guards. */
 

@@ -7,6 +7,7 @@ import { lazyPromise } from '../lib/lazy.ts'
 import { serverTime } from './claims.ts'
 import { isSupportedAlgorithm } from './keys.ts'
 import type { ServerMetadata } from './metadata.ts'
+import type { Provider } from './provider.ts'
 
 export type Metadata = Pick<
   ServerMetadata,
@@ -120,10 +121,7 @@ export function describeAuthentication(
  * Returns the client authentication for a JSON endpoint, as properties of the body: a new assertion or the secret.
  */
 export async function clientCredentials(
-  {
-    authentication,
-    config,
-  }: { readonly authentication: (metadata: ServerMetadata) => ClientAuth; readonly config: Config },
+  { authentication, config }: Pick<Provider, 'authentication' | 'config'>,
   metadata: ServerMetadata,
 ): Promise<Readonly<Record<string, string>>> {
   const { clientAuth } = config

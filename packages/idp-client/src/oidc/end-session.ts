@@ -2,7 +2,7 @@ import { revocationRequest } from 'oauth4webapi'
 import type { Config } from '../config/config.ts'
 import { call } from './call.ts'
 import type { Provider } from './provider.ts'
-import { vendorValue } from './vendor.ts'
+import { vendorValue } from './vendor-values.ts'
 
 export interface LogoutRequest {
   /** Sent byte for byte as `post_logout_redirect_uri`. */

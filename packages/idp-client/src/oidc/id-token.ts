@@ -216,11 +216,9 @@ export interface RefreshChecks {
   readonly previous?: JsonObject
 }
 
-const ignored = (reason: IgnoredReason, detail: string): RefreshedIdToken => ({
-  kind: 'ignored',
-  reason,
-  detail,
-})
+function ignored(reason: IgnoredReason, detail: string): RefreshedIdToken {
+  return { kind: 'ignored', reason, detail }
+}
 
 /**
  * Validates the ID token of a refresh (OpenID Connect Core 12.2). Checks that need neither keys nor clocks come first,

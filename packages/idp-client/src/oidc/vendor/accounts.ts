@@ -13,7 +13,7 @@ import { isObject, parseObject, stringList, stringProperty } from '../json.ts'
 import { requireEndpoint, unusableReason } from '../metadata.ts'
 import type { Provider } from '../provider.ts'
 import { descriptionText, invalidResponse, oauthError } from '../translate.ts'
-import { vendorValue } from '../vendor.ts'
+import { vendorValue } from '../vendor-values.ts'
 
 /** Scopes of the account API, which manages the connected accounts of the signed-in user. */
 

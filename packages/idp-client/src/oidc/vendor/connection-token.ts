@@ -2,7 +2,7 @@ import { defined } from '../../lib/defined.ts'
 import type { Provider } from '../provider.ts'
 import type { TokenGrant } from '../token-endpoint.ts'
 import { requestTokens, validateTokenGrant } from '../token-endpoint.ts'
-import { vendorValue } from '../vendor.ts'
+import { vendorValue } from '../vendor-values.ts'
 
 export interface ConnectionRequest {
   /** Name of the upstream identity provider at the provider. */

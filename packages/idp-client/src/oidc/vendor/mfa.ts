@@ -13,7 +13,7 @@ import type { TokenGrant } from '../token-endpoint.ts'
 import { requestTokens, validateTokenGrant } from '../token-endpoint.ts'
 import type { ProviderResponse } from '../translate.ts'
 import { invalidResponse, oauthError, refusalIn, unexpectedStatus } from '../translate.ts'
-import { vendorValue } from '../vendor.ts'
+import { vendorValue } from '../vendor-values.ts'
 
 /**
  * Client of the provider's MFA API: JSON in both directions, authorized by the token of `mfa_required`. Every function
