@@ -44,7 +44,6 @@ export async function loadSource() {
       packages: 'external',
       alias: {
         '#cipher': fromRoot(`${source}/crypto/cipher.node.ts`),
-        '#signature': fromRoot(`${source}/crypto/signature.node.ts`),
         '#async-context': fromRoot(`${source}/lib/async-context.node.ts`),
       },
       logLevel: 'error',

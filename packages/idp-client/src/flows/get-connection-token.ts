@@ -52,7 +52,7 @@ export async function getConnectionToken(
     refreshToken,
   ) => {
     const [grant, { getProvider }] = await Promise.all([
-      import('../oidc/connection-token.ts'),
+      import('../oidc/vendor/connection-token.ts'),
       import('../oidc/provider.ts'),
     ])
     const subjectToken =

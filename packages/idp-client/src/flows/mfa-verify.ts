@@ -7,7 +7,7 @@ import { MfaError } from '../errors/mfa.ts'
 import { isProviderError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/defined.ts'
-import type { FactorGrant } from '../oidc/mfa-grant.ts'
+import type { FactorGrant } from '../oidc/vendor/mfa.ts'
 import { provenIn } from '../session/model/authentication.ts'
 import type { TokenSet, User } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -39,7 +39,7 @@ async function requestGrant(
   session?: StoredSession,
 ): Promise<FactorGrant> {
   const [{ verifyFactor }, { getProvider }] = await Promise.all([
-    import('../oidc/mfa-grant.ts'),
+    import('../oidc/vendor/mfa.ts'),
     import('../oidc/provider.ts'),
   ])
   const proven = session && provenIn(session)

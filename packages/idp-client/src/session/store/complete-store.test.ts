@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { engineFor } from '../../../test/support/engine.ts'
 import type { IdpClientOptions, SessionDataStore } from '../../config/options.ts'
-import { describe as describeError } from '../../errors/describe.ts'
+import { describe as describeError } from '../../errors/diagnosis.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 import { memoryStore } from '../../stores/memory.ts'
 import type { SessionData, StoredInternalData } from '../model/session-data.ts'

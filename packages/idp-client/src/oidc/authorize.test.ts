@@ -3,9 +3,11 @@ import {
   CONFIGURED_ONLY_PARAMETERS,
   mayConfigurationSet,
   mayQuerySet,
+  newCodeVerifier,
   OWNED_PARAMETERS,
+  toCodeChallenge,
 } from './authorize.ts'
-import { vendorValue } from './vendor.ts'
+import { vendorValue } from './vendor-values.ts'
 
 test('protocol parameters cannot be set by the application', () => {
   const never = ['client_id', 'response_type', 'code_challenge', 'code_challenge_method', 'state', 'nonce']
@@ -53,4 +55,15 @@ test('a vendor value is that of the table unless the option overrides it', () =>
   expect(vendorValue({ vendor: {} }, 'logoutPath')).toBe('/v2/logout')
   expect(vendorValue({ vendor: { logoutPath: '/bye' } }, 'logoutPath')).toBe('/bye')
   expect(vendorValue({ vendor: { logoutPath: '/bye' } }, 'federatedLogoutParameter')).toBe('federated')
+})
+
+test('the challenge is that of RFC 7636 appendix B', async () => {
+  const challenge = await toCodeChallenge('dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk')
+  expect(challenge).toBe('E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM')
+})
+
+test('a verifier has 256 random bits in base64url', () => {
+  const verifiers = Array.from({ length: 100 }, newCodeVerifier)
+  for (const verifier of verifiers) expect(verifier).toMatch(/^[\w-]{43}$/)
+  expect(new Set(verifiers).size).toBe(100)
 })

@@ -1,8 +1,8 @@
-import type { Provider } from './provider.ts'
-import { requestTokens } from './token-endpoint.ts'
-import type { TokenGrant } from './token-grant.ts'
-import { validateTokenGrant } from './token-grant.ts'
-import { vendorValue } from './vendor.ts'
+import { defined } from '../../lib/defined.ts'
+import type { Provider } from '../provider.ts'
+import type { TokenGrant } from '../token-endpoint.ts'
+import { requestTokens, validateTokenGrant } from '../token-endpoint.ts'
+import { vendorValue } from '../vendor-values.ts'
 
 export interface ConnectionRequest {
   /** Name of the upstream identity provider at the provider. */
@@ -28,13 +28,13 @@ export async function requestConnectionToken(
   const { connection, loginHint, subjectToken, subjectTokenType } = request
   const metadata = await provider.metadata()
   const now = config.clock()
-  const parameters = {
+  const parameters = defined({
     connection,
     subject_token: subjectToken,
     subject_token_type: subjectTokenType,
     requested_token_type: vendorValue(config, 'connectionTokenType'),
-    ...(loginHint === undefined ? {} : { login_hint: loginHint }),
-  }
+    login_hint: loginHint,
+  })
   const grantType = vendorValue(config, 'connectionTokenGrantType')
   const response = await requestTokens({ provider, metadata, upstream: true }, grantType, parameters)
   return validateTokenGrant(provider, response, {}, now)

@@ -1,18 +1,19 @@
-import type { Config } from '../config/config.ts'
-import type { ConnectedAccount } from '../config/hooks.ts'
-import { isIdpError } from '../errors/base.ts'
-import { AccountApiError } from '../errors/connected-accounts.ts'
-import { pause } from '../lib/pause.ts'
-import { readProblem } from './account-problem.ts'
-import { isNonceChallenge, nonceRetryDelay } from './dpop.ts'
-import type { ProviderRequest, ReceivedResponse } from './fetch.ts'
-import type { JsonObject } from './json.ts'
-import { isObject, parseObject, stringList, stringProperty } from './json.ts'
-import { requireEndpoint, unusableReason } from './metadata.ts'
-import { toCodeChallenge } from './pkce.ts'
-import type { Provider } from './provider.ts'
-import { invalidResponse, oauthError } from './translate.ts'
-import { vendorValue } from './vendor.ts'
+import type { Config } from '../../config/config.ts'
+import type { ConnectedAccount } from '../../config/hooks.ts'
+import { isIdpError } from '../../errors/base.ts'
+import type { AccountApiFailure, AccountApiValidationError } from '../../errors/connected-accounts.ts'
+import { AccountApiError } from '../../errors/connected-accounts.ts'
+import { defined } from '../../lib/defined.ts'
+import { pause } from '../../lib/pause.ts'
+import { toCodeChallenge } from '../authorize.ts'
+import { isNonceChallenge, nonceRetryDelay } from '../dpop.ts'
+import type { ReceivedResponse } from '../fetch.ts'
+import type { JsonObject } from '../json.ts'
+import { isObject, parseObject, stringList, stringProperty } from '../json.ts'
+import { requireEndpoint, unusableReason } from '../metadata.ts'
+import type { Provider } from '../provider.ts'
+import { descriptionText, invalidResponse, oauthError } from '../translate.ts'
+import { vendorValue } from '../vendor-values.ts'
 
 /** Scopes of the account API, which manages the connected accounts of the signed-in user. */
 
@@ -54,36 +55,54 @@ async function send(
   { token, token_type }: AccountAccess,
   call: Call,
 ): Promise<ReceivedResponse> {
-  const { config } = provider
   const { method, body } = call
   const url = toUrl(provider, call)
-  const json = body ? { 'content-type': 'application/json' } : {}
-  const dpop = token_type === 'DPoP' ? await provider.dpop() : null
-  const request = async (nonce?: string): Promise<ProviderRequest> => {
-    const proof = await dpop?.prove({
-      method,
-      url,
-      accessToken: token,
-      ...(nonce === undefined ? {} : { nonce }),
+  const dpop = token_type === 'DPoP' ? await provider.dpop() : undefined
+  let nonce: string | null | undefined
+  const sendOnce = async (): Promise<ReceivedResponse> => {
+    const proof = await dpop?.prove(defined({ method, url, accessToken: token, nonce: nonce ?? undefined }))
+    const headers = defined({
+      'content-type': body && 'application/json',
+      accept: 'application/json, application/problem+json',
+      authorization: `${dpop ? 'DPoP' : 'Bearer'} ${token}`,
+      dpop: proof,
     })
-    return {
-      method,
-      headers: {
-        ...json,
-        accept: 'application/json, application/problem+json',
-        authorization: `${dpop ? 'DPoP' : 'Bearer'} ${token}`,
-        ...(proof === undefined ? {} : { dpop: proof }),
-      },
-      ...(body ? { body: JSON.stringify(body) } : {}),
-    }
+    const json = body && JSON.stringify(body)
+    const received = await provider.send(url.href, defined({ method, headers, body: json }))
+    nonce = dpop?.learn(url, received.response)
+    return received
   }
-  const first = await provider.send(url.href, await request())
-  const nonce = dpop?.learn(url, first.response) ?? null
-  if (!dpop || nonce === null || !isNonceChallenge(first.response, null)) return first
-  await pause(nonceRetryDelay(config))
-  const second = await provider.send(url.href, await request(nonce))
-  dpop.learn(url, second.response)
-  return second
+  const first = await sendOnce()
+  if (!nonce || !isNonceChallenge(first.response, null)) return first
+  await pause(nonceRetryDelay(provider.config))
+  return sendOnce()
+}
+
+/** Maximum number of validation errors. */
+const ENTRIES = 20
+
+/** Returns those of the named properties that are strings; truncated, but still untrusted. */
+function pickStrings<Name extends string>(object: JsonObject, names: readonly Name[]) {
+  const texts = names.map((name) => [name, descriptionText(stringProperty(object, name))])
+  return defined(Object.fromEntries(texts) as Record<Name, string | undefined>)
+}
+
+function toValidationErrors(value: unknown): AccountApiValidationError[] | undefined {
+  const entries: readonly unknown[] = Array.isArray(value) ? value.slice(0, ENTRIES) : []
+  const errors = entries
+    .filter(isObject)
+    .map((entry) => pickStrings(entry, ['field', 'detail', 'pointer', 'source']))
+  return errors.length > 0 ? errors : undefined
+}
+
+/**
+ * Parses an error response of the account API (problem JSON, RFC 9457). Without a readable body only the status is
+ * known.
+ */
+function readProblem(providerStatus: number, body: JsonObject | null): AccountApiFailure {
+  if (!body) return { providerStatus }
+  const validationErrors = toValidationErrors(body['validation_errors'])
+  return defined({ providerStatus, ...pickStrings(body, ['type', 'title', 'detail']), validationErrors })
 }
 
 /**
@@ -116,16 +135,16 @@ function required(object: JsonObject | null, name: string): string {
 }
 
 function readAccount(object: JsonObject | null): ConnectedAccount {
-  const optional = (['access_type', 'created_at', 'expires_at'] as const).flatMap((name) => {
-    const value = object ? stringProperty(object, name) : undefined
-    return value === undefined ? [] : [[name, value] as const]
-  })
-  return {
+  const optional = (name: string): string | undefined => (object ? stringProperty(object, name) : undefined)
+  const scopes: string[] = [...((object && stringList(object, 'scopes')) ?? [])]
+  return defined({
     id: required(object, 'id'),
     connection: required(object, 'connection'),
-    scopes: [...((object && stringList(object, 'scopes')) ?? [])],
-    ...Object.fromEntries(optional),
-  }
+    scopes,
+    access_type: optional('access_type'),
+    created_at: optional('created_at'),
+    expires_at: optional('expires_at'),
+  })
 }
 
 /** Returns the origins of the provider, to which a browser with a ticket may be redirected. */
@@ -189,15 +208,15 @@ export async function beginConnect(
 ): Promise<Connecting> {
   const { codeVerifier, connection, parameters, redirectUri, scopes, state } = request
   const origins = await listOrigins(provider)
-  const body = {
+  const body = defined({
     connection,
     redirect_uri: redirectUri,
     state,
     code_challenge: await toCodeChallenge(codeVerifier),
     code_challenge_method: 'S256',
-    ...(scopes.length > 0 ? { scopes } : {}),
-    ...(Object.keys(parameters).length > 0 ? { authorization_params: parameters } : {}),
-  }
+    scopes: scopes.length > 0 ? scopes : undefined,
+    authorization_params: Object.keys(parameters).length > 0 ? parameters : undefined,
+  })
   return callApi(provider, access, { method: 'POST', path: '/connect', body }, (response) => ({
     url: connectUrl(provider, response, origins),
     authSession: readAuthSession(response),
@@ -227,21 +246,8 @@ export async function completeConnect(
   return callApi(provider, access, { method: 'POST', path: '/complete', body }, readAccount)
 }
 
+/** Maximum number of pages. */
 const PAGES = 100
-
-interface Page {
-  readonly accounts: readonly ConnectedAccount[]
-  readonly next: string | undefined
-}
-
-function readPage(body: JsonObject | null): Page {
-  const accounts = body?.['accounts']
-  if (!body || !Array.isArray(accounts)) throw invalidResponse('accounts is missing.')
-  return {
-    accounts: accounts.map((account: unknown) => readAccount(isObject(account) ? account : null)),
-    next: stringProperty(body, 'next'),
-  }
-}
 
 /** Returns the accounts of all pages. Rejects cursors that repeat, and more than 100 pages. */
 export async function listAccounts(provider: Provider, access: AccountAccess): Promise<ConnectedAccount[]> {
@@ -249,17 +255,19 @@ export async function listAccounts(provider: Provider, access: AccountAccess): P
   const cursors = new Set<string>()
   let query: Record<string, string> = {}
   for (;;) {
-    const page = await callApi(provider, access, { method: 'GET', path: '/accounts', query }, (body) => {
-      const read = readPage(body)
-      if (read.next !== undefined && cursors.has(read.next)) throw invalidResponse('next is repeated.')
-      if (read.next !== undefined && cursors.size + 1 >= PAGES)
+    const next = await callApi(provider, access, { method: 'GET', path: '/accounts', query }, (body) => {
+      const accounts = body?.['accounts']
+      if (!body || !Array.isArray(accounts)) throw invalidResponse('accounts is missing.')
+      all.push(...accounts.map((account: unknown) => readAccount(isObject(account) ? account : null)))
+      const cursor = stringProperty(body, 'next')
+      if (cursor !== undefined && cursors.has(cursor)) throw invalidResponse('next is repeated.')
+      if (cursor !== undefined && cursors.size + 1 >= PAGES)
         throw invalidResponse('There are too many pages.')
-      return read
+      return cursor
     })
-    all.push(...page.accounts)
-    if (page.next === undefined) return all
-    cursors.add(page.next)
-    query = { [vendorValue(provider.config, 'accountCursorParameter')]: page.next }
+    if (next === undefined) return all
+    cursors.add(next)
+    query = { [vendorValue(provider.config, 'accountCursorParameter')]: next }
   }
 }
 
