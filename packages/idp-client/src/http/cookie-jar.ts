@@ -1,3 +1,5 @@
+import { findCookie, parseCookies } from './cookie-text.ts'
+
 export type SameSite = 'strict' | 'lax' | 'none'
 
 /** Attributes that the deletion of a cookie must repeat. HttpOnly is always set. */
@@ -48,19 +50,24 @@ export function decodeCookieValue(value: string): string {
  * reaches the browser until the host's binding calls `flush`.
  */
 export class CookieJar {
-  #source: ReceivedCookies | (() => ReceivedCookies)
+  readonly #header: string
+  #parsed: ReceivedCookies | undefined
   readonly #staged = new Map<string, StagedCookie>()
   readonly #pending = new Set<string>()
   readonly #afterFlush: (() => void)[] = []
 
-  /** @param received the received cookies, or a function that returns them, which is called when they are first needed. */
-  constructor(received: ReceivedCookies | (() => ReceivedCookies)) {
-    this.#source = received
+  /** @param received the `Cookie` header, or the received cookies of a host that parses it. */
+  constructor(received: string | null | ReceivedCookies) {
+    if (typeof received === 'string' || received === null) this.#header = received ?? ''
+    else {
+      this.#header = ''
+      this.#parsed = received
+    }
   }
 
   get #received(): ReceivedCookies {
-    if (typeof this.#source === 'function') this.#source = this.#source()
-    return this.#source
+    this.#parsed ??= parseCookies(this.#header)
+    return this.#parsed
   }
 
   /** Whether there is a write that no sink has accepted yet. */
@@ -85,15 +92,16 @@ export class CookieJar {
   #values(name: string): readonly string[] {
     const staged = this.#staged.get(name)
     if (staged) return staged.attributes.maxAge === 0 ? [] : [staged.value]
-    const received = this.#received.get(name)
-    if (received === undefined) return []
-    return typeof received === 'string' ? [received] : received
+    // Most requests need one cookie of many, so the header is parsed only if that does not show its value.
+    const found = this.#parsed ? null : findCookie(this.#header, name)
+    return found ?? [this.#received.get(name) ?? []].flat()
   }
 
-  /** Returns the names that have a value, received ones first. */
-  names(): string[] {
-    const all = new Set([...this.#received.keys(), ...this.#staged.keys()])
-    return [...all].filter((name) => this.#values(name).length > 0)
+  /** Returns the names with this start that have a value, received ones first. */
+  names(start = ''): string[] {
+    const isReceived = this.#parsed !== undefined || this.#header.includes(start)
+    const all = new Set([...(isReceived ? this.#received.keys() : []), ...this.#staged.keys()])
+    return [...all].filter((name) => name.startsWith(start) && this.#values(name).length > 0)
   }
 
   set(spec: CookieSpec, value: string, maxAge?: number): void {

@@ -25,6 +25,21 @@ export function parseCookies(header: string | null): Map<string, string | readon
 }
 
 /**
+ * Returns the values of one name in a `Cookie` header without parsing the others, or `null` if only `parseCookies` tells
+ * them: the name, or a longer one that contains it, occurs several times.
+ */
+export function findCookie(header: string, name: string): readonly string[] | null {
+  const at = header.indexOf(name)
+  if (at < 0) return []
+  const equals = at + name.length
+  const isWhole = header[equals] === '=' && (at === 0 || header.startsWith('; ', at - 2))
+  if (!isWhole || header.includes(name, equals)) return null
+  const end = header.indexOf(';', equals)
+  const value = header.slice(equals + 1, end < 0 ? undefined : end)
+  return value === value.trim() ? [value] : null
+}
+
+/**
  * Serializes one `Set-Cookie` line. Values are not encoded: ours consist of allowed octets.
  * @throws IdpError `INTERNAL_ERROR` if name, value, path or domain is invalid; the message does not quote it.
  */

@@ -64,7 +64,7 @@ function reader({ config, sealer, clientTag, connections, marker, memory }: Read
   const getSlot = (exchange: Exchange): SessionSlot => sessionSlot(exchange, config)
 
   /** Returns the encrypted sessions of the request: a sibling domain or another path may have set cookies of the name. */
-  const sealedIn = ({ cookies }: Exchange): Generator<JoinedCookie> =>
+  const sealedIn = ({ cookies }: Exchange): readonly JoinedCookie[] =>
     joinedCookies(cookie.name, (name) => cookies.all(name))
 
   /** Returns whether the session is of this client and has neither expired nor ended at a logout. */
@@ -92,14 +92,16 @@ function reader({ config, sealer, clientTag, connections, marker, memory }: Read
     })
 
   /** Returns the first live session that has not ended in this process. */
-  function openFirst(exchange: Exchange, sealed: Generator<JoinedCookie>): MaybePromise<Snapshot | null> {
-    const { done, value } = sealed.next()
-    if (done) return null
-    return chain(open(exchange, value), (session) => {
-      if (!session) return openFirst(exchange, sealed)
+  function openFirst(
+    exchange: Exchange,
+    [first, ...others]: readonly JoinedCookie[],
+  ): MaybePromise<Snapshot | null> {
+    if (!first) return null
+    return chain(open(exchange, first), (session) => {
+      if (!session) return openFirst(exchange, others)
       if (!memory?.hasEnded(session)) return toSnapshot(session)
       getSlot(exchange).carriesEndedSession = true
-      return openFirst(exchange, sealed)
+      return openFirst(exchange, others)
     })
   }
 

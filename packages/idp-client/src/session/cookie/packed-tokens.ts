@@ -47,7 +47,7 @@ export function packToken(token: string): Token {
   return { kind: TEXT, parts: [utf8(token)] }
 }
 
-function unpackToken({ kind, parts }: Token): string {
+export function unpackToken({ kind, parts }: Token): string {
   return kind === TEXT ? text(parts[0] ?? new Uint8Array()) : parts.map((part) => toBase64url(part)).join('.')
 }
 
@@ -60,14 +60,6 @@ export function mapTokens(property: unknown, replace: (token: unknown) => unknow
   const copy: TokenHolder = { ...property }
   for (const name of TOKEN_NAMES) if (copy[name] !== undefined) copy[name] = replace(copy[name])
   return copy
-}
-
-/** Returns the function that replaces the index of a token by the token. */
-export function createRestorer(tokens: readonly Token[]): (index: unknown) => unknown {
-  return (index) => {
-    const token = typeof index === 'number' ? tokens[index] : undefined
-    return token ? unpackToken(token) : index
-  }
 }
 
 /** Returns the next bytes; throws a RangeError if there are fewer. */

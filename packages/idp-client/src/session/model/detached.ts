@@ -1,5 +1,4 @@
 import { setOwn, shallowCopy } from '../../lib/own-properties.ts'
-import { getDeferred, onFirstRead } from './on-first-read.ts'
 import type { SessionData } from './session-data.ts'
 
 /** Returns a deep copy of JSON, in which a property named `__proto__` is like any other. */
@@ -12,16 +11,5 @@ function copyOfJson(value: unknown): unknown {
   return copy
 }
 
-/**
- * Returns a copy of a session for the application, so that its changes do not affect the session of the library. Properties
- * that are computed when they are first read are copied then, but the user now: applications print the session.
- */
-export function detachedCopy(data: SessionData): SessionData {
-  const copy: Record<string, unknown> = {}
-  for (const name of Object.keys(data)) {
-    const deferred = getDeferred(data, name)
-    if (deferred && name !== 'user') onFirstRead(copy, name, () => copyOfJson(data[name]))
-    else setOwn(copy, name, deferred?.compute?.() ?? copyOfJson(data[name]))
-  }
-  return copy as SessionData
-}
+/** Returns a copy of a session for the application, so that its changes do not affect the session of the library. */
+export const detachedCopy = (data: SessionData): SessionData => copyOfJson(data) as SessionData

@@ -4,7 +4,6 @@ import { Lru } from '../../lib/lru.ts'
 import { processWide } from '../../lib/registry.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
 import { withFewerTokens } from '../model/further-tokens.ts'
-import { onFirstRead } from '../model/on-first-read.ts'
 import { withChanges } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
@@ -112,20 +111,8 @@ function toSnapshot(session: StoredSession): Snapshot {
   return { session, initial: () => JSON.parse(json) as SessionData }
 }
 
-/**
- * Returns a snapshot of a record that nothing else refers to. Its user is parsed again for each copy but the first: that takes
- * less time than to copy it, and most requests need one.
- */
-function ownSnapshot(session: StoredSession, json: string): Snapshot {
-  const { data } = session
-  let user: SessionData['user'] | undefined = data.user
-  onFirstRead(data, 'user', () => {
-    const parsed = user ?? (JSON.parse(json) as SessionData).user
-    user = undefined
-    return parsed
-  })
-  return { session, initial: () => data }
-}
+/** Returns a snapshot of a record that nothing else refers to. Only copies of it are handed out. */
+const ownSnapshot = (session: StoredSession): Snapshot => ({ session, initial: () => session.data })
 
 /** Returns a snapshot of a copy, because a store may return an object that it keeps. Only copies of it are handed out. */
 function detachedSnapshot(session: StoredSession): Snapshot {
@@ -221,7 +208,7 @@ export function createStoreRecords(store: GuardedStore, endsAt: EndsAt): StoreRe
         const stored = pending ? await flush(id, pending) : null
         return stored && toSnapshot(stored)
       }
-      const read = json === undefined ? detachedSnapshot(record) : ownSnapshot(record, json)
+      const read = json === undefined ? detachedSnapshot(record) : ownSnapshot(record)
       return pending ? toSnapshot({ ...withPending(read.session, pending), stale: read.session.data }) : read
     },
 
