@@ -1,4 +1,4 @@
-import { findCookie, parseCookies } from './cookie-text.ts'
+import { parseCookies } from './cookie-text.ts'
 
 export type SameSite = 'strict' | 'lax' | 'none'
 
@@ -50,24 +50,19 @@ export function decodeCookieValue(value: string): string {
  * reaches the browser until the host's binding calls `flush`.
  */
 export class CookieJar {
-  readonly #header: string
-  #parsed: ReceivedCookies | undefined
+  #source: string | null | ReceivedCookies
   readonly #staged = new Map<string, StagedCookie>()
   readonly #pending = new Set<string>()
   readonly #afterFlush: (() => void)[] = []
 
-  /** @param received the `Cookie` header, or the received cookies of a host that parses it. */
+  /** @param received the `Cookie` header, which is parsed when it is needed, or the cookies of a host that parses it. */
   constructor(received: string | null | ReceivedCookies) {
-    if (typeof received === 'string' || received === null) this.#header = received ?? ''
-    else {
-      this.#header = ''
-      this.#parsed = received
-    }
+    this.#source = received
   }
 
   get #received(): ReceivedCookies {
-    this.#parsed ??= parseCookies(this.#header)
-    return this.#parsed
+    if (typeof this.#source === 'string' || this.#source === null) this.#source = parseCookies(this.#source)
+    return this.#source
   }
 
   /** Whether there is a write that no sink has accepted yet. */
@@ -92,16 +87,13 @@ export class CookieJar {
   #values(name: string): readonly string[] {
     const staged = this.#staged.get(name)
     if (staged) return staged.attributes.maxAge === 0 ? [] : [staged.value]
-    // Most requests need one cookie of many, so the header is parsed only if that does not show its value.
-    const found = this.#parsed ? null : findCookie(this.#header, name)
-    return found ?? [this.#received.get(name) ?? []].flat()
+    return [this.#received.get(name) ?? []].flat()
   }
 
   /** Returns the names with this start that have a value, received ones first. */
   names(start = ''): string[] {
-    const isReceived = this.#parsed !== undefined || this.#header.includes(start)
-    const all = new Set([...(isReceived ? this.#received.keys() : []), ...this.#staged.keys()])
-    return [...all].filter((name) => name.startsWith(start) && this.#values(name).length > 0)
+    const names = [...this.#received.keys(), ...this.#staged.keys()].filter((name) => name.startsWith(start))
+    return [...new Set(names)].filter((name) => this.#values(name).length > 0)
   }
 
   set(spec: CookieSpec, value: string, maxAge?: number): void {

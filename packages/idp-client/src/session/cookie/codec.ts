@@ -9,7 +9,7 @@ import { isSessionData } from '../model/stored-session.ts'
 import { DICTIONARY } from './dictionary.ts'
 import type { Layout, Token, TokenHolder } from './packed-tokens.ts'
 import {
-  createReader,
+  ByteReader,
   DOTTED,
   JWT,
   mapTokens,
@@ -221,23 +221,20 @@ function readUser(payload: Uint8Array, further: Uint8Array): TokenHolder {
   return further.length > 0 ? addOwn(inIdToken, JSON.parse(strictText(further))) : inIdToken
 }
 
-/** Returns the tokens with these layouts. Throws a RangeError unless they take all bytes. */
+/** Reads the tokens with these layouts; `payload` is that of the ID token. */
 function readTokens(
   layouts: readonly Layout[],
-  { claims, payload, secrets }: Readonly<Record<'claims' | 'payload' | 'secrets', Uint8Array>>,
+  payload: Uint8Array,
+  claims: ByteReader,
+  secrets: ByteReader,
 ): string[] {
-  const takeClaims = createReader(claims)
-  const takeSecret = createReader(secrets)
-  const takePart = (kind: number, part: number, length: number): Uint8Array => {
-    if (kind === USER_JWT && part === 1) return payload
-    return (kind === JWT || kind === USER_JWT) && part < 2 ? takeClaims(length) : takeSecret(length)
-  }
-  const tokens = layouts.map(([kind, ...lengths]) =>
-    unpackToken({ kind, parts: lengths.map((each, part) => takePart(kind, part, each)) }),
-  )
-  takeClaims.assertEnd()
-  takeSecret.assertEnd()
-  return tokens
+  return layouts.map(([kind, ...lengths]) => {
+    const parts = lengths.map((length, part) => {
+      if (kind === USER_JWT && part === 1) return payload
+      return (kind === JWT || kind === USER_JWT) && part < 2 ? claims.take(length) : secrets.take(length)
+    })
+    return unpackToken({ kind, parts })
+  })
 }
 
 function areLengthsValid(lengths: Lengths, tail: Bytes): boolean {
@@ -256,13 +253,14 @@ function decode(head: Head, tail: Bytes): StoredSession | null {
   if (!areLengthsValid(lengths, tail)) return null
   const [stored, length, payloadLength, furtherLength, detailsLength] = lengths
   const block = tail.subarray(0, stored)
-  const takeClaims = createReader(stored === length ? block : inflate(block, length))
-  const takeSecret = createReader(tail.subarray(stored))
-  const payload = takeClaims(payloadLength)
-  const user = readUser(payload, takeClaims(furtherLength))
-  const takeDetails = flags & FROM_LINK ? takeSecret : takeClaims
-  const details: Details = JSON.parse(strictText(takeDetails(detailsLength)))
-  const tokens = readTokens(details.t, { claims: takeClaims.rest(), payload, secrets: takeSecret.rest() })
+  const claims = new ByteReader(stored === length ? block : inflate(block, length))
+  const secrets = new ByteReader(tail.subarray(stored))
+  const payload = claims.take(payloadLength)
+  const user = readUser(payload, claims.take(furtherLength))
+  const details: Details = JSON.parse(strictText((flags & FROM_LINK ? secrets : claims).take(detailsLength)))
+  const tokens = readTokens(details.t, payload, claims, secrets)
+  claims.assertEnd()
+  secrets.assertEnd()
   const restore = (index: unknown): unknown =>
     (typeof index === 'number' ? tokens[index] : undefined) ?? index
   const authentication = details.e === undefined ? undefined : readAuthentication(details.e)

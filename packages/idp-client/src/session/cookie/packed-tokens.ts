@@ -62,28 +62,27 @@ export function mapTokens(property: unknown, replace: (token: unknown) => unknow
   return copy
 }
 
-/** Returns the next bytes; throws a RangeError if there are fewer. */
-export interface Reader {
-  (length: number): Uint8Array
-  rest(): Uint8Array
-  /** Throws a RangeError if bytes are left. */
-  assertEnd(): void
-}
+/** Reads bytes from the start to the end. */
+export class ByteReader {
+  readonly #bytes: Uint8Array
+  #offset = 0
 
-export function createReader(bytes: Uint8Array): Reader {
-  let offset = 0
-  const take = (length: number): Uint8Array => {
-    const part = bytes.subarray(offset, offset + length)
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
+  }
+
+  /** Returns the next bytes; throws a RangeError if there are fewer. */
+  take(length: number): Uint8Array {
+    const part = this.#bytes.subarray(this.#offset, this.#offset + length)
     if (part.length !== length) throw new RangeError('out of bounds')
-    offset += length
+    this.#offset += length
     return part
   }
-  return Object.assign(take, {
-    rest: () => take(bytes.length - offset),
-    assertEnd() {
-      if (offset !== bytes.length) throw new RangeError('too many bytes')
-    },
-  })
+
+  /** Throws a RangeError if bytes are left. */
+  assertEnd(): void {
+    if (this.#offset !== this.#bytes.length) throw new RangeError('too many bytes')
+  }
 }
 
 /** Returns the user's claims in the payload of an ID token; empty if the payload is not an object. */
