@@ -45,12 +45,16 @@ export function percentile(values, share) {
 /** Other load on the machine only adds, so the lower quartile is closer to the cost than the median. */
 export const lowerQuartile = (values) => percentile(values, 0.25)
 
-/** Runs `measure` for each item in every round, in an order that rotates, so that other load affects all of them alike. */
+/**
+ * Runs `measure` for each item in every round, in an order that rotates and changes its direction, so that neither other load
+ * nor what runs before favours one of them.
+ */
 export async function interleave(items, rounds, measure) {
   const results = items.map(() => [])
   for (let at = 0; at < rounds; at++)
     for (let step = 0; step < items.length; step++) {
-      const index = (at + step) % items.length
+      const place = (at + step) % items.length
+      const index = at % 2 === 0 ? place : items.length - 1 - place
       results[index][at] = await measure(items[index])
     }
   return results
