@@ -237,21 +237,14 @@ function readTokens(
   })
 }
 
-function areLengthsValid(lengths: Lengths, tail: Bytes): boolean {
-  const [stored, claims, , , , secrets] = lengths
-  return (
-    lengths.every((length) => Number.isSafeInteger(length) && length >= 0) &&
-    stored + secrets === tail.length &&
-    (stored === claims || claims <= MAX_INFLATED_BYTES)
-  )
-}
-
 /** Decodes a session. Returns null or throws if it is invalid. */
 function decode(head: Head, tail: Bytes): StoredSession | null {
   const [sessionKey, usedAt, createdAt, flags, lengths, { a, c, o, s }] = head
   if (typeof sessionKey !== 'string' || !Number.isFinite(usedAt) || !Number.isFinite(createdAt)) return null
-  if (!areLengthsValid(lengths, tail)) return null
-  const [stored, length, payloadLength, furtherLength, detailsLength] = lengths
+  for (const each of lengths) if (!Number.isSafeInteger(each) || each < 0) return null
+  const [stored, length, payloadLength, furtherLength, detailsLength, secretsLength] = lengths
+  if (stored + secretsLength !== tail.length || (stored !== length && length > MAX_INFLATED_BYTES))
+    return null
   const block = tail.subarray(0, stored)
   const claims = new ByteReader(stored === length ? block : inflate(block, length))
   const secrets = new ByteReader(tail.subarray(stored))

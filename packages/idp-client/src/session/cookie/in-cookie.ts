@@ -67,14 +67,6 @@ function reader({ config, sealer, clientTag, connections, marker, memory }: Read
   const sealedIn = ({ cookies }: Exchange): readonly JoinedCookie[] =>
     joinedCookies(cookie.name, (name) => cookies.all(name))
 
-  /** Returns whether the session is of this client and has neither expired nor ended at a logout. */
-  const isLive = (exchange: Exchange, session: StoredSession): MaybePromise<boolean> =>
-    chain(clientTag(), (tag) => {
-      if (session.clientTag !== undefined && session.clientTag !== tag) return false
-      if (!isAlive(toTimes(session), rules, config.clock())) return false
-      return chain(marker.hasEnded(exchange, session), (ended) => !ended)
-    })
-
   /** Adds the tokens that have cookies of their own. */
   const withConnections = (exchange: Exchange, session: StoredSession): MaybePromise<StoredSession> =>
     chain(connections.read(exchange, session.sessionKey), (connectionTokenSets) => {
@@ -82,13 +74,18 @@ function reader({ config, sealer, clientTag, connections, marker, memory }: Read
       return session
     })
 
-  /** Decrypts one cookie; returns null unless it is a live session. */
+  /** Decrypts one cookie; returns null unless it is a session of this client that has neither expired nor ended at a logout. */
   const open = (exchange: Exchange, { value }: JoinedCookie): MaybePromise<StoredSession | null> =>
     chain(sealer.open('session', value), (bytes) => {
       const session = bytes && decodeSession(bytes)
       if (bytes && !session && !isOtherVersion(bytes)) config.log.once(UNDECODABLE)
-      if (!session) return null
-      return chain(isLive(exchange, session), (live) => (live ? withConnections(exchange, session) : null))
+      if (!session || !isAlive(toTimes(session), rules, config.clock())) return null
+      return chain(clientTag(), (tag) => {
+        if (session.clientTag !== undefined && session.clientTag !== tag) return null
+        return chain(marker.hasEnded(exchange, session), (ended) =>
+          ended ? null : withConnections(exchange, session),
+        )
+      })
     })
 
   /** Returns the first live session that has not ended in this process. */
