@@ -43,7 +43,7 @@ async function transform() {
 
 const inspector = new Session()
 
-/** Returns the functions that `run` executes, by file. The body of a module is none. */
+/** Returns the functions that `run` executes, by file, without the bodies of modules. */
 async function findExecuted(run) {
   await inspector.post('Profiler.takePreciseCoverage')
   await run()

@@ -1,6 +1,6 @@
 import { processWide } from '../../lib/registry.ts'
 
-/** What this process knows of the application's pages. */
+/** The pages of the application, as far as this process knows. */
 interface Pages {
   /** Whether the application has created a page guard. */
   hasGuards: boolean
