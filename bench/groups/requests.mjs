@@ -119,32 +119,25 @@ function reads({ ours, products: { auth0, authJs, authJsAsItComes, better, bette
 }
 
 /** The same request at the middleware of each product. `change` is applied to its cookies. */
-const atMiddlewares = (
-  { ours, products: { auth0 }, cookies },
-  path,
-  headers,
-  change = (cookie) => cookie,
-) => [
-  ...ours.map(({ name, nextCookie, nextIdp }) => ({
-    name,
-    run: () => must(nextIdp.middleware(nextRequest(path, change(nextCookie), { headers })), 200),
-  })),
-  {
-    name: 'nextjs-auth0',
-    run: () => must(auth0.auth0.middleware(nextRequest(path, change(cookies.auth0), { headers })), 200),
-  },
-]
+function atMiddlewares({ ours, products: { auth0 }, cookies }, path, headers, change = (cookie) => cookie) {
+  const toCandidate = (name, middleware, given) => {
+    const cookie = change(given)
+    return { name, run: () => must(middleware(nextRequest(path, cookie, { headers })), 200) }
+  }
+  return [
+    ...ours.map(({ name, nextCookie, nextIdp }) => toCandidate(name, nextIdp.middleware, nextCookie)),
+    toCandidate('nextjs-auth0', (each) => auth0.auth0.middleware(each), cookies.auth0),
+  ]
+}
 
 /** Requests for the application, as the middleware sees them. */
 function passThrough(sessions) {
   const floor = 'NextRequest, open if there is a session, NextResponse.next()'
-  const pass = (path, headers, change = (cookie) => cookie) => [
-    {
-      name: 'floor',
-      run: () => must(floorMiddleware(nextRequest(path, change(sessions.cookies.floor), { headers })), 200),
-    },
-    ...atMiddlewares(sessions, path, headers, change),
-  ]
+  const pass = (path, headers, change = (cookie) => cookie) => {
+    const cookie = change(sessions.cookies.floor)
+    const run = () => must(floorMiddleware(nextRequest(path, cookie, { headers })), 200)
+    return [{ name: 'floor', run }, ...atMiddlewares(sessions, path, headers, change)]
+  }
   const dead = (cookie) => cookie.replace(/.{20}(?=(;|$))/, 'A'.repeat(20))
   return [
     ['Middleware, page with a session', floor, ({ page }) => pass('/page', page)],
