@@ -1,4 +1,4 @@
-// npm run bench:executed [-- --list]: files and functions of the library that a request executes, by the coverage of V8.
+// node bench/executed.mjs [--list]: files and functions of the library that a request executes, by the coverage of V8.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
 import { createRequire } from 'node:module'
