@@ -124,7 +124,6 @@ export const rootModules = {
   'features.ts': 'features',
   'rare-features.ts': 'rare-features',
   'all-features.ts': 'all-features',
-  'binding.ts': 'root',
   'operations.ts': 'root',
   'operation-options.ts': 'root',
   'mfa-client.ts': 'root',

@@ -2,8 +2,8 @@ import type { AuthorizationConfig, Config } from '../config/config.ts'
 import type { Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/defined.ts'
+import { copyJson } from '../lib/own-properties.ts'
 import { isOfOrganization, serverTime } from '../oidc/claims.ts'
-import { detachedCopy } from '../session/model/detached.ts'
 import { beyondScope, unitedScope } from '../session/model/scope.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -123,7 +123,7 @@ export async function checkSession(
     return { kind: 'unauthenticated', login: isPlain ? {} : await toLoginParameters(engine, required) }
   }
   const unmet = findUnmet(requirements, session, toClaimContext(config, session, config.clock()))
-  if (unmet === null) return { kind: 'granted', session: detachedCopy(session.data) }
+  if (unmet === null) return { kind: 'granted', session: copyJson(session.data) }
   const required = toGuardParameters(config, requirements)
   const login = toGuardLogin(config, required, session)
   return (await wasJustTried(engine, session, requirements, login))

@@ -1,4 +1,3 @@
-import { parseCookies } from '../../http/cookie-text.ts'
 import type { Binding } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
 import { requestState } from '../../http/host-state.ts'
@@ -29,7 +28,7 @@ export function bindNode(request: NodeRequest, response?: NodeResponse, ownPath?
   } = requestState(request, () => {
     const created = toRequestView(request)
     const cookie = created.headers.get('cookie')
-    return { request: created, ...requestCookies(() => parseCookies(cookie)) }
+    return { request: created, ...requestCookies(cookie) }
   })
   const canWrite = (): boolean => response !== undefined && !response.headersSent && !response.destroyed
   return {

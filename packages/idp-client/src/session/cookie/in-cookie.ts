@@ -64,16 +64,8 @@ function reader({ config, sealer, clientTag, connections, marker, memory }: Read
   const getSlot = (exchange: Exchange): SessionSlot => sessionSlot(exchange, config)
 
   /** Returns the encrypted sessions of the request: a sibling domain or another path may have set cookies of the name. */
-  const sealedIn = ({ cookies }: Exchange): Generator<JoinedCookie> =>
+  const sealedIn = ({ cookies }: Exchange): readonly JoinedCookie[] =>
     joinedCookies(cookie.name, (name) => cookies.all(name))
-
-  /** Returns whether the session is of this client and has neither expired nor ended at a logout. */
-  const isLive = (exchange: Exchange, session: StoredSession): MaybePromise<boolean> =>
-    chain(clientTag(), (tag) => {
-      if (session.clientTag !== undefined && session.clientTag !== tag) return false
-      if (!isAlive(toTimes(session), rules, config.clock())) return false
-      return chain(marker.hasEnded(exchange, session), (ended) => !ended)
-    })
 
   /** Adds the tokens that have cookies of their own. */
   const withConnections = (exchange: Exchange, session: StoredSession): MaybePromise<StoredSession> =>
@@ -82,24 +74,31 @@ function reader({ config, sealer, clientTag, connections, marker, memory }: Read
       return session
     })
 
-  /** Decrypts one cookie; returns null unless it is a live session. */
+  /** Decrypts one cookie; returns null unless it is a session of this client that has neither expired nor ended at a logout. */
   const open = (exchange: Exchange, { value }: JoinedCookie): MaybePromise<StoredSession | null> =>
     chain(sealer.open('session', value), (bytes) => {
       const session = bytes && decodeSession(bytes)
       if (bytes && !session && !isOtherVersion(bytes)) config.log.once(UNDECODABLE)
-      if (!session) return null
-      return chain(isLive(exchange, session), (live) => (live ? withConnections(exchange, session) : null))
+      if (!session || !isAlive(toTimes(session), rules, config.clock())) return null
+      return chain(clientTag(), (tag) => {
+        if (session.clientTag !== undefined && session.clientTag !== tag) return null
+        return chain(marker.hasEnded(exchange, session), (ended) =>
+          ended ? null : withConnections(exchange, session),
+        )
+      })
     })
 
   /** Returns the first live session that has not ended in this process. */
-  function openFirst(exchange: Exchange, sealed: Generator<JoinedCookie>): MaybePromise<Snapshot | null> {
-    const { done, value } = sealed.next()
-    if (done) return null
-    return chain(open(exchange, value), (session) => {
-      if (!session) return openFirst(exchange, sealed)
+  function openFirst(
+    exchange: Exchange,
+    [first, ...others]: readonly JoinedCookie[],
+  ): MaybePromise<Snapshot | null> {
+    if (!first) return null
+    return chain(open(exchange, first), (session) => {
+      if (!session) return openFirst(exchange, others)
       if (!memory?.hasEnded(session)) return toSnapshot(session)
       getSlot(exchange).carriesEndedSession = true
-      return openFirst(exchange, sealed)
+      return openFirst(exchange, others)
     })
   }
 

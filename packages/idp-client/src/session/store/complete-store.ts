@@ -121,7 +121,7 @@ type RecordUpdater = (current: SessionData) => SessionData
  */
 export class CompleteStore {
   /** Returns a record, to which nothing else refers, and its JSON if it was parsed. */
-  readonly get: (id: string) => Promise<{ readonly value: unknown; readonly json?: string } | null>
+  readonly get: (id: string) => Promise<{ readonly value: unknown } | null>
   /** How long a lock lasts, in milliseconds. */
   readonly leaseMilliseconds: number
   readonly #config: Config

@@ -6,7 +6,6 @@ import { processWide } from '../../lib/registry.ts'
 import { SingleFlight } from '../../lib/single-flight.ts'
 import { withFewerTokens } from '../model/further-tokens.ts'
 import { endsAt, toTimes } from '../model/lifetime.ts'
-import { onFirstRead } from '../model/on-first-read.ts'
 import { withChanges } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
@@ -95,21 +94,8 @@ export function toSnapshot(session: StoredSession): Snapshot {
   return { session, initial: () => JSON.parse(json) as SessionData }
 }
 
-/**
- * Returns a snapshot of a record that nothing else refers to. With its JSON, the user is parsed again for each copy but the
- * first: that takes less time than to copy it, and most requests need one.
- */
-function ownSnapshot(session: StoredSession, json: string | undefined): Snapshot {
-  const { data } = session
-  let user: SessionData['user'] | undefined = data.user
-  if (json !== undefined)
-    onFirstRead(data, 'user', () => {
-      const parsed = user ?? (JSON.parse(json) as SessionData).user
-      user = undefined
-      return parsed
-    })
-  return { session, initial: () => data }
-}
+/** Returns a snapshot of a record that nothing else refers to. Only copies of it are handed out. */
+const ownSnapshot = (session: StoredSession): Snapshot => ({ session, initial: () => session.data })
 
 function toDifference({ initial, session }: Snapshot, changed: StoredSession): SessionDifference {
   return { found: { ...session, data: initial() }, session: changed }
@@ -142,7 +128,7 @@ export class StoreRecords {
     const session = found && fromRecord(found.value, sessionKey)
     const isOther = session && !isRecordOf(found.value, id)
     if (isOther) this.#store.report(otherRecord())
-    const read = session && !isOther ? ownSnapshot(session, found.json) : null
+    const read = session && !isOther ? ownSnapshot(session) : null
     const pending = pendingWrites().get(id)
     if (!pending) return read
     if (read) return toSnapshot({ ...withPending(read.session, pending), stale: read.session.data })
