@@ -24,6 +24,9 @@ const alias = [
 // Time limits only end a test that hangs; no test asserts how long something took.
 const hangGuard = { testTimeout: 60_000, hookTimeout: 60_000, teardownTimeout: 20_000 }
 
+/** Files of a worker share its process: to load the packages for each again would take a third of the time. */
+const oneProcess = { isolate: false, setupFiles: [path('./packages/idp-client/test/support/fresh-registry.ts')] }
+
 export default defineConfig({
   test: {
     // The default leaves one core idle. Tests also wait for servers and browsers, so two files share a single core.
@@ -34,6 +37,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['packages/idp-client/src/**/*.test.{ts,tsx}'],
+          ...oneProcess,
           ...hangGuard,
         },
       },
@@ -42,6 +46,7 @@ export default defineConfig({
         test: {
           name: 'flows',
           include: ['packages/idp-client/test/**/*.test.{ts,tsx}'],
+          ...oneProcess,
           ...hangGuard,
         },
       },
@@ -68,7 +73,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/*.test.ts'],
-          globalSetup: 'e2e/support/demo-build.ts',
+          globalSetup: 'e2e/support/builds.ts',
           // Twenty times what the longest test takes: two builds and a development server.
           testTimeout: 600_000,
           hookTimeout: 600_000,
