@@ -25,7 +25,10 @@ const alias = [
 const hangGuard = { testTimeout: 60_000, hookTimeout: 60_000, teardownTimeout: 20_000 }
 
 /** Files of a worker share its process: to load the packages for each again would take a third of the time. */
-const oneProcess = { isolate: false, setupFiles: [path('./packages/idp-client/test/support/fresh-registry.ts')] }
+const oneProcess = {
+  isolate: false,
+  setupFiles: [path('./packages/idp-client/test/support/fresh-registry.ts')],
+}
 
 export default defineConfig({
   test: {
@@ -55,6 +58,7 @@ export default defineConfig({
         test: {
           name: 'dev-provider',
           include: ['packages/dev-provider/{src,test}/**/*.test.ts'],
+          ...oneProcess,
           ...hangGuard,
         },
       },

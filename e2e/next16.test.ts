@@ -17,9 +17,9 @@ import type { Visitor } from './support/visitor.ts'
 import { foreignFetches, newVisitor } from './support/visitor.ts'
 
 let provider: DevProvider
-/** With Cache Components, by Turbopack. */
+/** With Cache Components. */
 let cached: string
-/** Without Cache Components, by webpack. */
+/** Without Cache Components. */
 let plain: string
 const running: RunningNext[] = []
 

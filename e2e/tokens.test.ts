@@ -16,7 +16,7 @@ const running: RunningNext[] = []
 
 beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
-  folder = await builtFolder('next16-cached')
+  folder = await builtFolder('next16-plain')
 })
 
 afterAll(async () => {
@@ -29,7 +29,6 @@ async function start(variables: Readonly<Record<string, string>> = {}): Promise<
     ...provider.env,
     IDP_SECRET: SECRET,
     APP_BASE_URL: url,
-    FIXTURE_CACHE_COMPONENTS: '1',
     ...variables,
   }))
   provider.registerApp(server.url)

@@ -24,12 +24,12 @@ interface Application {
 
 const source = 'e2e/fixtures/next16'
 
-/** The applications that test files share, with the default bundler but for one. Each is built for production, with no variable of ours. */
+/** The applications that test files share, each built for production with no variable of ours, one of them by webpack. */
 const applications = {
   demo: { source: 'examples/next', bundler: 'turbopack' },
   'next16-cached': { source, bundler: 'turbopack', variables: { FIXTURE_CACHE_COMPONENTS: '1' } },
-  'next16-plain': { source, bundler: 'webpack' },
-  'next16-edge': { source, bundler: 'turbopack', change: moveToEdge },
+  'next16-plain': { source, bundler: 'turbopack' },
+  'next16-edge': { source, bundler: 'webpack', change: moveToEdge },
 } as const satisfies Record<string, Application>
 
 export type BuildName = keyof typeof applications
