@@ -66,6 +66,7 @@ export default defineConfig({
         test: {
           name: 'tools',
           include: ['tools/**/*.test.mjs'],
+          isolate: false,
           ...hangGuard,
         },
       },

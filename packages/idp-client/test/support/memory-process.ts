@@ -4,6 +4,7 @@ import type { IdpClientOptions } from '../../src/index.ts'
 import { customFetch, IdpClient } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import { SECRET } from './engine.ts'
+import { PATIENT } from './timeouts.ts'
 
 /**
  * An application in a process of its own, started with `--expose-gc` by `memory.test.ts`. Prints what a scenario leaves in
@@ -33,6 +34,7 @@ function newClient(options: IdpClientOptions = {}): IdpClient {
     secret: SECRET,
     appBaseUrl: APP,
     allowInsecureRequests: true,
+    httpTimeout: PATIENT,
     logger: () => {},
     ...options,
   })
