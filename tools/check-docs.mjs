@@ -162,7 +162,7 @@ if (isMain(import.meta)) {
     problems.push(...misquoted(page, readText(page), readFile))
   }
   const count = work.reduce((sum, { files }) => sum + files.length, 0)
-  // What a page declares about a package must not hold on other pages.
+  // A page that declares something about a package must not change the others.
   const [apart, together] = [work.filter(declares), work.filter((item) => !declares(item))]
   problems.push(...(await compile('pages', together)))
   for (const item of apart) problems.push(...(await compile(toFolder(item.page), [item])))

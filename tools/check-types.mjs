@@ -15,7 +15,7 @@ if (project.nextApp && !existsSync(fromRoot(`${project.nextApp}/next-env.d.ts`))
   })
   if (typegen.code !== 0) console.log(typegen.output)
 }
-// What has not changed since the last run is not checked again.
+// The compiler reads from it which files have not changed since the last run.
 const record = ['--incremental', '--tsBuildInfoFile', fromRoot(`.cache/types/${name}.tsbuildinfo`)]
 const { code, output } = await runNode([
   bin.tsc,
