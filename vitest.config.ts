@@ -32,8 +32,8 @@ const oneProcess = {
 
 export default defineConfig({
   test: {
-    // The default leaves one core idle. Tests also wait for servers and browsers, so two files share a single core.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // One file more than cores, since tests also wait for servers and browsers. The default leaves one core idle.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         resolve: { alias },
