@@ -23,16 +23,23 @@ const alias = [
 // Time limits only end a test that hangs; no test asserts how long something took.
 const hangGuard = { testTimeout: 60_000, hookTimeout: 60_000, teardownTimeout: 20_000 }
 
+/** Files of a worker share its process: to load the packages for each again would take a third of the time. */
+const oneProcess = {
+  isolate: false,
+  setupFiles: [path('./packages/idp-client/test/support/fresh-registry.ts')],
+}
+
 export default defineConfig({
   test: {
-    // The default leaves one core idle. Tests also wait for servers and browsers, so two files share a single core.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // One file more than cores, since tests also wait for servers and browsers. The default leaves one core idle.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         resolve: { alias },
         test: {
           name: 'unit',
           include: ['packages/idp-client/src/**/*.test.{ts,tsx}'],
+          ...oneProcess,
           ...hangGuard,
         },
       },
@@ -41,6 +48,7 @@ export default defineConfig({
         test: {
           name: 'flows',
           include: ['packages/idp-client/test/**/*.test.{ts,tsx}'],
+          ...oneProcess,
           ...hangGuard,
         },
       },
@@ -49,6 +57,7 @@ export default defineConfig({
         test: {
           name: 'dev-provider',
           include: ['packages/dev-provider/{src,test}/**/*.test.ts'],
+          ...oneProcess,
           ...hangGuard,
         },
       },
@@ -56,6 +65,7 @@ export default defineConfig({
         test: {
           name: 'tools',
           include: ['tools/**/*.test.mjs'],
+          isolate: false,
           ...hangGuard,
         },
       },
@@ -67,7 +77,7 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/*.test.ts'],
-          globalSetup: 'e2e/support/demo-build.ts',
+          globalSetup: 'e2e/support/builds.ts',
           // Twenty times what the longest test takes: two builds and a development server.
           testTimeout: 600_000,
           hookTimeout: 600_000,

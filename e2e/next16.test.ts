@@ -1,4 +1,3 @@
-import { readFile, rm, writeFile } from 'node:fs/promises'
 import { fileURLToPath } from 'node:url'
 import type { ContractCase, ContractHost } from 'idp-client/testing'
 import { adapterContract, unconfiguredContract } from 'idp-client/testing'
@@ -10,26 +9,23 @@ import type { CachingProxy } from './fixtures/support/caching-proxy.ts'
 import { startCachingProxy } from './fixtures/support/caching-proxy.ts'
 import { startChromium } from './fixtures/support/chromium.ts'
 import type { RunningNext } from './fixtures/support/next-application.ts'
-import { buildNext, copyFixture, startNext } from './fixtures/support/next-application.ts'
+import { copyFixture, startNext } from './fixtures/support/next-application.ts'
 import { ourCookies, SECRET, signedIn } from './fixtures/support/visitor.ts'
+import { builtFolder } from './support/built.ts'
 import { CookieBrowser } from './support/cookie-browser.ts'
 import type { Visitor } from './support/visitor.ts'
 import { foreignFetches, newVisitor } from './support/visitor.ts'
 
 let provider: DevProvider
-/** With Cache Components, by Turbopack. */
+/** With Cache Components. */
 let cached: string
-/** Without Cache Components, by webpack. */
+/** Without Cache Components. */
 let plain: string
 const running: RunningNext[] = []
 
 beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
-  cached = await copyFixture('next16', 'next16-turbopack')
-  plain = await copyFixture('next16', 'next16-webpack')
-  // No variable of ours is set: a build needs none.
-  await buildNext(cached, 'turbopack', { FIXTURE_CACHE_COMPONENTS: '1' })
-  await buildNext(plain, 'webpack')
+  ;[cached, plain] = await Promise.all([builtFolder('next16-cached'), builtFolder('next16-plain')])
 })
 
 afterAll(async () => {
@@ -82,15 +78,7 @@ describe('App Router behind middleware.ts on the edge runtime', () => {
   let host: ContractHost
 
   beforeAll(async () => {
-    const folder = await copyFixture('next16', 'next16-edge')
-    const proxy = await readFile(`${folder}/proxy.ts`, 'utf8')
-    await writeFile(
-      `${folder}/middleware.ts`,
-      proxy.replace('export function proxy(', 'export function middleware('),
-    )
-    await rm(`${folder}/proxy.ts`)
-    await buildNext(folder, 'turbopack')
-    host = toContractHost(await start(folder), ['ambient', 'explicit'])
+    host = toContractHost(await start(await builtFolder('next16-edge')), ['ambient', 'explicit'])
   })
 
   test.each(adapterContract)('$title', ({ run }) => run(host))

@@ -3,8 +3,9 @@ import { startDevProvider } from 'idp-dev-provider'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fingerprint } from './fixtures/next16/lib/fingerprint.ts'
 import type { RunningNext } from './fixtures/support/next-application.ts'
-import { buildNext, copyFixture, startNext } from './fixtures/support/next-application.ts'
+import { startNext } from './fixtures/support/next-application.ts'
 import { SECRET } from './fixtures/support/visitor.ts'
+import { builtFolder } from './support/built.ts'
 import { CookieBrowser } from './support/cookie-browser.ts'
 
 const LIFETIME = 3600
@@ -15,8 +16,7 @@ const running: RunningNext[] = []
 
 beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
-  folder = await copyFixture('next16', 'next16-tokens')
-  await buildNext(folder, 'turbopack')
+  folder = await builtFolder('next16-plain')
 })
 
 afterAll(async () => {

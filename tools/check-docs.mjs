@@ -30,7 +30,6 @@ const compilerOptions = {
   noEmit: true,
   skipLibCheck: true,
   resolveJsonModule: true,
-  paths: { '@/*': ['./*'] },
 }
 
 /**
@@ -104,33 +103,41 @@ export function misquoted(page, text, readFile) {
 // Without an import or export a file would share its names with all others.
 const moduleText = (code) => `${code}\n${/^\s*(?:import|export)\b/m.test(code) ? '' : 'export {}\n'}`
 
-async function compile(page, files) {
-  const folder = fromRoot(`.cache/docs/${page.replace(/\W+/g, '-')}`)
-  rmSync(folder, { recursive: true, force: true })
-  const names = new Set(files.map((file) => file.path))
-  const added = Object.entries(fallbacks).filter(([path]) => !names.has(path))
-  for (const file of [...files, ...added.map(([path, text]) => ({ path, text }))]) {
-    const target = join(folder, file.path)
-    mkdirSync(dirname(target), { recursive: true })
-    writeFileSync(target, file.text)
-  }
-  const config = { compilerOptions, files: files.map((file) => `./${file.path}`) }
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config, null, 2))
-  const { code, output } = await runNode([bin.tsc, '-p', folder, '--pretty', 'false'], { cwd: folder })
-  return code === 0 ? [] : located(page, files, output)
+const toFolder = (page) => page.replace(/\W+/g, '-')
+
+/** Compiles the snippets of pages as one program; each page has a folder of its own, which `@/` stands for. */
+async function compile(name, pages) {
+  const root = fromRoot(`.cache/docs/${name}`)
+  rmSync(root, { recursive: true, force: true })
+  const written = pages.flatMap(({ page, files }) => {
+    const names = new Set(files.map(({ path }) => path))
+    const added = Object.entries(fallbacks).filter(([path]) => !names.has(path))
+    return [...files, ...added.map(([path, text]) => ({ path, text }))].map(({ path, text }) => {
+      const file = posix.join(toFolder(page), path)
+      mkdirSync(dirname(join(root, file)), { recursive: true })
+      const up = '../'.repeat(path.split('/').length - 1) || './'
+      writeFileSync(join(root, file), text.replace(/(?<=['"])@\//g, up))
+      return file
+    })
+  })
+  writeFileSync(join(root, 'tsconfig.json'), JSON.stringify({ compilerOptions, files: written }))
+  const tsc = [bin.tsc, '-p', root, '--pretty', 'false']
+  const { code, output } = await runNode(tsc, { cwd: root })
+  return code === 0 ? [] : located(pages, output)
 }
 
 /** Compiler messages with the place in the page instead of the place in the extracted file. */
-export function located(page, files, output) {
+export function located(pages, output) {
   const lines = output.split('\n').filter((line) => line.trim() !== '')
   return lines.map((line) => {
-    const match = /^(.+?)\((\d+),\d+\): (.*)$/.exec(line)
-    const file = match && files.find((candidate) => candidate.path === posix.normalize(match[1]))
-    return file
-      ? `${page}:${file.lines[Number(match[2]) - 1] ?? file.lines.at(-1)} ${match[3]}`
-      : `${page}: ${line.trim()}`
+    const [, folder, path, at, message] = /^([^/(]+)\/(.+?)\((\d+),\d+\): (.*)$/.exec(line) ?? []
+    const { page, files } = pages.find((candidate) => toFolder(candidate.page) === folder) ?? { files: [] }
+    const file = files.find((candidate) => candidate.path === path)
+    return file ? `${page}:${file.lines[Number(at) - 1] ?? file.lines.at(-1)} ${message}` : line.trim()
   })
 }
+
+const declares = ({ files }) => files.some(({ text }) => /^declare (?:module|global)\b/m.test(text))
 
 function pages() {
   const isPage = (path) => path.endsWith('.md')
@@ -154,11 +161,10 @@ if (isMain(import.meta)) {
       existsSync(fromRoot(toExampleFile(path))) ? readText(toExampleFile(path)) : null
     problems.push(...misquoted(page, readText(page), readFile))
   }
-  const next = async () => {
-    for (let item = work.shift(); item; item = work.shift())
-      problems.push(...(await compile(item.page, item.files)))
-  }
   const count = work.reduce((sum, { files }) => sum + files.length, 0)
-  await Promise.all([next(), next()])
+  // A page that declares something about a package must not change the others.
+  const [apart, together] = [work.filter(declares), work.filter((item) => !declares(item))]
+  problems.push(...(await compile('pages', together)))
+  for (const item of apart) problems.push(...(await compile(toFolder(item.page), [item])))
   finish(problems, `${count} snippets on ${all.length} pages`)
 }

@@ -47,9 +47,9 @@ test('an unchecked snippet requires a reason', () => {
 
 test('compiler messages point into the page', () => {
   const files = [{ path: 'app/page.tsx', text: '', lines: [20, 21, 22] }]
-  expect(located('a.md', files, "app/page.tsx(3,5): error TS2304: Cannot find name 'x'.\n")).toEqual([
-    "a.md:22 error TS2304: Cannot find name 'x'.",
-  ])
+  expect(
+    located([{ page: 'a.md', files }], "a-md/app/page.tsx(3,5): error TS2304: Cannot find name 'x'.\n"),
+  ).toEqual(["a.md:22 error TS2304: Cannot find name 'x'."])
 })
 
 test('links and anchors are parsed like a renderer does', () => {

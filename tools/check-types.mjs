@@ -15,6 +15,16 @@ if (project.nextApp && !existsSync(fromRoot(`${project.nextApp}/next-env.d.ts`))
   })
   if (typegen.code !== 0) console.log(typegen.output)
 }
-const { code, output } = await runNode([bin.tsc, '-p', project.config, '--noEmit', '--pretty', 'false'])
+// The compiler reads from it which files have not changed since the last run.
+const record = ['--incremental', '--tsBuildInfoFile', fromRoot(`.cache/types/${name}.tsbuildinfo`)]
+const { code, output } = await runNode([
+  bin.tsc,
+  '-p',
+  project.config,
+  '--noEmit',
+  ...record,
+  '--pretty',
+  'false',
+])
 process.stdout.write(output || `${project.config}\n`)
 process.exitCode = code

@@ -9,8 +9,8 @@ import { fromRoot, isMain, must } from './lib/run.mjs'
 import { pack, published } from './pack.mjs'
 
 /**
- * Runs consumers, two at a time. A step that fails ends its consumer; the steps behind it count as
- * failed. With the variable `KEEP_CONSUMERS` set the installed folders stay, and are named.
+ * Runs consumers, three at a time, since installations wait for the registry. A step that fails ends its consumer; the steps
+ * behind it count as failed. With the variable `KEEP_CONSUMERS` set the installed folders stay, and are named.
  *
  * @param {string[]} [only] names of consumers; all if empty
  * @param {string[]} [packed] tarballs of `published`; by default they are packed
@@ -35,7 +35,7 @@ export async function testConsumers(only = [], packed = undefined) {
       for (let name = waiting.shift(); name; name = waiting.shift())
         await testConsumer(name, { home, tarballs, provider, counts })
     }
-    await Promise.all([work(), work()])
+    await Promise.all([work(), work(), work()])
   } finally {
     await provider.stop()
     if (process.env.KEEP_CONSUMERS) console.log(`consumers: kept in ${home}`)

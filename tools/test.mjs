@@ -1,7 +1,9 @@
-// npm test [-- part...]: everything, from a fresh clone. The last line is the totals line.
+// npm test [-- part... | -- --all]: everything, from a fresh clone. A long part that has passed with the same files is not run
+// again, which it says, unless it is named or --all is given. The last line is the totals line.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { applications, fingerprint, readLastPass, writeLastPass } from './lib/last-pass.mjs'
 import { bin, fromRoot, isMain, runNode } from './lib/run.mjs'
 import { countReport } from './lib/vitest-report.mjs'
 import { setup, setupSystem } from './setup.mjs'
@@ -66,27 +68,48 @@ async function vitest(project) {
   }
 }
 
-async function runParts(names) {
+async function runPart(name) {
+  const started = performance.now()
+  const counts = await parts[name]().catch((error) => {
+    console.error(error instanceof Error ? error.message : error)
+    return failed
+  })
+  return { name, seconds: Math.round((performance.now() - started) / 1000), ...counts }
+}
+
+/** Runs a long part unless it has passed with the same files. */
+async function runUnlessUnchanged(name, isForced) {
+  const files = fingerprint(applications[name])
+  const last = readLastPass(name, files)
+  if (last && !isForced) {
+    console.log(`unchanged: ${last.passed} tests passed with the same files on ${last.date} UTC`)
+    return { name, unchanged: last.passed }
+  }
+  const result = await runPart(name)
+  if (result.failed > 0 || result.passed === 0) return result
+  writeLastPass(name, { fingerprint: files, passed: result.passed })
+  return { ...result, note: ', not again until its files change' }
+}
+
+/** @param {{ isForced: boolean }} options whether long parts run in any case */
+async function runParts(names, { isForced }) {
   const results = []
   for (const name of names) {
     console.log(`\n== ${name}`)
-    const started = performance.now()
-    const counts = await parts[name]().catch((error) => {
-      console.error(error instanceof Error ? error.message : error)
-      return failed
-    })
-    results.push({ name, seconds: Math.round((performance.now() - started) / 1000), ...counts })
-    if (name === 'setup' && counts.failed > 0) break
+    results.push(await (name in applications ? runUnlessUnchanged(name, isForced) : runPart(name)))
+    if (name === 'setup' && results[0].failed > 0) break
   }
   return results
 }
 
 function summarize(results) {
   console.log('\n== summary')
-  for (const { name, seconds, failures = [], ...counts } of results) {
+  for (const { name, seconds, failures = [], note = '', unchanged, ...counts } of results) {
     const mark = counts.failed > 0 || total([counts]) === 0 ? 'FAILED' : 'ok    '
     console.log(
-      `${mark}  ${name}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped (${seconds} s)`,
+      unchanged
+        ? `same    ${name}: ${unchanged} unchanged, not run`
+        : `${mark}  ${name}: ${counts.passed} passed, ${counts.failed} failed, ${counts.skipped} skipped (${seconds} s${note})`,
     )
     for (const failure of failures) console.log(`        ${failure}`)
   }
@@ -94,21 +117,25 @@ function summarize(results) {
 
 const total = (results) =>
   results.reduce((sum, { passed, failed, skipped }) => sum + passed + failed + skipped, 0)
-const sum = (results, key) => results.reduce((value, result) => value + result[key], 0)
+const sum = (results, key) => results.reduce((value, result) => value + (result[key] ?? 0), 0)
 
 if (isMain(import.meta)) {
-  const wanted = process.argv.slice(2)
+  const given = process.argv.slice(2)
+  const wanted = given.filter((name) => name !== '--all')
   const unknown = wanted.filter((name) => !(name in parts))
   if (unknown.length > 0)
     throw new Error(`test: no part ${unknown.join(', ')}; known: ${Object.keys(parts).join(', ')}`)
   const names = Object.keys(parts).filter(
     (name) => wanted.length === 0 || wanted.includes(name) || foundation.includes(name),
   )
-  const results = await runParts(names)
-  summarize(results)
+  const all = await runParts(names, { isForced: given.length > 0 })
+  summarize(all)
+  const results = all.filter(({ unchanged }) => !unchanged)
   // A part without a single test proves nothing, so it counts as a failure.
   const empty = results.filter((result) => total([result]) === 0).length
   const failures = sum(results, 'failed') + empty
   process.exitCode = failures === 0 ? 0 : 1
+  if (results.length < all.length)
+    console.log(`${sum(all, 'unchanged')} unchanged, not run: npm test -- --all runs them`)
   console.log(`${sum(results, 'passed')} passed, ${failures} failed, ${sum(results, 'skipped')} skipped`)
 }

@@ -1,7 +1,7 @@
 import type { DevProvider } from 'idp-dev-provider'
-import { inject } from 'vitest'
 import type { RunOptions } from '../fixtures/support/next-application.ts'
 import { startNext } from '../fixtures/support/next-application.ts'
+import { builtFolder } from './built.ts'
 import type { Complaints } from './complaints.ts'
 import type { HttpsFront } from './https-front.ts'
 import { startHttpsFront } from './https-front.ts'
@@ -26,18 +26,6 @@ export interface DemoSite {
 }
 
 /**
- * Returns the folder of the example, built with none of our variables set.
- *
- * @throws with the output of the build if that failed
- */
-async function demoFolder(): Promise<string> {
-  const response = await fetch(inject('demoBuild'))
-  const text = await response.text()
-  if (!response.ok) throw new Error(text)
-  return text
-}
-
-/**
  * Starts the production build of the example behind a proxy that ends TLS.
  *
  * @param provider Without one, no variable of ours is set.
@@ -47,7 +35,7 @@ export async function startDemo(
   variables: Readonly<Record<string, string>> = {},
   options?: RunOptions,
 ): Promise<DemoSite> {
-  const folder = await demoFolder()
+  const folder = await builtFolder('demo')
   const front = await startHttpsFront()
   const configured = provider ? { ...provider.env, IDP_SECRET: SECRET, APP_BASE_URL: front.url } : {}
   const server = await startNext(folder, 'start', () => ({ ...configured, ...variables }), options)

@@ -280,11 +280,13 @@ test('a client that is not mounted shares the request of one with the same cooki
 })
 
 test('[F14] two copies of the package share the current request', async () => {
-  const idp = client()
-  vi.resetModules()
-  const copy = await import('../../src/index.ts')
-  expect(copy.IdpClient).not.toBe(IdpClient)
-  const other = new copy.IdpClient(clientOptions)
+  const newCopy = async () => {
+    vi.resetModules()
+    return (await import('../../src/index.ts')).IdpClient
+  }
+  const [First, Second] = [await newCopy(), await newCopy()]
+  expect(First).not.toBe(Second)
+  const [idp, other] = [new First(clientOptions), new Second(clientOptions)]
   const response = await idp.middleware(await signedInRequest(), async () =>
     Response.json((await other.getSession())?.user.sub),
   )

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { SessionData } from '../../src/index.ts'
 import { ConnectAccountError, isContinue, isIdpError } from '../../src/index.ts'
 import type { Browser } from '../support/app.ts'
-import { APP, START } from '../support/app.ts'
+import { APP, currentTime } from '../support/app.ts'
 import type { ConnectWorld } from '../support/connect.ts'
 import { codeOf, json, startConnectWorld } from '../support/connect.ts'
 import { rejectionOf } from '../support/provider-engine.ts'
@@ -20,7 +20,7 @@ beforeEach(() => {
   world.provider.clearRequests()
   world.events.length = 0
   world.told.length = 0
-  world.clock.now = START
+  world.clock.now = currentTime()
 })
 
 const sessionOf = (browser: Browser) => world.client.getSession(browser.request('/'))

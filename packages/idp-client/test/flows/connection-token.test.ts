@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { SessionData } from '../../src/index.ts'
 import type { World } from '../support/app.ts'
-import { START, startWorld } from '../support/app.ts'
+import { currentTime, startWorld } from '../support/app.ts'
 
 let world: World
 beforeAll(async () => {
@@ -11,7 +11,7 @@ afterAll(() => world.provider.stop())
 beforeEach(() => {
   world.provider.faults.clear()
   world.provider.clearRequests()
-  world.clock.now = START
+  world.clock.now = currentTime()
 })
 
 async function signedIn() {

@@ -3,7 +3,7 @@ import type { SessionDataStore } from '../../src/index.ts'
 import { IdpClient, isContinue } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser, World } from '../support/app.ts'
-import { START, startWorld } from '../support/app.ts'
+import { currentTime, startWorld } from '../support/app.ts'
 import { pageText, tableBelow } from '../support/tables.ts'
 import { skipTime } from '../support/timers.ts'
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => world.provider.stop())
 let now: number
 beforeEach(() => {
-  now = START
+  now = currentTime()
   world.clock.now = now
   world.events.length = 0
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { IdpError } from '../../src/errors/base.ts'
 import type { IdpClientOptions } from '../../src/index.ts'
 import type { Browser, World } from '../support/app.ts'
-import { APP, START, startWorld } from '../support/app.ts'
+import { APP, currentTime, startWorld } from '../support/app.ts'
 
 const API = 'https://api.example.test/'
 const ORDERS = 'https://orders.example.test/'
@@ -19,7 +19,7 @@ beforeEach(() => {
   world.provider.faults.clear()
   world.provider.clearRequests()
   world.events.length = 0
-  world.clock.now = START
+  world.clock.now = currentTime()
 })
 
 type Claims = Readonly<Record<string, unknown>>

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { SessionData } from '../../src/index.ts'
 import { continueWith, isContinue } from '../../src/index.ts'
 import type { Browser, World } from '../support/app.ts'
-import { APP, START, startWorld } from '../support/app.ts'
+import { APP, currentTime, startWorld } from '../support/app.ts'
 
 let world: World
 beforeAll(async () => {
@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => world.provider.stop())
 let now: number
 beforeEach(() => {
-  world.clock.now = START
+  world.clock.now = currentTime()
   now = world.clock.now
 })
 

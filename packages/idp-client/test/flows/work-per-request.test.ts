@@ -9,7 +9,10 @@ import { startWorld } from '../support/app.ts'
  * Budgets that can be counted: they are the same on every machine. Times are compared by `npm run bench`.
  */
 
+// Other files of this process have loaded the module, or will load it.
+vi.hoisted(() => vi.resetModules())
 vi.mock('../../src/crypto/cipher.node.ts', { spy: true })
+afterAll(() => vi.resetModules())
 
 const TTL = 600
 

@@ -84,6 +84,8 @@ export class LocalProvider {
   }
 
   async start(): Promise<this> {
+    // On a busy machine a client would reuse a connection that is just being closed.
+    this.#server.keepAliveTimeout = 600_000
     await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
     this.issuer = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`
     return this

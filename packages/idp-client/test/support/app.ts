@@ -8,8 +8,8 @@ import { PATIENT } from './timeouts.ts'
 
 export const APP = 'http://localhost:3000'
 
-/** Start time of every world: about real time, which decides whether a cookie of the provider has expired. */
-export const START = Math.floor(Date.now() / 1000)
+/** Start time of a world: about real time, which decides whether a cookie of the provider has expired. */
+export const currentTime = (): number => Math.floor(Date.now() / 1000)
 
 interface StoredCookie {
   readonly value: string
@@ -87,7 +87,7 @@ export async function startWorld(
   options: IdpClientOptions = {},
   providerOptions: DevProviderOptions = {},
 ): Promise<World> {
-  const clock = { now: START }
+  const clock = { now: currentTime() }
   const provider = await startDevProvider({
     host: '127.0.0.1',
     clock: () => clock.now,
