@@ -8,7 +8,6 @@ const source = (file: string): string => path(`./packages/idp-client/src/${file}
 // Unit and flow tests run the sources; only e2e runs what is shipped.
 const alias = [
   { find: '#cipher', replacement: source('crypto/cipher.node.ts') },
-  { find: '#signature', replacement: source('crypto/signature.node.ts') },
   { find: '#async-context', replacement: source('lib/async-context.node.ts') },
   { find: /^idp-client$/, replacement: source('index.ts') },
   { find: /^idp-client\/(next|express)$/, replacement: source('adapters/$1/index.ts') },
@@ -32,8 +31,8 @@ const oneProcess = {
 
 export default defineConfig({
   test: {
-    // The default leaves one core idle. Tests also wait for servers and browsers, so two files share a single core.
-    maxWorkers: Math.max(2, availableParallelism()),
+    // One file more than cores, since tests also wait for servers and browsers. The default leaves one core idle.
+    maxWorkers: availableParallelism() + 1,
     projects: [
       {
         resolve: { alias },

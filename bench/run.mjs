@@ -1,79 +1,157 @@
-// npm run bench [-- --quick] [-- --write] [-- group ...]: installs the other libraries here, measures, prints the tables.
+// npm run bench [-- --quick] [-- --write] [-- --against <folder>] [-- group ...]: installs, measures, prints the tables.
 import { spawnSync } from 'node:child_process'
-import { copyFileSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { arch, cpus, release, totalmem } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { setup } from '../tools/setup.mjs'
 import { findUnusedBudgets } from './lib/budgets.mjs'
-import { toChart } from './lib/chart.mjs'
-import { toMarkdown, toText } from './lib/report.mjs'
+import { mergeRuns, toMarkdown, toText, toWorseRows } from './lib/report.mjs'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const root = fileURLToPath(new URL('..', import.meta.url))
-const groups = ['sealing', 'requests', 'stores', 'login', 'refresh', 'growth', 'sizes', 'servers']
+const library = join(root, 'packages/idp-client')
+
+/** Groups by whether they are measured three times on each version of Node.js, or once on the running one. */
+const groups = {
+  sealing: true,
+  requests: true,
+  stores: true,
+  login: true,
+  growth: false,
+  refresh: false,
+  sizes: false,
+  servers: false,
+}
+/** Groups that can compare two builds. */
+const comparable = ['requests', 'stores', 'login']
+const versions = ['20.20.2', '22.23.3', '24.21.0']
+const RUNS = 3
 
 const { positionals, values } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: 'boolean', default: false }, write: { type: 'boolean', default: false } },
+  options: {
+    quick: { type: 'boolean', default: false },
+    write: { type: 'boolean', default: false },
+    against: { type: 'string' },
+    table: { type: 'string' },
+  },
 })
-const unknown = positionals.filter((name) => !groups.includes(name))
+const known = values.against ? comparable : Object.keys(groups)
+const unknown = positionals.filter((name) => !known.includes(name))
 if (unknown.length > 0) {
-  console.error(`bench: unknown group ${unknown.join(', ')}; there are ${groups.join(', ')}`)
+  console.error(`bench: unknown group ${unknown.join(', ')}; there are ${known.join(', ')}`)
   process.exit(1)
 }
-const effort = values.quick ? ['5', '30'] : ['21', '100']
+const chosen = positionals.length > 0 ? positionals : known
+const effort = {
+  isQuick: values.quick,
+  rounds: values.quick ? 7 : 21,
+  calls: 640,
+  isAgainst: values.against !== undefined,
+  table: values.table,
+}
+/** The other build twice: what the second copy differs from the first is the error of the measurement. */
+const others = values.against ? ['idp-client-before', 'idp-client-before-again'] : []
 
 function must(command, args, cwd) {
   const { status } = spawnSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
   if (status !== 0) throw new Error(`bench: ${command} ${args.join(' ')} failed`)
 }
 
+/** Copies a build, the folder `dist`, into `node_modules`, with the manifest beside it or that of this repository. */
+function copyBuild(dist, name) {
+  const target = join(here, 'node_modules', name)
+  rmSync(target, { recursive: true, force: true })
+  mkdirSync(target, { recursive: true })
+  cpSync(dist, join(target, 'dist'), { recursive: true })
+  const manifest = [join(dist, '../package.json'), join(library, 'package.json')].find(existsSync)
+  const content = { ...JSON.parse(readFileSync(manifest, 'utf8')), name }
+  writeFileSync(join(target, 'package.json'), JSON.stringify(content, null, 2))
+  const missing = Object.keys(content.dependencies).filter(
+    (each) => !existsSync(join(here, 'node_modules', each)),
+  )
+  if (missing.length > 0)
+    throw new Error(`bench: bench/package.json lacks ${missing.join(', ')}, which ${name} needs`)
+}
+
 /** Installs what the build needs, the other libraries, and the library as it is published. */
 async function install() {
   if (!(await setup())) process.exit(1)
-  const [lock, installed] = ['package-lock.json', 'node_modules/.installed.json'].map((path) =>
-    join(here, path),
-  )
-  if (!existsSync(installed) || readFileSync(installed, 'utf8') !== readFileSync(lock, 'utf8')) {
+  const lock = readFileSync(join(here, 'package-lock.json'), 'utf8')
+  const installed = join(here, 'node_modules/.installed.json')
+  if (!existsSync(installed) || readFileSync(installed, 'utf8') !== lock) {
     console.log('bench: installing the other libraries (about 450 MB)')
     must('npm', ['ci', '--no-audit', '--no-fund'], here)
-    copyFileSync(lock, installed)
+    writeFileSync(installed, lock)
   }
   must('npm', ['run', 'build'], root)
-  const target = join(here, 'node_modules/idp-client')
-  rmSync(target, { recursive: true, force: true })
-  mkdirSync(target, { recursive: true })
-  const source = join(root, 'packages/idp-client')
-  cpSync(join(source, 'dist'), join(target, 'dist'), { recursive: true })
-  cpSync(join(source, 'package.json'), join(target, 'package.json'))
-  const { dependencies } = JSON.parse(readFileSync(join(source, 'package.json'), 'utf8'))
-  const missing = Object.keys(dependencies).filter((name) => !existsSync(join(here, 'node_modules', name)))
-  if (missing.length > 0)
-    throw new Error(`bench: bench/package.json lacks ${missing.join(', ')}, which idp-client needs`)
+  copyBuild(join(library, 'dist'), 'idp-client')
+  for (const name of others) copyBuild(resolve(values.against), name)
+}
+
+const toMajor = (version) => version.replace(/^v/, '').split('.', 1)[0]
+
+/** Returns the program of a version of Node.js, which is installed unless it is the running one. */
+function getNode(version) {
+  if (toMajor(version) === toMajor(process.version)) return process.execPath
+  const distribution = `node-${process.platform}-${process.arch}`
+  const folder = join(here, '.cache', `node-${version}`)
+  const program = join(folder, 'node_modules', distribution, 'bin/node')
+  if (!existsSync(program)) {
+    mkdirSync(folder, { recursive: true })
+    writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true }))
+    must('npm', ['install', '--no-audit', '--no-fund', `${distribution}@${version}`], folder)
+  }
+  return program
+}
+
+/** Measures a group in a process of its own and returns its tables. */
+function measureOnce(group, program) {
+  const { status, stdout } = spawnSync(
+    program,
+    ['--expose-gc', 'run-group.mjs', group, JSON.stringify(effort)],
+    {
+      cwd: here,
+      encoding: 'utf8',
+      maxBuffer: 1e8,
+      env: {
+        ...process.env,
+        BENCH_BUILDS: ['idp-client', ...others].join(' '),
+        BETTER_AUTH_TELEMETRY: '0',
+        NODE_ENV: 'production',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    },
+  )
+  if (status !== 0) throw new Error(`bench: ${group} failed`)
+  return JSON.parse(stdout)
 }
 
 function measure(group) {
-  console.log(`bench: ${group}`)
   const start = performance.now()
-  const { status, stdout } = spawnSync(process.execPath, ['run-group.mjs', group, ...effort], {
-    cwd: here,
-    encoding: 'utf8',
-    maxBuffer: 1e8,
-    env: { ...process.env, NODE_ENV: 'production', BETTER_AUTH_TELEMETRY: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  if (status !== 0) throw new Error(`bench: ${group} failed`)
-  const tables = JSON.parse(stdout)
+  const isRepeated = groups[group] && !values.quick
+  const runs = []
+  for (const version of isRepeated ? versions : [process.version])
+    for (let run = 1; run <= (isRepeated ? RUNS : 1); run++) {
+      console.log(`bench: ${group}, Node.js ${toMajor(version)}, run ${run}`)
+      runs.push({ version: toMajor(version), tables: measureOnce(group, getNode(version)) })
+    }
+  const tables = mergeRuns(runs)
   for (const table of tables) console.log(toText(table))
   console.log(`bench: ${group} took ${Math.round((performance.now() - start) / 1000)} s`)
   return tables
 }
 
 await install()
-const tables = (positionals.length > 0 ? positionals : groups).flatMap(measure)
-const unused = positionals.length > 0 ? [] : findUnusedBudgets(tables)
+const tables = chosen.flatMap(measure)
+if (values.against) {
+  const worse = tables.flatMap(toWorseRows)
+  console.log(worse.length > 0 ? `Worse than before:\n${worse.join('\n')}` : 'No row is worse than before.')
+}
+const isComplete = positionals.length === 0 && !values.against
+const unused = isComplete ? findUnusedBudgets(tables) : []
 if (unused.length > 0) throw new Error(`bench: no table has the rows of these budgets: ${unused.join(', ')}`)
 if (values.write) {
   const run = {
@@ -81,15 +159,7 @@ if (values.write) {
     cpu: `${cpus().length} × ${cpus()[0]?.model.trim() || arch()}`,
     memory: `${Math.round(totalmem() / 2 ** 30)} GiB`,
     system: `Linux ${release().split('-')[0]}`,
-    node: process.version,
     date: new Date().toISOString().slice(0, 10),
   }
   writeFileSync(join(root, 'docs/benchmarks.md'), toMarkdown(tables, run))
-  const pictures = join(root, 'docs/benchmarks')
-  rmSync(pictures, { recursive: true, force: true })
-  mkdirSync(pictures, { recursive: true })
-  for (const table of tables) {
-    const chart = toChart(table)
-    if (chart) writeFileSync(join(pictures, chart.file), chart.svg)
-  }
 }

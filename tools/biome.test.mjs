@@ -14,7 +14,6 @@ const planted = [
   ['noImportCycles', `${src}/lib/b.ts`, "import { a } from './a.ts'\nexport const b = () => a()\n"],
   ['noExcessiveLinesPerFile', `${src}/lib/file.ts`, `// one\n\n${lines(301)}`],
   ['noExcessiveLinesPerFile', `${src}/lib/file.test.ts`, lines(501)],
-  ['noExcessiveLinesPerFile', `${src}/errors/codes.ts`, lines(501)],
   ['noExcessiveLinesPerFile', `${src}/adapters/web/client.ts`, lines(71)],
   ['noExcessiveLinesPerFunction', 'tools/function.mjs', func(59)],
   [

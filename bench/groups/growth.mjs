@@ -11,8 +11,6 @@ import { referenceSession } from '../lib/sessions.mjs'
 import { secret } from '../lib/settings.mjs'
 import { backends, toPeerStore } from '../lib/stores.mjs'
 
-const MAX_ROUNDS = 11
-
 /** Adds opaque access tokens for further audiences. As JSON Web Tokens, 50 of them fit into no cookie. */
 function withTokens(session, count) {
   const accessTokens = Array.from({ length: count }, (_, index) => {
@@ -48,8 +46,8 @@ async function logIn(client, login, { accessTokens, user }) {
 async function toWork(sealer, session) {
   const provider = createProvider()
   globalThis.fetch = provider.fetch
-  const { get, remove, set, store } = backends.Memory()
-  const ours = createNextClient({ sessionStore: store })
+  const { createStore, get, remove, set } = backends.Memory()
+  const ours = createNextClient(undefined, { sessionStore: createStore(0) })
   const peer = createNextjsAuth0({ sessionStore: toPeerStore({ get, remove, set }) })
   set('id', JSON.stringify(session))
   const cookies = {
@@ -110,7 +108,6 @@ async function measureGrowth({ extend, sizes, title, unit }, sealer, effort) {
     kind: 'growth',
     floor,
     rows: withTimePerEntry(rows[work]),
-    chart: { value: 'micros', axis: `µs by ${unit}` },
   })
   const cipher = 'AES-256-GCM by node:crypto'
   return [
@@ -124,15 +121,13 @@ async function measureGrowth({ extend, sizes, title, unit }, sealer, effort) {
       title: `${title}: size of the sealed session`,
       kind: 'counts',
       rows: bytes,
-      chart: { value: 'bytes', axis: `bytes by ${unit}` },
     },
   ]
 }
 
 /** Time and size of sessions with more tokens and claims than the reference session. */
-export async function measure({ milliseconds, rounds }) {
+export async function measure(effort) {
   const sealer = await createOurSealer(secret)
-  const effort = { rounds: Math.min(rounds, MAX_ROUNDS), milliseconds: milliseconds / 2 }
   const tables = []
   for (const growth of growths) tables.push(...(await measureGrowth(growth, sealer, effort)))
   return tables

@@ -1,7 +1,7 @@
 import { createPublicKey } from 'node:crypto'
+import { builds } from '../lib/builds.mjs'
 import { createExpressProduct } from '../lib/express.mjs'
 import { createFloorLogin } from '../lib/floor.mjs'
-import { measureLoaderHook } from '../lib/loader-hook.mjs'
 import { compare } from '../lib/measure.mjs'
 import {
   createAuthJs,
@@ -25,13 +25,17 @@ export async function measure(effort) {
   globalThis.fetch = provider.fetch
   const floor = createFloorLogin({ ...provider, keys: await readKeys(provider) })
   const products = [
-    ['idp-client', 'Web', createWebClient],
-    ['idp-client', 'Next.js', createNextClient],
-    ['idp-client', 'Express', () => createExpressProduct('idp-client')],
+    ...builds.flatMap((build) => [
+      [build.name, 'Web', () => createWebClient(build)],
+      [build.name, 'Next.js', () => createNextClient(build)],
+      [build.name, 'Express', () => createExpressProduct(build.name)],
+    ]),
     ['nextjs-auth0', 'Next.js', createNextjsAuth0],
     ['express-openid-connect', 'Express', () => createExpressProduct('express-openid-connect')],
     ['Auth.js', 'Web', createAuthJs],
+    ['Auth.js', 'as it comes', () => createAuthJs(false)],
     ['better-auth', 'Web', createBetterAuth],
+    ['better-auth', 'as it comes', () => createBetterAuth(false)],
     ['openid-client', 'called directly', createOpenidClient],
   ]
   const candidates = [{ name: 'floor', run: floor, provider: provider.spent }]
@@ -44,14 +48,6 @@ export async function measure(effort) {
       title: 'Login and callback',
       floor: 'by hand: PKCE, state, nonce, signature by node:crypto, sealed cookies',
       rows: await compare(candidates, effort),
-    },
-    {
-      title: 'Login and callback with a loader hook',
-      kind: 'counts',
-      rows: [
-        { name: 'idp-client', ...(await measureLoaderHook('idp-client', effort)) },
-        { name: 'nextjs-auth0', ...(await measureLoaderHook('nextjs-auth0', effort)) },
-      ],
     },
   ]
 }

@@ -6,14 +6,12 @@ import { createNextClient, createNextjsAuth0 } from '../lib/products.mjs'
 import { createProvider } from '../lib/provider.mjs'
 import { withServers } from '../lib/servers.mjs'
 
-const MAX_ROUNDS = 21
-
 const folder = fileURLToPath(new URL('..', import.meta.url))
 const api = { ...forwarded, accept: 'application/json' }
 const page = { ...forwarded, accept: 'text/html', 'sec-fetch-dest': 'document', 'sec-fetch-mode': 'navigate' }
 
 const requests = {
-  /* Requests to each server in a round of the full run. */
+  /* Requests to each server in a round. */
   express: { amount: 1200, headers: api, plain: '/api/data', reading: '/api/session' },
   route: { amount: 300, headers: api, plain: '/api/data', reading: '/api/session' },
   page: { amount: 150, headers: page, plain: '/page', reading: '/session' },
@@ -28,12 +26,13 @@ const toTarget = ({ name, origin, pid }, path, headers, rest) => ({
 })
 
 /** Each product beside the base, which gets the same cookie: a handler that ignores the session, and one that reads it. */
-function withSession([base, ...servers], cookies, { headers, plain, reading }) {
+function withSession([base, ...servers], control, cookies, { headers, plain, reading }) {
   return servers.flatMap((server) => {
     const sent = { ...headers, cookie: cookies[server.name] }
     const bare = toTarget(base, plain, sent, { work: `cookie of ${server.name}` })
     return [
       bare,
+      toTarget(control, plain, sent, { base: bare, work: `second process, cookie of ${server.name}` }),
       toTarget(server, plain, sent, { base: bare }),
       toTarget(server, reading, sent, { base: bare, work: 'session read', readsSession: true }),
     ]
@@ -53,12 +52,9 @@ function anonymous([base, ...servers], control, { headers, plain }) {
  * A table with a session and one without. The sessions are new, so that none is extended while it is measured. The last server is
  * a second process of the first one: what it adds is the error of the measurement.
  */
-async function compareRequests({ floor, logIn, request, servers: all, title }, { milliseconds, rounds }) {
+async function compareRequests({ floor, logIn, request, servers: all, title }, { rounds }) {
   const servers = all.slice(0, -1)
-  const effort = {
-    rounds: Math.min(rounds, MAX_ROUNDS),
-    amount: Math.round((request.amount * milliseconds) / 120),
-  }
+  const effort = { rounds, amount: request.amount }
   const compare = async (session, targets) => ({
     title: `${title}, ${session}`,
     kind: 'servers',
@@ -66,7 +62,7 @@ async function compareRequests({ floor, logIn, request, servers: all, title }, {
     rows: await compareServers(targets, effort),
   })
   return [
-    await compare('with a session', withSession(servers, await logIn(), request)),
+    await compare('with a session', withSession(servers, all.at(-1), await logIn(), request)),
     await compare('anonymous', anonymous(servers, all.at(-1), request)),
   ]
 }

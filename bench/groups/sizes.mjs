@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
-import { measureEntry, workerBytes } from '../../tools/check-entries.mjs'
-import { workerBudgets } from '../../tools/rules/entries.mjs'
+import { measureEntry } from '../../tools/check-entries.mjs'
 import { createExpressProduct } from '../lib/express.mjs'
 import { percentile } from '../lib/measure.mjs'
 import {
@@ -143,16 +142,6 @@ async function measureEntries() {
   return rows
 }
 
-/** Bytes of one file for Workers by the features that the client gets. */
-async function measureWorkers() {
-  const rows = []
-  for (const { features } of workerBudgets) {
-    const work = features.length > 0 ? `with ${features.join(' and ')}` : 'no further features'
-    rows.push({ name: 'idp-client/edge', work, 'bundle, kB gzip': kilo(await workerBytes(features)) })
-  }
-  return rows
-}
-
 /** Returns tables of sizes and counts. Only the import is timed. */
 export async function measure(effort) {
   return [
@@ -164,11 +153,5 @@ export async function measure(effort) {
       rows: await measureImports(effort),
     },
     { title: 'Entries of idp-client', kind: 'counts', rows: await measureEntries() },
-    {
-      title: 'Bundle for Workers',
-      note: 'One file with a client of `idp-client/edge` and its dependencies, as `wrangler` bundles it.',
-      kind: 'counts',
-      rows: await measureWorkers(),
-    },
   ]
 }

@@ -1,5 +1,7 @@
 import { NextResponse } from 'next/server.js'
+import { builds } from '../lib/builds.mjs'
 import { readSigned, signedCookie } from '../lib/floor.mjs'
+import { senders } from '../lib/headers.mjs'
 import { compare } from '../lib/measure.mjs'
 import { mustFind } from '../lib/must.mjs'
 import { createNextClient, createNextjsAuth0, nextRequest } from '../lib/products.mjs'
@@ -7,19 +9,23 @@ import { createProvider } from '../lib/provider.mjs'
 import { referenceSession } from '../lib/sessions.mjs'
 import { backends, toPeerStore } from '../lib/stores.mjs'
 
-const init = { headers: { accept: 'application/json' } }
+const init = { headers: senders.browser.api }
 
 async function compareBackend(name, { floor, get, set, ...backend }, effort) {
   const provider = createProvider()
   globalThis.fetch = provider.fetch
-  const ours = createNextClient({ sessionStore: backend.store })
+  const ours = []
+  for (const [index, build] of builds.entries()) {
+    const { idp, login } = createNextClient(build, { sessionStore: backend.createStore(index) })
+    const cookie = String(await login(provider))
+    ours.push({ name: build.name, idp, toRequest: () => nextRequest('/api/data', cookie, init) })
+  }
   const peer = createNextjsAuth0({ sessionStore: toPeerStore({ get, set, remove: backend.remove }) })
-  const cookies = { ours: String(await ours.login(provider)), peer: String(await peer.login(provider)) }
+  const peerCookie = String(await peer.login(provider))
   await set('id', JSON.stringify(referenceSession()))
 
   const readFloor = () => readSigned(nextRequest('/api/data', signedCookie, init).headers.get('cookie'), get)
-  const ourRequest = () => nextRequest('/api/data', cookies.ours, init)
-  const peerRequest = () => nextRequest('/api/data', cookies.peer, init)
+  const peerRequest = () => nextRequest('/api/data', peerCookie, init)
   const work = `NextRequest, HMAC of an id, ${floor}, JSON.parse`
   return [
     {
@@ -28,7 +34,10 @@ async function compareBackend(name, { floor, get, set, ...backend }, effort) {
       rows: await compare(
         [
           { name: 'floor', run: readFloor },
-          { name: 'idp-client', run: () => mustFind(ours.idp.getSession(ourRequest())) },
+          ...ours.map(({ idp, name: each, toRequest }) => ({
+            name: each,
+            run: () => mustFind(idp.getSession(toRequest())),
+          })),
           { name: 'nextjs-auth0', run: () => mustFind(peer.auth0.getSession(peerRequest())) },
         ],
         effort,
@@ -40,7 +49,10 @@ async function compareBackend(name, { floor, get, set, ...backend }, effort) {
       rows: await compare(
         [
           { name: 'floor', run: async () => [await readFloor(), NextResponse.next()] },
-          { name: 'idp-client', run: () => ours.idp.middleware(ourRequest()) },
+          ...ours.map(({ idp, name: each, toRequest }) => ({
+            name: each,
+            run: () => idp.middleware(toRequest()),
+          })),
           { name: 'nextjs-auth0', run: () => peer.auth0.middleware(peerRequest()) },
         ],
         effort,

@@ -5,11 +5,11 @@ import { Writable } from 'node:stream'
 import express from 'express'
 import { Cookies } from './cookies.mjs'
 import { open } from './floor.mjs'
+import { senders } from './headers.mjs'
 import { client, issuer, origin, scope, secret } from './settings.mjs'
 
-export async function createExpressClient() {
-  const { IdpClient } = await import('idp-client/express')
-  return new IdpClient({
+export const createExpressClient = (IdpClient) =>
+  new IdpClient({
     domain: new URL(issuer).host,
     clientId: client.id,
     clientSecret: client.secret,
@@ -17,7 +17,6 @@ export async function createExpressClient() {
     appBaseUrl: origin,
     routes: { login: '/login', callback: '/callback' },
   })
-}
 
 /** Opens the session cookie of the floor. */
 export const readFloor = ({ headers: { cookie } }) => (cookie ? open(cookie.slice('session='.length)) : null)
@@ -26,8 +25,9 @@ export const readFloor = ({ headers: { cookie } }) => (cookie ? open(cookie.slic
 const products = {
   bare: async () => ({ getUser: () => null }),
   floor: async () => ({ getUser: (req) => readFloor(req)?.user }),
-  'idp-client': async () => {
-    const idp = await createExpressClient()
+  'idp-client': async (name) => {
+    const { IdpClient } = await import(`${name}/express`)
+    const idp = createExpressClient(IdpClient)
     return { middleware: idp.middleware, getUser: async (req) => (await idp.getSession(req))?.user }
   },
   'express-openid-connect': async () => {
@@ -47,7 +47,7 @@ const products = {
 
 /** An application with a route that ignores the session and one that responds with its subject. */
 export async function createExpressApp(product) {
-  const { getUser, middleware } = await products[product]()
+  const { getUser, middleware } = await (products[product] ?? products['idp-client'])(product)
   const app = express()
   if (middleware) app.use(middleware)
   app.get('/api/data', (_req, res) => {
@@ -68,18 +68,18 @@ const discard = () => new Writable({ write: (_chunk, _encoding, done) => done() 
 const socket = new Socket()
 
 /** A GET request as Node.js passes it to an application, without a connection. */
-export function nodeRequest(path, cookie) {
+export function nodeRequest(path, cookie, headers = senders.browser.api) {
   const req = new IncomingMessage(socket)
   req.method = 'GET'
   req.url = path
-  req.headers = { ...forwarded, accept: 'application/json', ...(cookie ? { cookie } : {}) }
+  req.headers = { ...forwarded, ...headers, ...(cookie ? { cookie } : {}) }
   req.push(null)
   return req
 }
 
 /** Sends a GET request to an application, without a connection. Resolves to its response, without the body. */
-export function send(app, path, cookie) {
-  const req = nodeRequest(path, cookie)
+export function send(app, path, cookie, headers) {
+  const req = nodeRequest(path, cookie, headers)
   const res = new ServerResponse(req)
   res.assignSocket(discard())
   return new Promise((resolve, reject) => {
@@ -99,10 +99,11 @@ export async function createExpressProduct(product) {
   return {
     app,
     async login(provider) {
+      const { page } = senders.browser
       const cookies = new Cookies()
-      const begun = cookies.take(await send(app, '/login'))
+      const begun = cookies.take(await send(app, '/login', '', page))
       const query = provider.authorize(begun.headers.get('location'))
-      const done = cookies.take(await send(app, `/callback?${query}`, String(cookies)))
+      const done = cookies.take(await send(app, `/callback?${query}`, String(cookies), page))
       if (!done.headers.has('location')) throw new Error(`bench: ${done.status} after a login with Express`)
       return cookies
     },

@@ -43,6 +43,13 @@ export async function readSigned(header, get) {
   return signId(id) === signature ? JSON.parse(await get(id)) : null
 }
 
+/** Returns a redirect that sets a cookie. */
+export const redirectWith = (location, name, value) =>
+  new Response(null, {
+    status: 302,
+    headers: { location, 'set-cookie': `${name}=${value}; Path=/; HttpOnly; Secure; SameSite=Lax` },
+  })
+
 const random = () => randomBytes(32).toString('base64url')
 const callbackUrl = `${origin}/auth/callback`
 
@@ -61,10 +68,7 @@ export function createFloorLogin({ authorize, fetch, keys }) {
       code_challenge: challenge,
       code_challenge_method: 'S256',
     })}`
-    const begun = new Response(null, {
-      status: 302,
-      headers: { location, 'set-cookie': `txn=${seal(transaction)}; Path=/; HttpOnly; Secure; SameSite=Lax` },
-    })
+    const begun = redirectWith(location, 'txn', seal(transaction))
     const cookie = begun.headers.getSetCookie()[0].split(';')[0]
     const request = new Request(`${callbackUrl}?${authorize(begun.headers.get('location'))}`, {
       headers: { cookie },
@@ -97,12 +101,6 @@ export function createFloorLogin({ authorize, fetch, keys }) {
       claims.exp < Date.now() / 1000
     )
       throw new Error('claims')
-    return new Response(null, {
-      status: 302,
-      headers: {
-        location: '/',
-        'set-cookie': `session=${seal({ user: claims, tokenSet })}; Path=/; HttpOnly; Secure; SameSite=Lax`,
-      },
-    })
+    return redirectWith('/', 'session', seal({ user: claims, tokenSet }))
   }
 }

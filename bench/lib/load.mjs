@@ -3,12 +3,12 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { get } from 'node:http'
 import autocannon from 'autocannon'
-import { percentile } from './measure.mjs'
+import { interleave, lowerQuartile } from './measure.mjs'
 import { user } from './provider.mjs'
 
 const CONNECTIONS = 16
-/** How many times the requests of a round are sent before the first one. */
-const WARM_UP = 4
+/** Requests to each server before the first one that counts. */
+const WARM_UP = 6000
 
 /** CPU time of a process in microseconds, all threads included. `schedstat` counts nanoseconds, `stat` ticks of 10 ms. */
 function readCpuTime(pid) {
@@ -43,8 +43,6 @@ async function load({ headers, pid, url }, amount) {
   return { cpu: (readCpuTime(pid) - before) / amount, rate: (amount * 1000) / (end - start) }
 }
 
-const quartiles = (values) => [0.25, 0.5, 0.75].map((share) => percentile(values, share))
-
 /**
  * @typedef {object} Target
  * @property {string} name
@@ -57,7 +55,7 @@ const quartiles = (values) => [0.25, 0.5, 0.75].map((share) => percentile(values
  */
 
 /**
- * Loads servers in turn, in an order that rotates with each round, and compares each with its base in the same round.
+ * Loads servers in turn, in an order that rotates with each round, and compares each with its base.
  *
  * @param {readonly Target[]} targets
  * @param {{ rounds: number, amount: number }} effort requests to each server in a round
@@ -65,26 +63,17 @@ const quartiles = (values) => [0.25, 0.5, 0.75].map((share) => percentile(values
 export async function compareServers(targets, { amount, rounds }) {
   for (const target of targets) {
     await mustRespond(target)
-    await load(target, amount * WARM_UP)
+    await load(target, WARM_UP)
   }
-  const results = new Map(targets.map((target) => [target, []]))
-  for (let at = 0; at < rounds; at++) {
-    for (let step = 0; step < targets.length; step++) {
-      const target = targets[(at + step) % targets.length]
-      results.get(target)[at] = await load(target, amount)
+  const results = await interleave(targets, rounds, (target) => load(target, amount))
+  const costs = results.map((each) => lowerQuartile(each.map(({ cpu }) => cpu)))
+  return targets.map(({ base, name, work }, index) => {
+    const baseCost = costs[base ? targets.indexOf(base) : index]
+    return {
+      ...{ name, work, isBase: base === undefined, micros: costs[index] },
+      ratio: costs[index] / baseCost,
+      added: costs[index] - baseCost,
+      rate: -lowerQuartile(results[index].map(({ rate }) => -rate)),
     }
-  }
-  return targets.map((target) => toRow(target, results.get(target), results.get(target.base ?? target)))
-}
-
-function toRow({ base: baseTarget, name, work }, own, base) {
-  const [low, ratio, high] = quartiles(own.map(({ cpu }, at) => cpu / base[at].cpu))
-  const median = (values) => percentile(values, 0.5)
-  return {
-    ...{ name, work, isBase: baseTarget === undefined, low, ratio, high },
-    added: quartiles(own.map(({ cpu }, at) => cpu - base[at].cpu)),
-    micros: median(own.map(({ cpu }) => cpu)),
-    rate: median(own.map(({ rate }) => rate)),
-    rateRatio: median(own.map(({ rate }, at) => rate / base[at].rate)),
-  }
+  })
 }

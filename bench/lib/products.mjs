@@ -3,12 +3,11 @@ import { Auth, customFetch, skipCSRFCheck } from '@auth/core'
 import { Auth0Client } from '@auth0/nextjs-auth0/server'
 import { betterAuth } from 'better-auth'
 import { genericOAuth } from 'better-auth/plugins'
-import { IdpClient as WebClient } from 'idp-client'
-import { IdpClient as NextClient } from 'idp-client/next'
 import { NextRequest } from 'next/server.js'
 import * as openid from 'openid-client'
+import { current } from './builds.mjs'
 import { Cookies } from './cookies.mjs'
-import { seal } from './floor.mjs'
+import { open, redirectWith, seal } from './floor.mjs'
 import { client, issuer, origin, scope, secret } from './settings.mjs'
 
 const settings = {
@@ -19,10 +18,12 @@ const settings = {
   appBaseUrl: origin,
 }
 
-export const request = (path, cookie, init = {}) =>
-  new Request(origin + path, { ...init, headers: { ...init.headers, ...(cookie ? { cookie } : {}) } })
-export const nextRequest = (path, cookie, init = {}) =>
-  new NextRequest(origin + path, { ...init, headers: { ...init.headers, ...(cookie ? { cookie } : {}) } })
+const withCookie = (cookie, init = {}) => ({
+  ...init,
+  headers: { ...init.headers, ...(cookie ? { cookie } : {}) },
+})
+export const request = (path, cookie, init) => new Request(origin + path, withCookie(cookie, init))
+export const nextRequest = (path, cookie, init) => new NextRequest(origin + path, withCookie(cookie, init))
 
 function getLocation(response) {
   const location = response.headers.get('location')
@@ -40,26 +41,16 @@ const loginBy = (handle, make, paths) => async (provider) => {
   return cookies
 }
 
-export function createWebClient(options) {
-  const idp = new WebClient({ ...settings, ...options })
-  return {
-    idp,
-    login: loginBy((each) => idp.middleware(each), request, {
-      login: '/auth/login',
-      callback: '/auth/callback',
-    }),
-  }
+const paths = { login: '/auth/login', callback: '/auth/callback' }
+
+export function createWebClient({ Web } = current, options) {
+  const idp = new Web({ ...settings, ...options })
+  return { idp, login: loginBy((each) => idp.middleware(each), request, paths) }
 }
 
-export function createNextClient(options) {
-  const idp = new NextClient({ ...settings, ...options })
-  return {
-    idp,
-    login: loginBy((each) => idp.middleware(each), nextRequest, {
-      login: '/auth/login',
-      callback: '/auth/callback',
-    }),
-  }
+export function createNextClient({ Next } = current, options) {
+  const idp = new Next({ ...settings, ...options })
+  return { idp, login: loginBy((each) => idp.middleware(each), nextRequest, paths) }
 }
 
 export function createNextjsAuth0(options) {
@@ -69,16 +60,22 @@ export function createNextjsAuth0(options) {
     authorizationParameters: { scope },
     ...options,
   })
-  return {
-    auth0,
-    login: loginBy((each) => auth0.middleware(each), nextRequest, {
-      login: '/auth/login',
-      callback: '/auth/callback',
-    }),
-  }
+  return { auth0, login: loginBy((each) => auth0.middleware(each), nextRequest, paths) }
 }
 
-export function createAuthJs() {
+const keepTokens = ({ account, token }) =>
+  account
+    ? {
+        ...token,
+        accessToken: account.access_token,
+        idToken: account.id_token,
+        refreshToken: account.refresh_token,
+        expiresAt: account.expires_at,
+      }
+    : token
+
+/** @param {boolean} [keepsTokens] whether the session contains the tokens; as it comes, it does not */
+export function createAuthJs(keepsTokens = true) {
   const config = {
     basePath: '/auth',
     trustHost: true,
@@ -98,18 +95,7 @@ export function createAuthJs() {
         [customFetch]: (...parameters) => fetch(...parameters),
       },
     ],
-    callbacks: {
-      jwt: ({ account, token }) =>
-        account
-          ? {
-              ...token,
-              accessToken: account.access_token,
-              idToken: account.id_token,
-              refreshToken: account.refresh_token,
-              expiresAt: account.expires_at,
-            }
-          : token,
-    },
+    callbacks: keepsTokens ? { jwt: keepTokens } : {},
   }
   const handle = (each) => Auth(each, config)
   return {
@@ -126,15 +112,20 @@ export function createAuthJs() {
   }
 }
 
-export function createBetterAuth() {
+const encryptedSessions = {
+  session: { cookieCache: { enabled: true, strategy: 'jwe', maxAge: 7 * 86_400, refreshCache: true } },
+  account: { storeStateStrategy: 'cookie', storeAccountCookie: true },
+}
+
+/** @param {boolean} [isEncrypted] whether sessions are encrypted and renewed; as it comes, they are signed for five minutes */
+export function createBetterAuth(isEncrypted = true) {
   const auth = betterAuth({
     baseURL: origin,
     secret,
     rateLimit: { enabled: false },
     telemetry: { enabled: false },
     logger: { disabled: true },
-    session: { cookieCache: { enabled: true, strategy: 'jwe', maxAge: 7 * 86_400, refreshCache: true } },
-    account: { storeStateStrategy: 'cookie', storeAccountCookie: true },
+    ...(isEncrypted ? encryptedSessions : {}),
     plugins: [
       genericOAuth({
         config: [
@@ -174,7 +165,7 @@ export function createBetterAuth() {
   }
 }
 
-/** openid-client called directly: the protocol only, the cookies sealed by the floor. */
+/** openid-client called directly: the protocol, with the signature of the ID token; the cookies sealed by the floor. */
 export async function createOpenidClient() {
   const config = await openid.discovery(
     new URL(issuer),
@@ -182,6 +173,7 @@ export async function createOpenidClient() {
     { client_secret: client.secret },
     openid.ClientSecretPost(client.secret),
   )
+  openid.enableNonRepudiationChecks(config)
   return {
     async login(provider) {
       const verifier = openid.randomPKCECodeVerifier()
@@ -195,14 +187,20 @@ export async function createOpenidClient() {
         code_challenge: await openid.calculatePKCECodeChallenge(verifier),
         code_challenge_method: 'S256',
       })
-      seal({ verifier, state, nonce })
-      const current = new URL(`${origin}/auth/callback?${provider.authorize(url.href)}`)
-      const tokenSet = await openid.authorizationCodeGrant(config, current, {
-        pkceCodeVerifier: verifier,
-        expectedState: state,
-        expectedNonce: nonce,
+      const cookies = new Cookies()
+      const begun = cookies.take(redirectWith(url.href, 'transaction', seal({ verifier, state, nonce })))
+      const query = provider.authorize(getLocation(begun))
+      const callback = request(`${paths.callback}?${query}`, String(cookies))
+      const found = open(callback.headers.get('cookie').slice('transaction='.length))
+      const tokenSet = await openid.authorizationCodeGrant(config, new URL(callback.url), {
+        pkceCodeVerifier: found.verifier,
+        expectedState: found.state,
+        expectedNonce: found.nonce,
       })
-      return seal({ user: tokenSet.claims(), tokenSet })
+      const session = seal({ user: tokenSet.claims(), tokenSet })
+      const done = new Cookies()
+      done.take(redirectWith('/', 'session', session))
+      return done
     },
   }
 }

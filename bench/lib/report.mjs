@@ -1,55 +1,111 @@
 import { readFileSync } from 'node:fs'
 import { readBudgets, toName } from './budgets.mjs'
-import { toChart } from './chart.mjs'
+import { percentile } from './measure.mjs'
 
 const round = (value, digits = 2) => value.toFixed(digits)
-const range = (low, high, digits) => `${round(low, digits)} to ${round(high, digits)}`
+const versionsIn = ({ rows }) => rows[0].ratios.map(({ version }) => version)
+const isAgainst = ({ rows }) => rows.some(({ name }) => name === 'idp-client-before')
+
+/** The ratios of a row, on each version of Node.js: the median of the runs, with the lowest and the highest. */
+const toRatioCells = ({ ratios }) =>
+  ratios.map(
+    ({ high, low, ratio }) => round(ratio) + (low < high ? ` (${round(low)} to ${round(high)})` : ''),
+  )
 
 /** Heads of the columns, and the cells of a row, for each kind of table. */
 const kinds = {
-  ratios: {
-    head: ['× floor', '10 % to 90 %', 'CPU × floor', 'µs'],
-    cells: ({ cpu, high, low, micros, ratio }) => [
-      round(ratio),
-      range(low, high),
-      round(cpu),
-      round(micros, 1),
+  ratios: (table) => ({
+    head: [
+      ...versionsIn(table).map((version) => `CPU × floor, Node.js ${version}`),
+      'µs',
+      ...(isAgainst(table) ? versionsIn(table).map((version) => `× before, Node.js ${version}`) : []),
     ],
-  },
-  growth: {
-    head: ['× floor', '10 % to 90 %', 'µs', 'µs per entry'],
-    cells: ({ high, low, micros, perEntry, ratio }) => [
-      round(ratio),
-      range(low, high),
-      round(micros, 1),
-      perEntry === null ? '' : round(perEntry),
+    cells: (row) => [
+      ...toRatioCells(row),
+      round(row.micros, 1),
+      ...(isAgainst(table) ? row.ratios.map(({ toBefore }) => (toBefore ? round(toBefore) : '')) : []),
     ],
-  },
-  servers: {
-    head: ['CPU × base', 'quartiles', 'CPU added, µs', 'quartiles', 'CPU, µs', 'requests/s', '× base'],
-    cells: ({ added, high, low, micros, rate, rateRatio, ratio }) => [
-      round(ratio, 3),
-      range(low, high, 3),
-      round(added[1], 0),
-      range(added[0], added[2], 0),
-      round(micros, 0),
-      round(rate, 0),
-      round(rateRatio),
+  }),
+  growth: () => ({
+    head: ['CPU × floor', 'µs', 'µs per entry'],
+    cells: (row) => [
+      ...toRatioCells(row),
+      round(row.micros, 1),
+      row.perEntry === null ? '' : round(row.perEntry),
     ],
+  }),
+  servers: () => ({
+    head: ['CPU × base', 'CPU added, µs', 'CPU, µs', 'requests/s'],
+    cells: (row) => [...toRatioCells(row), round(row.added, 0), round(row.micros, 0), round(row.rate, 0)],
+  }),
+  counts({ rows }) {
+    const head = Object.keys(rows[0]).filter(isCount)
+    return { head, cells: (row) => head.map((column) => String(row[column])) }
   },
 }
 
-const NOT_COUNTED = new Set(['name', 'work', 'entries'])
+const NOT_COUNTED = new Set(['name', 'work', 'entries', 'ratios'])
 const isCount = (column) => !NOT_COUNTED.has(column)
 
-function toColumns({ kind = 'ratios', rows }) {
-  if (kind !== 'counts') return kinds[kind]
-  const head = Object.keys(rows[0]).filter(isCount)
-  return { head, cells: (row) => head.map((column) => String(row[column])) }
+const toMedian = (values) => percentile(values, 0.5)
+const before = (row, rows) => rows.find(({ name, work }) => name === 'idp-client-before' && work === row.work)
+
+/** The ratios of the row at `index` in the tables of one version of Node.js. */
+function mergeRatios(version, tables, index) {
+  const rows = tables.map((table) => table.rows[index])
+  const ratios = rows.map(({ ratio }) => ratio)
+  const toBefore = rows.flatMap((row, run) => {
+    const base = row.name.startsWith('idp-client') && before(row, tables[run].rows)
+    return base ? [row.micros / base.micros] : []
+  })
+  return {
+    version,
+    ratio: toMedian(ratios),
+    low: Math.min(...ratios),
+    high: Math.max(...ratios),
+    toBefore: toBefore.length > 0 ? toMedian(toBefore) : undefined,
+  }
+}
+
+/**
+ * Merges the tables of several runs, on one or more versions of Node.js. Ratios are those of each version, everything else is
+ * that of the first run.
+ *
+ * @param {readonly { version: string, tables: readonly object[] }[]} runs
+ */
+export function mergeRuns(runs) {
+  const versions = [...new Set(runs.map(({ version }) => version))]
+  return runs[0].tables.map((table, at) => {
+    if (table.missing || table.kind === 'counts') return table
+    const toRatios = (index) =>
+      versions.map((version) => {
+        const own = runs.filter((run) => run.version === version)
+        return mergeRatios(
+          version,
+          own.map(({ tables }) => tables[at]),
+          index,
+        )
+      })
+    return { ...table, rows: table.rows.map((row, index) => ({ ...row, ratios: toRatios(index) })) }
+  })
+}
+
+/** Rows of this build that take longer than those of the other one, by more than 5 % and by more than two copies of it differ. */
+export function toWorseRows({ rows = [], title }) {
+  return rows
+    .filter(({ name }) => name === 'idp-client')
+    .flatMap((row) => {
+      const again = rows.find(({ name, work }) => name === 'idp-client-before-again' && work === row.work)
+      return row.ratios.flatMap(({ toBefore, version }, index) => {
+        const error = Math.abs(Math.log(again.ratios[index].toBefore))
+        const isWorse = toBefore > Math.max(1.05, Math.exp(error))
+        return isWorse ? [`${title}, ${toName(row)}, Node.js ${version}: ${round(toBefore)}`] : []
+      })
+    })
 }
 
 function toCells(table) {
-  const { cells, head } = toColumns(table)
+  const { cells, head } = kinds[table.kind ?? 'ratios'](table)
   const budgets = table.rows.map((row) => readBudgets(table, row))
   const hasBudget = budgets.some((each) => each.length > 0)
   const verdicts = (index) => (hasBudget ? [budgets[index].map(({ text }) => text).join('; ')] : [])
@@ -63,9 +119,12 @@ function toCells(table) {
 const isOurs = ({ name }) => name.startsWith('idp-client')
 const isOther = (row) => !row.isBase && row.name !== 'floor' && !isOurs(row)
 
-/** Costs of a row by column: time, CPU time or counts. Less is better. */
-function toCosts({ kind = 'ratios' }, row) {
-  if (kind !== 'counts') return { [kind === 'servers' ? 'CPU time' : 'time']: row.ratio }
+/** Costs of a row by column: CPU time on each version of Node.js, or counts. Less is better. */
+function toCosts({ kind }, row) {
+  if (kind !== 'counts')
+    return Object.fromEntries(
+      row.ratios.map(({ ratio, version }) => [`CPU time on Node.js ${version}`, ratio]),
+    )
   return Object.fromEntries(
     Object.entries(row).filter(([column, value]) => isCount(column) && typeof value === 'number'),
   )
@@ -103,7 +162,6 @@ function toSection(table) {
   if (table.missing) return `## ${table.title}\n\nNot measured: ${table.missing}.`
   const { body, head, notes } = toCells(table)
   const line = (cells) => `| ${cells.join(' | ')} |`
-  const chart = toChart(table)
   return [
     `## ${table.title}`,
     ...(table.note ? [table.note] : []),
@@ -112,7 +170,6 @@ function toSection(table) {
       '\n',
     ),
     [...findCheaperLibraries(table), ...notes].map((note) => `- ${note}`).join('\n'),
-    ...(chart ? [`![${table.title}](benchmarks/${chart.file})`] : []),
   ]
     .filter((part) => part !== '')
     .join('\n\n')
@@ -130,7 +187,7 @@ function versions() {
   )
 }
 
-export function toMarkdown(tables, { command, cpu, date, memory, node, system }) {
+export function toMarkdown(tables, { command, cpu, date, memory, system }) {
   return `# Benchmarks
 
 <!-- Written by \`npm run bench -- --write\`. Do not edit. -->
@@ -138,8 +195,9 @@ export function toMarkdown(tables, { command, cpu, date, memory, node, system })
 The cost of idp-client beside a hand-written minimum (the *floor*) and other login libraries, on the same session and the same
 stub of a provider. [How it is measured](https://github.com/idp-client/idp-client/blob/main/bench/README.md).
 
-- Read the ratios, not the times: machines differ, and a busy machine differs from itself.
-- Command: \`${command}\`. Machine: ${cpu}, ${memory}, ${system}, Node.js ${node}. Date: ${date}.
+- Read the ratios, not the times: machines differ. Ratios are of CPU time; where three runs differ, the range is in parentheses.
+- A row without a sender has the headers of a browser behind a proxy.
+- Command: \`${command}\`. Machine: ${cpu}, ${memory}, ${system}. Date: ${date}.
 - Versions: ${versions().join(', ')}.
 - A budget is what the project aims at. Where a budget is missed, the reason is below the table.
 

@@ -1,6 +1,7 @@
 // One user, logged in to every product at the same stub of a provider.
 import { sealData } from 'iron-session'
 import { encode } from 'next-auth/jwt'
+import { builds } from './builds.mjs'
 import { seal } from './floor.mjs'
 import {
   createAuthJs,
@@ -30,33 +31,39 @@ export function referenceSession() {
   }
 }
 
+/** The clients of one build, and the cookies of its logins. */
+async function logIn(build, provider) {
+  const web = createWebClient(build)
+  const next = createNextClient(build)
+  return {
+    name: build.name,
+    idp: web.idp,
+    nextIdp: next.idp,
+    webCookie: String(await web.login(provider)),
+    nextCookie: String(await next.login(provider)),
+  }
+}
+
 export async function createSessions() {
   const provider = createProvider()
   globalThis.fetch = provider.fetch
-  const web = createWebClient()
-  const next = createNextClient()
-  const nextjsAuth0 = createNextjsAuth0()
-  const authJs = createAuthJs()
-  const better = createBetterAuth()
-  const data = referenceSession()
-  const { user: claims, ...rest } = data
-  return {
-    provider,
-    data,
-    idp: web.idp,
-    nextIdp: next.idp,
-    auth0: nextjsAuth0.auth0,
-    authJs: authJs.handle,
-    better: better.auth,
-    cookies: {
-      floor: `session=${seal(data)}`,
-      web: String(await web.login(provider)),
-      next: String(await next.login(provider)),
-      auth0: String(await nextjsAuth0.login(provider)),
-      authJs: String(await authJs.login(provider)),
-      better: String(await better.login(provider)),
-      nextAuth: `__Secure-next-auth.session-token=${await encode({ token: { ...claims, ...rest.tokenSet }, secret })}`,
-      iron: `iron=${await sealData(data, { password: secret })}`,
-    },
+  const ours = []
+  for (const build of builds) ours.push(await logIn(build, provider))
+  const products = {
+    auth0: createNextjsAuth0(),
+    authJs: createAuthJs(),
+    authJsAsItComes: createAuthJs(false),
+    better: createBetterAuth(),
+    betterAsItComes: createBetterAuth(false),
   }
+  const data = referenceSession()
+  const { tokenSet, user: claims } = data
+  const cookies = {
+    floor: `session=${seal(data)}`,
+    nextAuth: `__Secure-next-auth.session-token=${await encode({ token: { ...claims, ...tokenSet }, secret })}`,
+    nextAuthAsItComes: `__Secure-next-auth.session-token=${await encode({ token: claims, secret })}`,
+    iron: `iron=${await sealData(data, { password: secret })}`,
+  }
+  for (const [name, { login }] of Object.entries(products)) cookies[name] = String(await login(provider))
+  return { provider, ours, products, cookies }
 }

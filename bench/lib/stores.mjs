@@ -1,15 +1,15 @@
 // Sessions in memory, in Redis and in PostgreSQL: the store of idp-client, that of nextjs-auth0, and the read of the floor.
-import { memoryStore } from 'idp-client/stores/memory'
 import { postgresStore } from 'idp-client/stores/postgres'
 import { redisStore } from 'idp-client/stores/redis'
 import { Pool } from 'pg'
 import { createClient } from 'redis'
+import { builds } from './builds.mjs'
 import { loadDatabaseServers } from './internals.mjs'
 
 /**
  * @typedef {object} Backend
  * @property {string} floor how the floor reads a record
- * @property {object} store the store of idp-client
+ * @property {(build: number) => object} createStore the store of a build of idp-client; databases have that of this repository
  * @property {(id: string) => unknown} get text of a record, or nothing
  * @property {(id: string, text: string) => unknown} set
  * @property {(id: string) => unknown} remove
@@ -31,7 +31,7 @@ function startMemory() {
   const records = new Map()
   return {
     floor: 'Map.get',
-    store: memoryStore({ name: 'bench' }),
+    createStore: (build) => builds[build].memoryStore({ name: `bench-${build}` }),
     get: (id) => records.get(id),
     set: (id, text) => records.set(id, text),
     remove: (id) => records.delete(id),
@@ -46,7 +46,7 @@ async function startRedis() {
   const client = await createClient({ url: server.url }).connect()
   return {
     floor: 'GET by the driver redis',
-    store: redisStore(client),
+    createStore: () => redisStore(client),
     get: (id) => client.get(id),
     set: (id, text) => client.set(id, text),
     remove: (id) => client.del(id),
@@ -67,7 +67,7 @@ async function startPostgres() {
   const upsert = 'insert into records values ($1, $2) on conflict (id) do update set data = excluded.data'
   return {
     floor: 'SELECT by primary key by the driver pg',
-    store,
+    createStore: () => store,
     get: async (id) => (await pool.query('select data from records where id = $1', [id])).rows[0]?.data,
     set: (id, text) => pool.query(upsert, [id, text]),
     remove: (id) => pool.query('delete from records where id = $1', [id]),

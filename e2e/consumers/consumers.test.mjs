@@ -8,10 +8,12 @@ import { afterAll, beforeAll } from 'vitest'
 import { startDevProvider } from '../../packages/dev-provider/dist/index.js'
 import { fromRoot, must } from '../../tools/lib/run.mjs'
 import { pack, published } from '../../tools/pack.mjs'
-import { selectNames, testApplication } from '../support/applications.mjs'
+import { allowAtOnce, selectNames, testApplication } from '../support/applications.mjs'
 import { consumers } from './consumers.mjs'
 
 const { KEEP, TARBALLS } = process.env
+// Installations wait for the registry.
+allowAtOnce(3)
 const home = mkdtempSync(join(tmpdir(), 'idp-consumers-'))
 let provider
 let tarballs

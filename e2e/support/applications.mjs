@@ -9,9 +9,12 @@ export function selectNames(known) {
   return ONLY.split(',')
 }
 
-/** Two applications at a time: the others wait in their first hook. */
+/** Two applications at a time, unless a file allows more: the others wait in their first hook. */
 const waiting = []
 let free = 2
+export const allowAtOnce = (count) => {
+  free = count
+}
 const takeTurn = () => (free > 0 ? Promise.resolve(free--) : new Promise((resolve) => waiting.push(resolve)))
 const endTurn = () => {
   const next = waiting.shift()

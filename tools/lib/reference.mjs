@@ -9,7 +9,7 @@ const folder = 'packages/idp-client/src'
 
 /** The modules that the package chooses by runtime, from the build. */
 const alias = Object.fromEntries(
-  ['crypto/cipher', 'crypto/signature', 'lib/async-context'].map((module) => [
+  ['crypto/cipher', 'lib/async-context'].map((module) => [
     `#${module.split('/')[1]}`,
     fromRoot(`${folder}/${module}.node.ts`),
   ]),
@@ -21,7 +21,14 @@ export async function loadSource() {
   const load = async (file) => (await runnerImport(fromRoot(`${folder}/${file}`), config)).module
   const { optionRows } = await load('config/option-rows.ts')
   const { variableNames } = await load('config/env.ts')
-  const { codes } = await load('errors/codes.ts')
+  const { codes: rows } = await load('errors/codes.ts')
+  const { codesByClass } = await load('errors/code.ts')
+  const classesOf = (code) => Object.keys(codesByClass).filter((name) => codesByClass[name].includes(code))
+  const toEntry = ([code, row]) => {
+    const [first, ...also] = classesOf(code)
+    return [code, { ...row, class: first, also }]
+  }
+  const codes = Object.fromEntries(Object.entries(rows).map(toEntry))
   const { remedies } = await load('errors/remedies.ts')
   const { table } = await load('routes/table.ts')
   return {

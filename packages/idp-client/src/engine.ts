@@ -16,9 +16,10 @@ import { chain } from './lib/chain.ts'
 import { lazy, lazyPromise } from './lib/lazy.ts'
 import type { CookieSessionParts } from './session/cookie/in-cookie.ts'
 import { createCookieSessionStorage } from './session/cookie/in-cookie.ts'
-import type { DistributedSessionStorage, SessionStorage } from './session/storage.ts'
-import { withPendingRefreshes } from './tokens/pending-refreshes.ts'
-import { hasEnded } from './tokens/token-family.ts'
+import type { DistributedSessionStorage, ProcessMemory, SessionStorage } from './session/storage.ts'
+import type { CompleteStore } from './session/store/complete-store.ts'
+import { withPendingRefreshes } from './tokens/refresh/pending-refreshes.ts'
+import { forgetProcessTokens, hasEnded, keepMainToken } from './tokens/refresh/process-memory.ts'
 import { createCookieTransactionStorage } from './transaction/in-cookie.ts'
 import type { TransactionStorage } from './transaction/storage.ts'
 
@@ -27,6 +28,8 @@ export interface Engine {
   readonly config: Config
   readonly sealer: Sealer
   readonly sessions: SessionStorage
+  /** Loads the application's session store, completed; absent without one. */
+  readonly sessionStore: (() => Promise<CompleteStore>) | undefined
   readonly transactions: TransactionStorage
   /** Returns the tag of provider and client: sealed values are not valid for another client with the same secret. */
   clientTag(): MaybePromise<string>
@@ -51,24 +54,27 @@ function loadedOnFirstUse(load: () => Promise<DistributedSessionStorage>): Sessi
     save: async (exchange, session, options) => (await storage()).save(exchange, session, options),
     destroy: async (exchange) => (await storage()).destroy(exchange),
     sweep: async (exchange) => (await storage()).sweep(exchange),
-    distributed: {
-      exclusively: async (...given) => (await storage()).distributed.exclusively(...given),
-      adopt: async (exchange, session) => (await storage()).distributed.adopt(exchange, session),
-      currentId: async (exchange) => (await storage()).distributed.currentId(exchange),
-    },
+    distributed: async () => (await storage()).distributed(),
   }
 }
 
 /** Without a store, this process keeps the sessions that it has refreshed or ended: they are newer than the cookie. */
-function createSessionStorage(parts: CookieSessionParts): SessionStorage {
-  const { clientTag, config } = parts
-  const store = config.sessionStore
-  if (!store)
-    return withPendingRefreshes(createCookieSessionStorage({ ...parts, hasEnded }), { clientTag, config })
+function createSessionStorage(
+  given: CookieSessionParts,
+  sessionStore: Engine['sessionStore'],
+): SessionStorage {
+  const { config } = given
+  const memory: ProcessMemory = {
+    hasEnded,
+    keepMainToken: (session) => keepMainToken(config, session),
+    forget: forgetProcessTokens,
+  }
+  const parts = { ...given, memory }
+  if (!sessionStore) return withPendingRefreshes(createCookieSessionStorage(parts), parts)
   return loadedOnFirstUse(
     lazyPromise(async () => {
       const { createStoreSessionStorage } = await import('./session/store/in-store.ts')
-      return createStoreSessionStorage({ ...parts, store })
+      return createStoreSessionStorage({ ...parts, store: await sessionStore() })
     }),
   )
 }
@@ -82,10 +88,18 @@ export function createEngine(config: Config): Engine {
   }
   const parts = { config, sealer, clientTag, baseUrl }
   const transactions = createCookieTransactionStorage(parts)
+  const given = config.sessionStore
+  const sessionStore =
+    given &&
+    lazyPromise(async () => {
+      const { CompleteStore } = await import('./session/store/complete-store.ts')
+      return new CompleteStore(config, given)
+    })
   return {
     config,
     sealer,
-    sessions: createSessionStorage({ ...parts, limitTransactions: transactions.limit }),
+    sessions: createSessionStorage({ ...parts, limitTransactions: transactions.limit }, sessionStore),
+    sessionStore,
     transactions,
     clientTag,
     baseUrl,

@@ -7,6 +7,7 @@ import type { Exchange } from '../http/exchange.ts'
 import type { PopupLogin, PopupUser } from '../http/popup-page.ts'
 import type { SafeReturnPath } from '../http/return-path.ts'
 import { publicPrefix, resolveReturnPath } from '../http/return-path.ts'
+import { defined } from '../lib/defined.ts'
 import { asIdpError, reportOutcome } from '../log/failure.ts'
 import { decideCallback } from '../session/hooks.ts'
 import type { SessionData } from '../session/model/session-data.ts'
@@ -81,13 +82,13 @@ interface FailureContext {
 function failure(config: Config, { context, error, restart = false }: FailureContext): Failure {
   const { appBaseUrl, responseType, returnTo } = context
   const isConnection = responseType === 'connect_code' && appBaseUrl !== undefined
-  return {
+  return defined({
     kind: 'failure',
     error,
     restart,
-    ...(returnTo === undefined ? {} : { returnTo }),
-    ...(isConnection ? { page: toReturnUrl(config, appBaseUrl, returnTo) } : {}),
-  }
+    returnTo,
+    page: isConnection ? toReturnUrl(config, appBaseUrl, returnTo) : undefined,
+  })
 }
 
 /** Decisions of the user or the provider: expected, logged at info level. */

@@ -6,6 +6,7 @@ import { CallbackError } from '../errors/callback.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
+import { defined } from '../lib/defined.ts'
 import { asIdpError } from '../log/failure.ts'
 import { toMissingTransactionError, verifyState } from '../transaction/known-state.ts'
 import type { SingleUse } from '../transaction/single-use.ts'
@@ -42,7 +43,7 @@ async function handleLostTransaction(
   const appBaseUrl = engine.baseUrl(exchange)
   const { returnTo } = note
   if (await engine.sessions.load(exchange)) return redirectToApp(engine.config, appBaseUrl, returnTo)
-  const context = { request: input.request, appBaseUrl, ...(returnTo === undefined ? {} : { returnTo }) }
+  const context = defined({ request: input.request, appBaseUrl, returnTo })
   // A browser that stores no cookies would restart in an endless loop.
   return failAttempt(engine.config, { context, error, id: input.correlationId, restart: !note.noRestart })
 }
@@ -56,13 +57,13 @@ function toContext(
   transaction: Transaction,
 ): AttemptContext & { appBaseUrl: string } {
   const { appBaseUrl, responseType, returnTo } = transaction
-  return {
+  return defined({
     request,
     responseType,
     challengeMode: getPopup(transaction) === undefined ? 'redirect' : 'popup',
     appBaseUrl,
-    ...(returnTo === undefined ? {} : { returnTo }),
-  }
+    returnTo,
+  })
 }
 
 /** Stages the changes of an attempt. A popup does not redirect: it posts the outcome to its opener. */

@@ -3,12 +3,13 @@ import type { Engine } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
 import { CallbackError } from '../errors/callback.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { defined } from '../lib/defined.ts'
 import { asIdpError } from '../log/failure.ts'
+import { compareOrganization } from '../oidc/claims.ts'
 import { exchangeCode } from '../oidc/code-exchange.ts'
-import { compareOrganization } from '../oidc/organization.ts'
 import type { Provider } from '../oidc/provider.ts'
 import { getProvider } from '../oidc/provider.ts'
-import type { TokenGrant } from '../oidc/token-grant.ts'
+import type { TokenGrant } from '../oidc/token-endpoint.ts'
 import { fetchUserInfoClaims } from '../oidc/userinfo.ts'
 import { prepareNewSession } from '../session/hooks.ts'
 import { provenIn, toAuthentication } from '../session/model/authentication.ts'
@@ -34,16 +35,16 @@ const CALLBACK_PARAMETERS = ['code', 'iss', 'error', 'error_description', 'error
 
 function toTokenSet(grant: Omit<TokenGrant, 'claims'>, transaction: LoginTransaction): TokenSet {
   const { audience, scope } = transaction
-  return {
+  return defined({
     accessToken: grant.accessToken,
     expiresAt: grant.expiresAt,
     token_type: grant.tokenType,
-    ...(grant.idToken === undefined ? {} : { idToken: grant.idToken }),
-    ...(grant.refreshToken === undefined ? {} : { refreshToken: grant.refreshToken }),
-    ...(grant.scope === undefined ? {} : { scope: grant.scope }),
-    ...(scope === undefined ? {} : { requestedScope: scope }),
-    ...(audience === undefined ? {} : { audience }),
-  }
+    idToken: grant.idToken,
+    refreshToken: grant.refreshToken,
+    scope: grant.scope,
+    requestedScope: scope,
+    audience,
+  })
 }
 
 /** Returns the claims of the user: those of the ID token, which override those of UserInfo (`fetchUserInfo`). */
@@ -71,14 +72,7 @@ async function redeem(
 ): Promise<Redeemed> {
   const { codeVerifier, maxAge, nonce, organization, redirectUri, startedAt } = transaction
   const callback = onceEach(parameters, CALLBACK_PARAMETERS)
-  const checks = {
-    redirectUri,
-    codeVerifier,
-    nonce,
-    startedAt,
-    ...(maxAge === undefined ? {} : { maxAge }),
-    ...(organization === undefined ? {} : { organization }),
-  }
+  const checks = defined({ redirectUri, codeVerifier, nonce, startedAt, maxAge, organization })
   const provider = getProvider(config)
   const grant = await exchangeCode(provider, { callback, ...checks })
   return { ...grant, claims: await loadClaims(provider, grant) }
@@ -101,7 +95,7 @@ function toPopupTokenRequest({ authorization }: Config, { audience, scope }: Log
     const detail = 'Its scope and audience did not fit into the transaction cookie.'
     throw new CallbackError('INVALID_CALLBACK', { detail })
   }
-  return toTokenRequest(authorization, { scope, ...(audience === undefined ? {} : { audience }) })
+  return toTokenRequest(authorization, defined({ scope, audience }))
 }
 
 /**
@@ -115,8 +109,7 @@ function toSessionGrant(
   want: TokenRequest,
   { ownScope, ...grant }: Redeemed & Pick<LoginTransaction, 'ownScope' | 'fromLink' | 'requestedAcr'>,
 ): FactorTokens {
-  if (want.audience === mainAudience(authorization, data))
-    return { ...grant, ...(ownScope === undefined ? {} : { ownScope }) }
+  if (want.audience === mainAudience(authorization, data)) return defined({ ...grant, ownScope })
   const { claims: _user, idToken, refreshToken: _refreshToken, ...access } = grant
   return { ...access, proof: { ...decodeClaims(idToken) } }
 }
@@ -125,15 +118,16 @@ function toSessionGrant(
  * Whether the provider has ended the session that was just stored: the logout token arrived before there was a record to
  * delete. Throws `SESSION_STORE_FAILED`.
  */
-async function wasEndedMeanwhile(config: Config, { idToken }: Pick<Redeemed, 'idToken'>): Promise<boolean> {
-  const { sessionStore: store } = config
-  if (!store) return false
+async function wasEndedMeanwhile(
+  { config, sessionStore }: Engine,
+  { idToken }: Pick<Redeemed, 'idToken'>,
+): Promise<boolean> {
+  if (!sessionStore) return false
   const { iat, iss, sid, sub }: Readonly<Record<string, unknown>> = decodeClaims(idToken) ?? {}
   if (typeof iat !== 'number' || typeof iss !== 'string' || typeof sub !== 'string') return false
-  const { wasEnded } = await import('../session/store/ended-at-provider.ts')
-  const issuedAt = Math.floor(iat - config.dpop.clockSkew)
-  const session = { iss, sub, issuedAt, ...(typeof sid === 'string' ? { sid } : {}) }
-  return wasEnded(store, session, config.clock())
+  const store = await sessionStore()
+  const endedAt = await store.endedAt(defined({ iss, sub, sid: typeof sid === 'string' ? sid : undefined }))
+  return endedAt !== null && Math.floor(iat - config.dpop.clockSkew) <= endedAt
 }
 
 function endedMeanwhile(): CallbackError {
@@ -181,7 +175,7 @@ async function prepareStepUp(
       saving = verifyInSession(engine, exchange, verification)
       await saving
       // Only a session that took the new ID token belongs to the provider's session of the popup.
-      if (await wasEndedMeanwhile(config, grant)) {
+      if (await wasEndedMeanwhile(engine, grant)) {
         await sessions.destroy(exchange)
         throw endedMeanwhile()
       }
@@ -195,18 +189,19 @@ async function prepareStepUp(
  * request.
  */
 function stageNewSession(
-  { config, sessions }: Engine,
+  engine: Engine,
   stored: StoredSession,
   grant: Redeemed,
   id: string,
 ): NonNullable<Attempt['stage']> {
+  const { config, sessions } = engine
   const reportCompleted = createReporter(config, 'LOGIN_COMPLETED', id)
   const creation: SessionCreation = {}
   return async (exchange) => {
     // False if the session ended before an identical callback shared it: the page then requires a login.
     const isSaved = await sessions.save(exchange, stored, { mustFit: true, creation })
     try {
-      if (await wasEndedMeanwhile(config, grant)) throw endedMeanwhile()
+      if (await wasEndedMeanwhile(engine, grant)) throw endedMeanwhile()
     } catch (error) {
       // The new session is not in use yet. If the store fails, the provider may have ended it.
       await sessions.destroy(exchange)
@@ -228,10 +223,7 @@ async function prepareLogin(
   const session = createSession({ claims: grant.claims, tokenSet, now: config.clock() })
   // Before the hook, which may remove the ID token.
   const { requestedAcr } = transaction
-  const authentication = {
-    ...provenIn({ data: session }),
-    ...(requestedAcr === undefined ? {} : { requestedAcr }),
-  }
+  const authentication = defined({ ...provenIn({ data: session }), requestedAcr })
   return completeAttempt(config, {
     context,
     id,

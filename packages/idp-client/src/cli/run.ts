@@ -1,4 +1,4 @@
-import { generateDpopKeyPair, pemPair } from '../crypto/keys.ts'
+import { generateKeyPairSync } from 'node:crypto'
 import { version } from '../lib/version.ts'
 import { runCodemod } from './codemod/run-codemod.ts'
 
@@ -27,9 +27,15 @@ function generateSecret(): string {
 }
 
 /** Returns one line per key for environment files: quoted, with line breaks as \\n. */
-async function generateDpopKeys(): Promise<string> {
-  const pems = await pemPair(await generateDpopKeyPair({ extractable: true }))
-  const [publicKey, privateKey] = pems.map((pem) => pem.replaceAll('\n', '\\n'))
+function generateDpopKeys(): string {
+  const pair = generateKeyPairSync('ec', {
+    namedCurve: 'P-256',
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+  const [publicKey, privateKey] = [pair.publicKey, pair.privateKey].map((pem) =>
+    pem.trim().replaceAll('\n', '\\n'),
+  )
   return `IDP_DPOP_PUBLIC_KEY="${publicKey}"\nIDP_DPOP_PRIVATE_KEY="${privateKey}"\n`
 }
 
@@ -67,7 +73,7 @@ export async function run(parameters: readonly string[]): Promise<Output> {
       case 'secret':
         return success(`${generateSecret()}\n`)
       case 'dpop-keys':
-        return success(await generateDpopKeys())
+        return success(generateDpopKeys())
       case 'help':
       case '--help':
       case '-h':

@@ -1,3 +1,4 @@
+import { defined } from '../lib/defined.ts'
 import { frozenMap } from '../lib/freeze.ts'
 import { toOrigins } from './base-url.ts'
 import type { AppBaseUrl, AuthorizationConfig, ScopeSetting } from './config.ts'
@@ -163,12 +164,12 @@ export function resolveAuthorization(
   const audience = readParameter('audience', given.audience, addIssue)
   const redirectUri = resolveRedirectUri(given.redirect_uri, appBaseUrl, addIssue)
   const maxAge = resolveMaxAge(given.max_age, addIssue)
-  return {
+  return defined({
     defaultScope,
     scope: resolveScope(given.scope, audience, addIssue),
-    ...(audience === undefined ? {} : { audience }),
-    ...(redirectUri === undefined ? {} : { redirectUri }),
-    ...(maxAge === undefined ? {} : { maxAge }),
+    audience,
+    redirectUri,
+    maxAge,
     parameters: resolveOthers(given, addIssue),
-  }
+  })
 }

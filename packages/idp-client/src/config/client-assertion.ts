@@ -1,4 +1,5 @@
 import { isCryptoKey, signatureAlgorithms } from '../crypto/keys.ts'
+import { defined } from '../lib/defined.ts'
 import type { ClientAuth } from './config.ts'
 import type { Env } from './env.ts'
 import type { TextRow } from './option-rows.ts'
@@ -94,12 +95,5 @@ export function resolveAssertion(
   }
   const keyId = readText(getField('clientAssertionSigningKeyId', options), addIssue)
   const audience = resolveAudience(options, env, addIssue)
-  return {
-    kind: 'assertion',
-    key,
-    algorithms: names,
-    ...(algorithm === undefined ? {} : { algorithm }),
-    ...(keyId === undefined ? {} : { keyId }),
-    ...(audience === undefined ? {} : { audience }),
-  }
+  return defined({ kind: 'assertion', key, algorithms: names, algorithm, keyId, audience })
 }

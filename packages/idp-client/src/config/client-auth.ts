@@ -1,3 +1,4 @@
+import { defined } from '../lib/defined.ts'
 import { assertionAlgorithms, resolveAssertion } from './client-assertion.ts'
 import type { ClientAuth, SecretMethod } from './config.ts'
 import type { Env } from './env.ts'
@@ -45,7 +46,7 @@ export function resolveClientAuth(
     }
   }
   const secret = readText(secretField, addIssue)
-  if (secret !== undefined) return { kind: 'secret', secret, ...(method === undefined ? {} : { method }) }
+  if (secret !== undefined) return defined({ kind: 'secret', secret, method })
   if (!isSet(secretField)) {
     addIssue(
       'missing',

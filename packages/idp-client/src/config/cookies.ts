@@ -1,4 +1,5 @@
 import type { SameSite } from '../http/cookie-jar.ts'
+import { defined } from '../lib/defined.ts'
 import { isLoopback, toOrigins, toProtocols } from './base-url.ts'
 import type { AppBaseUrl, CookieSettings, Secure } from './config.ts'
 import type { ChoiceRow, FlagRow, TextRow, WithDefault } from './option-rows.ts'
@@ -167,12 +168,12 @@ export function resolveCookie(
 ): CookieSettings {
   const sameSite = resolveSameSite(fields, addIssue)
   const domain = readDomain(fields.domain, around.appBaseUrl, addIssue)
-  const cookie: CookieSettings = {
+  const cookie: CookieSettings = defined({
     path: readPath(fields.path, addIssue),
-    ...(domain === undefined ? {} : { domain }),
+    domain,
     secure: resolveSecure(fields, around, sameSite, addIssue),
     sameSite,
-  }
+  })
   refuseHostPrefix(fields, cookie, addIssue)
   return cookie
 }

@@ -1,5 +1,6 @@
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { defined } from '../lib/defined.ts'
 import { isLoopback } from './base-url.ts'
 import type { Config } from './config.ts'
 import type { GetAccessTokenOptions } from './token-options.ts'
@@ -110,13 +111,13 @@ export function resolveFetcher(options: FetcherOptions, config: Config): Fetcher
       'useDPoP needs a key pair: set dpopKeyPair of the client, or the variables IDP_DPOP_PUBLIC_KEY and ' +
         'IDP_DPOP_PRIVATE_KEY; a client of idp-client/edge also needs the feature dpop.',
     )
-  return {
+  return defined({
     bound: useDPoP ?? dpop.enabled,
     base: readBase(baseUrl, allowInsecureRequests),
-    ...(getAccessToken ? { getAccessToken } : {}),
-    ...(fetch ? { fetch } : {}),
+    getAccessToken,
+    fetch,
     allowInsecureRequests,
-  }
+  })
 }
 
 /** Appends any path to the base: `//host` must not become another origin. */

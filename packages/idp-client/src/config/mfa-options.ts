@@ -1,4 +1,5 @@
 import { IdpError } from '../errors/base.ts'
+import { defined } from '../lib/defined.ts'
 import type { MfaChallengeOptions, MfaOobChannel } from './mfa.ts'
 
 /** The options of an operation of `idp.mfa`, from code or a route: checked here before anything is sent. */
@@ -39,7 +40,7 @@ export function readChallenge(options: unknown): ChallengeRequest {
   const { challengeType } = given(options)
   if (challengeType !== 'otp' && challengeType !== 'oob') throw wrong('challengeType (otp or oob)')
   const authenticatorId = optional(given(options), 'authenticatorId')
-  return { challengeType, ...(authenticatorId === undefined ? {} : { authenticatorId }) }
+  return defined({ challengeType, authenticatorId })
 }
 
 const CHANNELS: ReadonlySet<unknown> = new Set<MfaOobChannel>(['sms', 'voice', 'email', 'push'])
@@ -84,11 +85,7 @@ export function readEnrollment(options: unknown): EnrollmentRequest {
   const email = optional(all, 'email')
   const needsPhone = factor.channels?.some((channel) => channel === 'sms' || channel === 'voice')
   if (needsPhone && phoneNumber === undefined) throw wrong('phoneNumber (needed for sms and voice)')
-  return {
-    ...factor,
-    ...(phoneNumber === undefined ? {} : { phoneNumber }),
-    ...(email === undefined ? {} : { email }),
-  }
+  return defined({ ...factor, phoneNumber, email })
 }
 
 /** The proof of a factor. */

@@ -1,4 +1,5 @@
 import type { RequestView } from '../http/exchange.ts'
+import { defined } from '../lib/defined.ts'
 import { forwarded, isLoopback } from './base-url.ts'
 import { parseHost } from './http-url.ts'
 
@@ -19,7 +20,7 @@ export function toRequestPlace(baseUrl: string, request: RequestView): RequestPl
   const named = forwarded(request, 'x-forwarded-host') ?? request.headers.get('host') ?? request.url?.host
   const seen = named === undefined ? null : parseHost(named)
   const requestHost = seen === null ? hostname : new URL(`http://${seen}`).hostname
-  return { host, ...(requestHost === hostname ? {} : { requestHost }) }
+  return defined({ host, requestHost: requestHost === hostname ? undefined : requestHost })
 }
 
 /** Addresses of private networks: RFC 1918, RFC 6598, link-local, RFC 4193. */

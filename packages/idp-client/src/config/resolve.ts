@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import { systemClock } from '../lib/clock.ts'
+import { defined } from '../lib/defined.ts'
 import { deepFreeze } from '../lib/freeze.ts'
 import { isDevelopment } from '../lib/node-env.ts'
 import { processWide } from '../lib/registry.ts'
@@ -118,7 +119,7 @@ function resolveHooks(options: IdpClientOptions, addIssue: AddIssue): Config['ho
       'HOOK_SIGNATURE',
     )
   }
-  return { ...(beforeSessionSaved ? { beforeSessionSaved } : {}), ...(onCallback ? { onCallback } : {}) }
+  return defined({ beforeSessionSaved, onCallback })
 }
 
 type Limits = Pick<Config, 'httpTimeout' | 'tokenRefreshBuffer' | 'mfaTokenTtl' | 'sessionLockTimeout'>
@@ -169,7 +170,7 @@ function resolveRest(
   const sessionStore = resolveSessionStore(options, addIssue)
   const idTokenAlgorithms = resolveIdTokenAlgorithms(options, env, addIssue)
   const configuredFetch = readFunction('[customFetch]', options[customFetch], addIssue)
-  return {
+  return defined({
     authorization,
     session,
     transaction: resolveTransaction(
@@ -177,8 +178,8 @@ function resolveRest(
       { ...context, sessionCookieName: session.cookie.name, crossSitePost },
       addIssue,
     ),
-    ...(sessionStore ? { sessionStore } : {}),
-    ...(idTokenAlgorithms ? { idTokenAlgorithms } : {}),
+    sessionStore,
+    idTokenAlgorithms,
     crossSiteLoginParameters: resolveCrossSiteParameters(options, addIssue),
     signInReturnToPath: resolveReturnPath(options, addIssue),
     logoutStrategy: readOneOf(getField('logoutStrategy', options), addIssue),
@@ -192,7 +193,7 @@ function resolveRest(
     dpop: resolveDpop(options, env, addIssue),
     fetch: configuredFetch ?? defaultFetch(),
     vendor: resolveVendor(options, addIssue),
-  } satisfies Omit<Config, keyof Settings | Required | 'appBaseUrl' | 'allowInsecureRequests'>
+  }) satisfies Omit<Config, keyof Settings | Required | 'appBaseUrl' | 'allowInsecureRequests'>
 }
 
 /**
@@ -201,8 +202,7 @@ function resolveRest(
  */
 export function resolve(given: IdpClientOptions, givenEnv: Env): Resolved {
   const problems: Problem[] = []
-  const addIssue: AddIssue = (kind, message, remedy) =>
-    problems.push({ kind, message, ...(remedy ? { remedy } : {}) })
+  const addIssue: AddIssue = (kind, message, remedy) => problems.push(defined({ kind, message, remedy }))
   const givenOptions: IdpClientOptions = readGroup('options', given, addIssue)
   checkKeys(givenOptions, addIssue)
   if (hasNothing(givenOptions, givenEnv)) addIssue('missing', NOTHING_SET)

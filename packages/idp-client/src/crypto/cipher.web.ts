@@ -1,18 +1,12 @@
+import { decode, encode } from 'jose/base64url'
 import type { Bytes } from '../lib/utf8.ts'
 import { concatenate, utf8 } from '../lib/utf8.ts'
 import type { CipherKey, Sealed } from './cipher.ts'
 
 const ALGORITHM = 'AES-GCM'
 const TAG_BYTES = 16
-const ALPHABET = utf8('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_')
-const INVALID = 255
 /* Maximum number of bytes per call of `getRandomValues`. */
 const RANDOM_QUOTA = 65_536
-
-const values: Uint8Array = new Uint8Array(128).fill(INVALID)
-for (const [value, code] of ALPHABET.entries()) values[code] = value
-
-const decoder = new TextDecoder()
 
 export const kind = 'web'
 
@@ -68,41 +62,18 @@ export async function sha256(data: Bytes | string): Promise<Bytes> {
   return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
 }
 
-function letter(sextet: number): number {
-  return ALPHABET[sextet & 63] ?? 0
-}
-
 export function toBase64url(bytes: Uint8Array): string {
-  const letters = new Uint8Array(Math.ceil((bytes.length * 4) / 3))
-  let out = 0
-  for (let at = 0; at < bytes.length; at += 3) {
-    const group = ((bytes[at] ?? 0) << 16) | ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0)
-    // Writes past the end of a typed array are dropped, as a short last group needs.
-    letters[out++] = letter(group >> 18)
-    letters[out++] = letter(group >> 12)
-    letters[out++] = letter(group >> 6)
-    letters[out++] = letter(group)
-  }
-  return decoder.decode(letters)
+  return encode(bytes)
 }
 
 export function fromBase64url(text: string): Bytes | null {
-  const rest = text.length % 4
-  if (rest === 1) return null
-  const bytes = new Uint8Array(Math.floor((text.length * 3) / 4))
-  let group = 0
-  let out = 0
-  for (let at = 0; at < text.length; at++) {
-    const value = values[text.charCodeAt(at)] ?? INVALID
-    if (value === INVALID) return null
-    group = ((group << 6) | value) & 0xffffff
-    if (at % 4 === 0) continue
-    bytes[out++] = group >> (6 - (at % 4) * 2)
+  try {
+    const bytes = new Uint8Array(decode(text))
+    // White space, padding and unused bits are accepted by `decode`, so several strings would be the same bytes.
+    return encode(bytes) === text ? bytes : null
+  } catch {
+    return null
   }
-  // Unused bits of the last character must be zero, or two strings would decode to the same bytes.
-  if (rest === 2 && (group & 15) !== 0) return null
-  if (rest === 3 && (group & 3) !== 0) return null
-  return bytes
 }
 
 export function randomBytes(length: number): Bytes {

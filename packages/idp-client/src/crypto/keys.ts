@@ -17,22 +17,6 @@ export async function generateDpopKeyPair(options: { extractable?: boolean } = {
   return { publicKey, privateKey }
 }
 
-async function toPem(key: CryptoKey): Promise<string> {
-  const secret = key.type === 'private'
-  const label = secret ? 'PRIVATE KEY' : 'PUBLIC KEY'
-  const der = new Uint8Array(await crypto.subtle.exportKey(secret ? 'pkcs8' : 'spki', key))
-  const lines = btoa(String.fromCharCode(...der)).match(/.{1,64}/g) ?? []
-  return [`-----BEGIN ${label}-----`, ...lines, `-----END ${label}-----`].join('\n')
-}
-
-/** Exports an extractable pair as PEM: SPKI and PKCS#8. */
-export async function pemPair({
-  privateKey,
-  publicKey,
-}: Awaited<ReturnType<typeof generateDpopKeyPair>>): Promise<[string, string]> {
-  return [await toPem(publicKey), await toPem(privateKey)]
-}
-
 const curves: ReadonlyMap<string, string> = new Map([
   ['P-256', 'ES256'],
   ['P-384', 'ES384'],

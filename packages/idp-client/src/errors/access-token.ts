@@ -1,6 +1,6 @@
 import { IdpError } from './base.ts'
 import type { CodesOf } from './code.ts'
-import { toCodeNames } from './code-names.ts'
+import { toCodeNames } from './code.ts'
 
 export type AccessTokenErrorCode = CodesOf<'AccessTokenError'>
 

@@ -16,3 +16,10 @@ export function toAdvice(remedy: Remedy, code: Code | undefined): Advice {
   const known = Object.hasOwn(remedies, remedy) ? remedy : (code ?? remedy)
   return { remedy: known, advice: remedies[known] }
 }
+
+const GUIDE = 'https://github.com/idp-client/idp-client/blob/main/docs/guides/troubleshooting.md'
+
+/** Returns the URL of the section about a remedy; browsers scroll to its name, which is in the heading. */
+export function toGuideUrl(remedy: Remedy): string {
+  return `${GUIDE}#:~:text=${remedy}`
+}

@@ -1,7 +1,7 @@
 import type { IdpErrorOptions } from './base.ts'
 import { defineFacts, IdpError } from './base.ts'
 import type { CodesOf } from './code.ts'
-import { toCodeNames } from './code-names.ts'
+import { toCodeNames } from './code.ts'
 import { toUpstreamStatus } from './provider.ts'
 
 export type ConnectAccountErrorCode = CodesOf<'ConnectAccountError'>

@@ -10,7 +10,7 @@ export {
   type CallbackErrorOptions,
   type HookName,
 } from './callback.ts'
-export type { Code, CodesByClass, CodesOf } from './code.ts'
+export { type Code, type CodesByClass, type CodesOf, codesByClass } from './code.ts'
 export { type CodeEntry, codes } from './codes.ts'
 export { InvalidConfigurationError } from './configuration.ts'
 export {

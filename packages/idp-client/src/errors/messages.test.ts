@@ -1,7 +1,6 @@
 import { inspect } from 'node:util'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { describe as describeError } from './describe.ts'
-import { diagnose } from './diagnosis.ts'
+import { describe as describeError, diagnose } from './diagnosis.ts'
 import type { IdpError } from './index.ts'
 import {
   AccessTokenError,

@@ -108,3 +108,18 @@ export class OAuthError extends IdpError<CodesOf<'OAuthError'>> {
     return this.status !== undefined
   }
 }
+
+const NAMES: ReadonlySet<string> = new Set([
+  'AccessTokenError',
+  'AccountApiError',
+  'DiscoveryError',
+  'OAuthError',
+])
+
+/**
+ * Returns whether an error comes from a request to the provider, rather than from the configuration or the
+ * application.
+ */
+export function isProviderFailure(error: unknown): error is IdpError {
+  return isIdpError(error) && NAMES.has(error.name)
+}

@@ -1,13 +1,11 @@
-import type { SessionDataStore } from '../config/options.ts'
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { SessionStoreError } from '../errors/session.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { endsAt, isAlive, toTimes } from '../session/model/lifetime.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import { deleteForGood } from '../session/store/guarded-store.ts'
+import type { CompleteStore } from '../session/store/complete-store.ts'
 import { fromRecord, isRecordId, subjectIn } from '../session/store/record.ts'
-import { askStore } from '../session/store/store-call.ts'
 
 /** A session of a user, without secrets. */
 export interface SessionInfo {
@@ -25,19 +23,13 @@ export interface SessionInfo {
   data: Omit<SessionData, 'tokenSet' | 'accessTokens' | 'connectionTokenSets' | 'internal'>
 }
 
-type StoreMethod = 'listBySubject' | 'deleteBySubject'
-
 function noStore(): SessionStoreError {
   return new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: 'sessionStore is not set.' })
 }
 
-function requireStore({ config }: Engine): SessionDataStore {
-  if (config.sessionStore) return config.sessionStore
+async function requireStore({ sessionStore }: Engine): Promise<CompleteStore> {
+  if (sessionStore) return sessionStore()
   throw noStore()
-}
-
-function unsupported(method: StoreMethod): SessionStoreError {
-  return new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: `The store has no ${method}.` })
 }
 
 function assertNonEmptyString(value: unknown, name: string): string {
@@ -51,11 +43,9 @@ function assertNonEmptyString(value: unknown, name: string): string {
  * `INVALID_REQUEST`.
  */
 export async function listSessions(engine: Engine, sub: string): Promise<SessionInfo[]> {
-  const store = requireStore(engine)
+  const store = await requireStore(engine)
   const subject = assertNonEmptyString(sub, 'sub')
-  const listBySubject = store.listBySubject?.bind(store)
-  if (!listBySubject) throw unsupported('listBySubject')
-  const records = await askStore('list', () => listBySubject(subject))
+  const records = await store.listBySubject(subject)
   const clientTag = await engine.clientTag()
   const { clock, session: rules } = engine.config
   const infos = records.flatMap(({ id, session: record }) => {
@@ -79,10 +69,10 @@ export async function listSessions(engine: Engine, sub: string): Promise<Session
  * store, for a value that `listBySubject` and `currentId` cannot have returned.
  */
 export async function revokeSession(engine: Engine, id: string): Promise<void> {
-  const store = requireStore(engine)
+  const store = await requireStore(engine)
   const sessionId = assertNonEmptyString(id, 'id')
   if (!isRecordId(sessionId)) throw new IdpError('INVALID_REQUEST', { detail: 'id is no id of a session.' })
-  await deleteForGood(engine.config, store, 'delete', () => store.delete(sessionId))
+  await store.delete(sessionId)
 }
 
 /**
@@ -90,21 +80,18 @@ export async function revokeSession(engine: Engine, id: string): Promise<void> {
  * `listBySubject` nor `deleteBySubject`.
  */
 export async function revokeSessions(engine: Engine, sub: string): Promise<number> {
-  const store = requireStore(engine)
-  if (store.listBySubject) {
+  const store = await requireStore(engine)
+  if (store.supports('listBySubject')) {
     // One by one, because the store may also hold sessions of other applications.
     const sessions = await listSessions(engine, sub)
     await Promise.all(sessions.map(({ id }) => revokeSession(engine, id)))
     return sessions.length
   }
-  const subject = assertNonEmptyString(sub, 'sub')
-  const deleteBySubject = store.deleteBySubject?.bind(store)
-  if (!deleteBySubject) throw unsupported('deleteBySubject')
-  return deleteForGood(engine.config, store, 'delete', () => deleteBySubject(subject))
+  return store.deleteBySubject(assertNonEmptyString(sub, 'sub'))
 }
 
 /** Returns the id of the session of this request, or `null` without a live one. */
 export async function currentSessionId({ sessions }: Engine, exchange: Exchange): Promise<string | null> {
   if (!sessions.distributed) throw noStore()
-  return sessions.distributed.currentId(exchange)
+  return (await sessions.distributed()).currentId(exchange)
 }

@@ -3,6 +3,7 @@ import type { AuthorizationParameters } from '../config/options.ts'
 import type { Engine } from '../engine.ts'
 import { BackchannelAuthenticationError } from '../errors/backchannel-authentication.ts'
 import { isIdpError } from '../errors/base.ts'
+import { defined } from '../lib/defined.ts'
 import type { BackchannelGrant, LoginHint } from '../oidc/ciba.ts'
 import { decodeClaims } from '../session/model/claims.ts'
 import type { TokenSet, User } from '../session/model/session-data.ts'
@@ -155,20 +156,20 @@ function toResult(
   const { authorizationDetails: details } = grant
   const isDetail = (detail: object): detail is AuthorizationDetail =>
     'type' in detail && typeof detail.type === 'string'
-  return {
-    tokenSet: {
+  return defined({
+    tokenSet: defined({
       accessToken: grant.accessToken,
       expiresAt: grant.expiresAt,
       token_type: grant.tokenType,
       idToken: grant.idToken,
       requestedScope: requested.scope,
-      ...(grant.refreshToken === undefined ? {} : { refreshToken: grant.refreshToken }),
-      ...(grant.scope === undefined ? {} : { scope: grant.scope }),
-      ...(requested.audience === undefined ? {} : { audience: requested.audience }),
-    },
+      refreshToken: grant.refreshToken,
+      scope: grant.scope,
+      audience: requested.audience,
+    }),
     idTokenClaims: { ...grant.claims } as User,
-    ...(details ? { authorizationDetails: details.filter(isDetail) } : {}),
-  }
+    authorizationDetails: details ? details.filter(isDetail) : undefined,
+  })
 }
 
 function isDefaultScope(
@@ -180,7 +181,7 @@ function isDefaultScope(
 }
 
 function toRequestedToken({ audience, scope }: EffectiveAuthorization): RequestedToken {
-  return { wireParameters: { scope, ...(audience === undefined ? {} : { audience }) }, scope }
+  return { wireParameters: defined({ scope, audience }), scope }
 }
 
 function toBackchannelError(cause: unknown): unknown {

@@ -1,24 +1,14 @@
-import type { SessionDataStore } from '../config/options.ts'
 import { hashToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
 import { LogoutTokenError } from '../errors/logout-token.ts'
 import type { LogoutNotice } from '../oidc/logout-token.ts'
 import { validateLogoutToken } from '../oidc/logout-token.ts'
 import { getProvider } from '../oidc/provider.ts'
-import { rememberEnd } from '../session/store/ended-at-provider.ts'
-import { deleteForGood } from '../session/store/guarded-store.ts'
-import { processOnce } from '../session/store/process-once.ts'
 
 export interface BackchannelLogoutInput {
   /** Reads the token; called only if the store supports back-channel logout. */
   readonly logoutToken: () => Promise<string>
   readonly correlationId: string
-}
-
-type LogoutCapableStore = SessionDataStore & Required<Pick<SessionDataStore, 'deleteByLogoutToken'>>
-
-function canDeleteByLogoutToken(store: SessionDataStore | undefined): store is LogoutCapableStore {
-  return store?.deleteByLogoutToken !== undefined
 }
 
 /** Returns the key of a logout token in the replay cache. */
@@ -38,16 +28,12 @@ async function toReplayKey({ config }: Engine, { iss, jti }: LogoutNotice): Prom
  */
 export async function backchannelLogout(engine: Engine, input: BackchannelLogoutInput): Promise<void> {
   const { config } = engine
-  const { sessionStore: store } = config
-  if (!canDeleteByLogoutToken(store)) throw new LogoutTokenError('BACKCHANNEL_LOGOUT_NOT_SUPPORTED')
+  const store = await engine.sessionStore?.()
+  if (!store?.supports('deleteByLogoutToken')) throw new LogoutTokenError('BACKCHANNEL_LOGOUT_NOT_SUPPORTED')
   const notice = await validateLogoutToken(getProvider(config), await input.logoutToken())
   const { endsAt: expiresAt, jti: _jti, ...token } = notice
-  const now = config.clock()
-  const use = { name: await toReplayKey(engine, notice), expiresAt, now, patience: config.httpTimeout }
-  // Recorded first: a login that is being completed checks for it after storing its session.
-  rememberEnd(store, token, now)
-  const isFirstUse = await processOnce(store, use, () =>
-    deleteForGood(config, store, 'logout', () => store.deleteByLogoutToken(token)),
+  const isFirstUse = await store.once(await toReplayKey(engine, notice), { expiresAt }, () =>
+    store.deleteByLogoutToken(token),
   )
   if (!isFirstUse) throw new LogoutTokenError('LOGOUT_TOKEN_REPLAYED')
   const ended = token.sid === undefined ? 'user' : 'session'

@@ -1,6 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import { CustomTokenExchangeError } from '../errors/token-exchange.ts'
+import { defined } from '../lib/defined.ts'
 import type { ExchangeParameters } from '../oidc/token-exchange.ts'
 import type { RequestedToken } from '../tokens/mfa-context.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
@@ -104,7 +105,7 @@ function toParameters(
 }
 
 function toRequestedToken({ audience }: CustomTokenExchangeOptions, scope: string): RequestedToken {
-  return { wireParameters: { ...(audience ? { audience } : {}), scope }, scope }
+  return { wireParameters: defined({ audience: audience || undefined, scope }), scope }
 }
 
 function toActor(act: unknown): CustomTokenExchangeResult['act'] {
@@ -139,15 +140,15 @@ export async function exchangeToken(
     if (!options.scope) scope = withOfferedScope(config, await provider.metadata()).defaultScope
     const grant = await exchangeTokens(provider, [...parameters, ['scope', scope]])
     const act = toActor(grant.claims?.['act'])
-    return {
+    return defined({
       accessToken: grant.accessToken,
       tokenType: grant.tokenType,
       expiresIn: grant.expiresIn,
-      ...(grant.idToken === undefined ? {} : { idToken: grant.idToken }),
-      ...(grant.refreshToken === undefined ? {} : { refreshToken: grant.refreshToken }),
-      ...(grant.scope === undefined ? {} : { scope: grant.scope }),
-      ...(act === undefined ? {} : { act }),
-    }
+      idToken: grant.idToken,
+      refreshToken: grant.refreshToken,
+      scope: grant.scope,
+      act,
+    })
   } catch (cause) {
     if (isIdpError(cause, 'INVALID_CONFIGURATION')) throw cause
     const error = new CustomTokenExchangeError('EXCHANGE_FAILED', { cause })

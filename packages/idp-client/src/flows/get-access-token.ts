@@ -5,11 +5,12 @@ import { AccessTokenError } from '../errors/access-token.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
+import { defined } from '../lib/defined.ts'
 import { lazyPromise } from '../lib/lazy.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
-import type { RefreshGrant } from '../tokens/fresh-token.ts'
-import { getFreshToken } from '../tokens/fresh-token.ts'
 import type { refreshScope } from '../tokens/offered-scope.ts'
+import { getFreshToken } from '../tokens/refresh/access-token.ts'
+import type { RefreshGrant } from '../tokens/refresh/redeem.ts'
 import type { Entry } from '../tokens/select.ts'
 import { storedEntry } from '../tokens/select.ts'
 import type { TokenRequest, TokenSource } from '../tokens/token-request.ts'
@@ -75,19 +76,13 @@ export function getAccessToken(
     const { config, sealer, sessions, clientTag } = engine
     const parts = { config, sealer, sessions, clientTag, refresh: refreshGrant(engine, { options, want }) }
     const force = want.force && !isNewer(config, session, want)
-    const effective = { ...want, force, ...(processOnly ? { processOnly } : {}) }
+    const effective = defined({ ...want, force, processOnly: processOnly || undefined })
     return chain(getFreshToken(parts, exchange, session, effective), toAccessToken)
   })
 }
 
 function toAccessToken({ accessToken, audience, expiresAt, scope, token_type }: Entry): AccessToken {
-  return {
-    token: accessToken,
-    expiresAt,
-    ...(scope === undefined ? {} : { scope }),
-    ...(token_type === undefined ? {} : { token_type }),
-    ...(audience === undefined ? {} : { audience }),
-  }
+  return defined({ token: accessToken, expiresAt, scope, token_type, audience })
 }
 
 /**

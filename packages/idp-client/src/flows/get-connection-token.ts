@@ -1,9 +1,10 @@
 import type { Engine } from '../engine.ts'
 import { AccessTokenForConnectionError } from '../errors/connection-token.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { withMainToken } from '../session/process-tokens.ts'
+import { defined } from '../lib/defined.ts'
 import { getFreshConnectionToken } from '../tokens/connection-token.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
+import { withMainToken } from '../tokens/refresh/process-memory.ts'
 import { toTokenRequest } from '../tokens/token-request.ts'
 
 /** Options of `getAccessTokenForConnection`. */
@@ -51,7 +52,7 @@ export async function getConnectionToken(
     refreshToken,
   ) => {
     const [grant, { getProvider }] = await Promise.all([
-      import('../oidc/connection-token.ts'),
+      import('../oidc/vendor/connection-token.ts'),
       import('../oidc/provider.ts'),
     ])
     const subjectToken =
@@ -70,5 +71,5 @@ export async function getConnectionToken(
     const wanted = toTokenRequest(config.authorization, {})
     throw await orMfaRequired(engine, error, { wanted, session })
   })
-  return { token: accessToken, expiresAt, ...(scope === undefined ? {} : { scope }) }
+  return defined({ token: accessToken, expiresAt, scope })
 }

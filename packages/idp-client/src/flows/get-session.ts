@@ -2,10 +2,10 @@ import type { Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
-import { detachedCopy } from '../session/model/detached.ts'
+import { copyJson } from '../lib/own-properties.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 
 /** Returns a copy of the session of this request, or `null`. Never writes a cookie. */
 export function getSession(engine: Engine, exchange: Exchange): MaybePromise<SessionData | null> {
-  return chain(engine.sessions.load(exchange), (session) => session && detachedCopy(session.data))
+  return chain(engine.sessions.load(exchange), (session) => session && copyJson(session.data))
 }

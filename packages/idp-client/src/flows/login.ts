@@ -8,8 +8,8 @@ import { reportLargeHead } from '../http/cookie-budget.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
-import { authorizationUrl, mayConfigurationSet, mayQuerySet } from '../oidc/authorize.ts'
-import { newCodeVerifier } from '../oidc/pkce.ts'
+import { defined } from '../lib/defined.ts'
+import { authorizationUrl, mayConfigurationSet, mayQuerySet, newCodeVerifier } from '../oidc/authorize.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { beyondScope, coversScope, unitedScope, withoutScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -81,7 +81,7 @@ function requestFromApplication({ parameters, popup }: LoginInput): RequestedPar
   const { scope, ...changes } = filterParameters(parameters, mayConfigurationSet)
   if (popup === undefined) return { changes, scope }
   const furtherScope = asString(scope)
-  return { changes, ...(furtherScope === undefined ? {} : { furtherScope }) }
+  return defined({ changes, furtherScope })
 }
 
 /** Throws `INVALID_REQUEST` unless the issuer that started the login is the configured one. */
@@ -135,13 +135,13 @@ function requestFromQuery(
       const changes = queryChanges(config.authorization, settable, session !== null)
       const linkScope = unitedScope(asString(scope), earlierScope)
       const furtherScope = unitedScope(linkScope, guardScope)
-      return {
+      return defined({
         changes: withGuardParameters(changes, required),
-        ...(furtherScope === '' ? {} : { furtherScope }),
-        ...(linkScope === '' ? {} : { linkScope }),
+        furtherScope: furtherScope === '' ? undefined : furtherScope,
+        linkScope: linkScope === '' ? undefined : linkScope,
         guard,
         tried,
-      }
+      })
     }),
   )
 }
@@ -158,7 +158,7 @@ function withPopupParameters(
   const audience =
     asString(changes['audience']) ?? (session ? mainAudience(authorization, session.data) : undefined)
   const mode = authorization.parameters.has('response_mode') ? { response_mode: 'query' } : {}
-  return { ...request, changes: { ...changes, ...(audience === undefined ? {} : { audience }), ...mode } }
+  return { ...request, changes: defined({ ...changes, audience, ...mode }) }
 }
 
 /** Returns the configuration whose default scope the provider supports, if a login for this audience uses that scope. */
@@ -240,11 +240,11 @@ function toOrigin(
   const addsScope =
     guard !== undefined &&
     !coversScope(unitedScope(effectiveScope(configured, audience), ownScope), linkScope)
-  return {
-    ...(ownScope === '' ? {} : { ownScope }),
-    ...(acr === undefined || acr === configured.parameters.get('acr_values') ? {} : { requestedAcr: acr }),
-    ...(isLinkAudience || addsScope ? { fromLink: true } : {}),
-  }
+  return defined({
+    ownScope: ownScope === '' ? undefined : ownScope,
+    requestedAcr: acr === undefined || acr === configured.parameters.get('acr_values') ? undefined : acr,
+    fromLink: isLinkAudience || addsScope ? true : undefined,
+  })
 }
 
 /** Determines the parameters of the authorization request, and which of them the application itself requested. */
@@ -258,20 +258,20 @@ function prepare(engine: Engine, exchange: Exchange, input: LoginInput): MaybePr
       const origin = toOrigin(config, requested, authorization)
       const stepUpOnly =
         guard !== undefined && session !== null && isStepUpOnly(config.authorization, authorization, guard)
-      const sent = { parameters, ...(origin.ownScope === undefined ? {} : { ownScope: origin.ownScope }) }
+      const sent = defined({ parameters, ownScope: origin.ownScope })
       return chain(toRequestFingerprint(sent, effectiveAuthorization(config, {})), (fingerprint = '') => {
         const fingerprints = [fingerprint, ...tried].join(' ')
         return {
           authorization,
-          transaction: {
+          transaction: defined({
             scope,
             ...origin,
-            ...(maxAge === undefined ? {} : { maxAge }),
-            ...(audience === undefined ? {} : { audience }),
-            ...(organization === undefined ? {} : { organization }),
-            ...(fingerprints === '' ? {} : { requestedAuthentication: fingerprints }),
-            ...(stepUpOnly ? { stepUpOnly: true as const } : {}),
-          },
+            maxAge,
+            audience,
+            organization,
+            requestedAuthentication: fingerprints === '' ? undefined : fingerprints,
+            stepUpOnly: stepUpOnly ? (true as const) : undefined,
+          }),
         }
       })
     }),

@@ -5,9 +5,8 @@ import type { Exchange } from '../http/exchange.ts'
 import { atMost } from '../lib/pause.ts'
 import { outliveRequest } from '../lib/request-scope.ts'
 import { asIdpError, reportFailure, reportOutcome } from '../log/failure.ts'
-import { endSessionUrl, v2LogoutUrl } from '../oidc/end-session.ts'
+import { endSessionUrl, revokeToken, v2LogoutUrl } from '../oidc/end-session.ts'
 import { getProvider } from '../oidc/provider.ts'
-import { revokeToken } from '../oidc/revoke.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 
 export interface LogoutInput {

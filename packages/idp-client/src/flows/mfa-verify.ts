@@ -6,7 +6,8 @@ import { IdpError, isIdpError } from '../errors/base.ts'
 import { MfaError } from '../errors/mfa.ts'
 import { isProviderError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { FactorGrant } from '../oidc/mfa-grant.ts'
+import { defined } from '../lib/defined.ts'
+import type { FactorGrant } from '../oidc/vendor/mfa.ts'
 import { provenIn } from '../session/model/authentication.ts'
 import type { TokenSet, User } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -38,7 +39,7 @@ async function requestGrant(
   session?: StoredSession,
 ): Promise<FactorGrant> {
   const [{ verifyFactor }, { getProvider }] = await Promise.all([
-    import('../oidc/mfa-grant.ts'),
+    import('../oidc/vendor/mfa.ts'),
     import('../oidc/provider.ts'),
   ])
   const proven = session && provenIn(session)
@@ -54,21 +55,21 @@ async function requestGrant(
 function toVerifiedTokens(grant: FactorGrant, { wanted }: MfaContext): MfaVerifiedTokens {
   const { accessToken, claims, expiresAt, idToken, refreshToken, scope, tokenType } = grant
   const { audience } = wanted.wireParameters
-  return {
+  return defined({
     success: true,
-    ...(grant.recoveryCode === undefined ? {} : { recovery_code: grant.recoveryCode }),
-    tokenSet: {
+    recovery_code: grant.recoveryCode,
+    tokenSet: defined({
       accessToken,
       expiresAt,
       token_type: tokenType,
       requestedScope: wanted.scope,
-      ...(idToken === undefined ? {} : { idToken }),
-      ...(refreshToken === undefined ? {} : { refreshToken }),
-      ...(scope === undefined ? {} : { scope }),
-      ...(audience === undefined ? {} : { audience }),
-    },
-    ...(claims ? { idTokenClaims: { ...claims } as User } : {}),
-  }
+      idToken,
+      refreshToken,
+      scope,
+      audience,
+    }),
+    idTokenClaims: claims ? ({ ...claims } as User) : undefined,
+  })
 }
 
 async function storeTokens(
@@ -81,7 +82,7 @@ async function storeTokens(
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
   const want = restoreTokenRequest(engine.config.authorization, wanted, verification.session)
   const recoveryCode = await verifyInSession(engine, exchange, { ...verification, want })
-  return { success: true, ...(recoveryCode === undefined ? {} : { recovery_code: recoveryCode }) }
+  return defined({ success: true, recovery_code: recoveryCode })
 }
 
 function toVerifyError(cause: unknown): unknown {

@@ -32,7 +32,7 @@ async function openAdmitted(
   return context
 }
 
-type Api = typeof import('../oidc/mfa-api.ts')
+type Api = typeof import('../oidc/vendor/mfa.ts')
 
 /** Calls the MFA API, whose code is loaded on first use. */
 async function callMfaApi<T>(
@@ -41,7 +41,7 @@ async function callMfaApi<T>(
   call: (api: Api, provider: Provider) => Promise<T>,
 ): Promise<T> {
   const [api, { getProvider }] = await Promise.all([
-    import('../oidc/mfa-api.ts'),
+    import('../oidc/vendor/mfa.ts'),
     import('../oidc/provider.ts'),
   ])
   try {

@@ -17,7 +17,7 @@ export async function revokeRefreshToken(engine: Engine, exchange: Exchange): Pr
   if (!refreshToken) throw new AccessTokenError('MISSING_REFRESH_TOKEN')
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
   const [{ revokeToken }, { getProvider }] = await Promise.all([
-    import('../oidc/revoke.ts'),
+    import('../oidc/end-session.ts'),
     import('../oidc/provider.ts'),
   ])
   let revoked: boolean

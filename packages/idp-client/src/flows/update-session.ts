@@ -1,6 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { defined } from '../lib/defined.ts'
 import { withChanges } from '../session/model/session.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -15,13 +16,13 @@ function loadedData(updated: SessionData | undefined, { data }: StoredSession): 
   if (!updated) return data
   const { accessTokens: _a, connectionTokenSets: _c, ...added } = updated
   const { accessTokens, connectionTokenSets, tokenSet, user } = data
-  return {
+  return defined({
     ...added,
     user,
     tokenSet,
-    ...(accessTokens ? { accessTokens } : {}),
-    ...(connectionTokenSets ? { connectionTokenSets } : {}),
-  } as SessionData
+    accessTokens: accessTokens || undefined,
+    connectionTokenSets: connectionTokenSets || undefined,
+  }) as SessionData
 }
 
 /** Returns the changes as JSON data. Throws `MISSING_SESSION_DATA` if they are not an object. */
@@ -36,7 +37,7 @@ function withIdToken(changes: SessionData, { tokenSet: { idToken } }: SessionDat
   const { tokenSet } = changes
   if (typeof tokenSet !== 'object' || tokenSet === null) return changes
   const { idToken: _given, ...others } = tokenSet
-  return { ...changes, tokenSet: { ...others, ...(idToken === undefined ? {} : { idToken }) } }
+  return { ...changes, tokenSet: defined({ ...others, idToken }) }
 }
 
 /**

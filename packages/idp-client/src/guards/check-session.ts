@@ -1,9 +1,9 @@
 import type { AuthorizationConfig, Config } from '../config/config.ts'
 import type { Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { isOfOrganization } from '../oidc/organization.ts'
-import { serverTime } from '../oidc/server-time.ts'
-import { detachedCopy } from '../session/model/detached.ts'
+import { defined } from '../lib/defined.ts'
+import { copyJson } from '../lib/own-properties.ts'
+import { isOfOrganization, serverTime } from '../oidc/claims.ts'
 import { beyondScope, unitedScope } from '../session/model/scope.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -50,12 +50,12 @@ function toGuardParameters({ authorization }: Config, requirements: Requirements
   const { acr, maxAge, organization, scope: required = [] } = requirements
   const scope = unitedScope(...required)
   const age = maxAge === undefined ? undefined : Math.min(maxAge, authorization.maxAge ?? maxAge)
-  return {
-    ...(age === undefined ? {} : { max_age: String(age) }),
-    ...(acr ? { acr_values: acr.join(' ') } : {}),
+  return defined({
+    max_age: age === undefined ? undefined : String(age),
+    acr_values: acr ? acr.join(' ') : undefined,
     ...organizationParameter(authorization, organization),
-    ...(scope === '' ? {} : { scope }),
-  }
+    scope: scope === '' ? undefined : scope,
+  })
 }
 
 /** Returns the fingerprint of a session that this login would create. */
@@ -123,7 +123,7 @@ export async function checkSession(
     return { kind: 'unauthenticated', login: isPlain ? {} : await toLoginParameters(engine, required) }
   }
   const unmet = findUnmet(requirements, session, toClaimContext(config, session, config.clock()))
-  if (unmet === null) return { kind: 'granted', session: detachedCopy(session.data) }
+  if (unmet === null) return { kind: 'granted', session: copyJson(session.data) }
   const required = toGuardParameters(config, requirements)
   const login = toGuardLogin(config, required, session)
   return (await wasJustTried(engine, session, requirements, login))

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { isOfOrganization } from '../oidc/organization.ts'
+import { isOfOrganization } from '../oidc/claims.ts'
 import type { SessionData, TokenSet } from '../session/model/session-data.ts'
 import type { ClaimContext, Requirements, Unmet } from './requirements.ts'
 import { findUnmet as unmetIn } from './requirements.ts'

@@ -87,16 +87,17 @@ function joinChunks(name: string, first: string, all: CookieValues): JoinedCooki
 export type CookieValues = (name: string) => readonly string[]
 
 /**
- * Yields the values that `splitCookie` may have split: non-empty bare cookies, then complete sets of chunks of one
- * generation. Usually at most one; up to `MAX_CANDIDATES` if a name occurs several times. A set takes at most
+ * Returns the values that `splitCookie` may have split: non-empty bare cookies, then complete sets of chunks of one
+ * generation. Usually at most one; up to `MAX_CANDIDATES` of each if a name occurs several times. A set takes at most
  * `MAX_CHUNKS` lookups.
  */
-export function* joinedCookies(name: string, all: CookieValues): Generator<JoinedCookie, void, undefined> {
-  for (const value of all(name).slice(0, MAX_CANDIDATES)) if (value) yield { value, names: [name] }
-  for (const first of all(chunkName(name, 0)).slice(0, MAX_CANDIDATES)) {
-    const joined = joinChunks(name, first, all)
-    if (joined !== null) yield joined
-  }
+export function joinedCookies(name: string, all: CookieValues): readonly JoinedCookie[] {
+  const whole = all(name).slice(0, MAX_CANDIDATES)
+  const first = all(chunkName(name, 0)).slice(0, MAX_CANDIDATES)
+  return [
+    ...whole.flatMap((value) => (value ? { value, names: [name] } : [])),
+    ...first.flatMap((chunk) => joinChunks(name, chunk, all) ?? []),
+  ]
 }
 
 /** Returns whether the name has more values than `joinedCookies` reads. */

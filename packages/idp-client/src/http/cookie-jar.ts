@@ -1,3 +1,5 @@
+import { parseCookies } from './cookie-text.ts'
+
 export type SameSite = 'strict' | 'lax' | 'none'
 
 /** Attributes that the deletion of a cookie must repeat. HttpOnly is always set. */
@@ -48,18 +50,18 @@ export function decodeCookieValue(value: string): string {
  * reaches the browser until the host's binding calls `flush`.
  */
 export class CookieJar {
-  #source: ReceivedCookies | (() => ReceivedCookies)
+  #source: string | null | ReceivedCookies
   readonly #staged = new Map<string, StagedCookie>()
   readonly #pending = new Set<string>()
   readonly #afterFlush: (() => void)[] = []
 
-  /** @param received the received cookies, or a function that returns them, which is called when they are first needed. */
-  constructor(received: ReceivedCookies | (() => ReceivedCookies)) {
+  /** @param received the `Cookie` header, which is parsed when it is needed, or the cookies of a host that parses it. */
+  constructor(received: string | null | ReceivedCookies) {
     this.#source = received
   }
 
   get #received(): ReceivedCookies {
-    if (typeof this.#source === 'function') this.#source = this.#source()
+    if (typeof this.#source === 'string' || this.#source === null) this.#source = parseCookies(this.#source)
     return this.#source
   }
 
@@ -85,15 +87,13 @@ export class CookieJar {
   #values(name: string): readonly string[] {
     const staged = this.#staged.get(name)
     if (staged) return staged.attributes.maxAge === 0 ? [] : [staged.value]
-    const received = this.#received.get(name)
-    if (received === undefined) return []
-    return typeof received === 'string' ? [received] : received
+    return [this.#received.get(name) ?? []].flat()
   }
 
-  /** Returns the names that have a value, received ones first. */
-  names(): string[] {
-    const all = new Set([...this.#received.keys(), ...this.#staged.keys()])
-    return [...all].filter((name) => this.#values(name).length > 0)
+  /** Returns the names with this start that have a value, received ones first. */
+  names(start = ''): string[] {
+    const names = [...this.#received.keys(), ...this.#staged.keys()].filter((name) => name.startsWith(start))
+    return [...new Set(names)].filter((name) => this.#values(name).length > 0)
   }
 
   set(spec: CookieSpec, value: string, maxAge?: number): void {

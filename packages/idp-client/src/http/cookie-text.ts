@@ -1,4 +1,4 @@
-import { parse, serialize } from 'cookie-es'
+import { serialize } from 'cookie-es'
 import { IdpError } from '../errors/base.ts'
 import { text, utf8 } from '../lib/utf8.ts'
 import type { CookieJar, CookieSink, StagedCookie } from './cookie-jar.ts'
@@ -12,16 +12,28 @@ const asIs = (value: string): string => value
 const SAFE_VALUE = /^(?! )[\x20-\x3A\x3C-\x7E\x80-\xFF]*(?<! )$/
 const NAME = /^[\x21-\x3A\x3C\x3E-\x7E]+$/
 
+/** Removes spaces and tabs at both ends; nearly every text has at most one. */
+function trimmed(text: string): string {
+  const rest = text.startsWith(' ') ? text.slice(1) : text
+  return /^[ \t]|[ \t]$/.test(rest) ? rest.replace(/^[ \t]+|[ \t]+$/g, '') : rest
+}
+
 /**
  * Parses a `Cookie` header; values are not percent-decoded (`CookieJar` does that). A name that occurs several times
  * has all its values in the order of the header, the more specific path first.
  */
 export function parseCookies(header: string | null): Map<string, string | readonly string[]> {
-  const values = parse(header ?? '', { decode: asIs, allowMultiple: true }) as Record<
-    string,
-    string | string[]
-  >
-  return new Map(Object.entries(values))
+  const cookies = new Map<string, string | string[]>()
+  for (const pair of header ? header.split(';') : []) {
+    const equals = pair.indexOf('=')
+    if (equals < 0) continue
+    const name = trimmed(pair.slice(0, equals))
+    const value = trimmed(pair.slice(equals + 1))
+    const earlier = cookies.get(name)
+    if (Array.isArray(earlier)) earlier.push(value)
+    else cookies.set(name, earlier === undefined ? value : [earlier, value])
+  }
+  return cookies
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../lib/chain.ts'
+import { conclude } from '../lib/chain.ts'
 import { CookieJar } from './cookie-jar.ts'
 import type { JsonBody } from './json-body.ts'
 
@@ -49,4 +50,18 @@ export interface Binding {
   readonly exchange: Exchange
   /** Flushes the staged cookies. Returns false if any are left, because the host accepts no cookies here. */
   commit(): MaybePromise<boolean>
+}
+
+/**
+ * Runs an operation on a request and flushes the cookies that it staged, also if it throws: a rejected refresh token, for
+ * example, must not be tried again.
+ */
+export function within<T>(
+  binding: Binding,
+  operation: (exchange: Exchange) => MaybePromise<T>,
+): MaybePromise<T> {
+  return conclude(
+    () => operation(binding.exchange),
+    () => binding.commit(),
+  )
 }

@@ -1,5 +1,6 @@
+import { toGuideUrl } from '../errors/advice.ts'
 import { codes } from '../errors/codes.ts'
-import { toGuideUrl } from '../errors/guide.ts'
+import { defined } from '../lib/defined.ts'
 import type { FailureReport } from './failure-wording.ts'
 import { toWording } from './failure-wording.ts'
 import { escapeHtml, isLink, link, page } from './page.ts'
@@ -49,5 +50,5 @@ export function failurePage(failure: Failure): Response {
     `<nav>${link(restarts ? restartUrl : retryUrl, 'Try again', 'main')}${link(homeUrl, 'Home')}</nav>`,
     toReference(failure),
   ].join('')
-  return page({ status, ...toWording(failure), rest, ...(restarts ? { refreshUrl: restartUrl } : {}) })
+  return page(defined({ status, ...toWording(failure), rest, refreshUrl: restarts ? restartUrl : undefined }))
 }

@@ -1,4 +1,5 @@
 import { codes } from '../errors/codes.ts'
+import { defined } from '../lib/defined.ts'
 import { toExplanation, toReference } from './failure-page.ts'
 import type { FailureReport } from './failure-wording.ts'
 import { toWording } from './failure-wording.ts'
@@ -44,7 +45,7 @@ function toScript(channel: string, message: object): string {
 /** Returns the page of a completed popup: it posts the result to its opener and closes itself. */
 export function popupPage({ channel, nextUrl, nonce }: PopupLogin, user: PopupUser): Response {
   const { email, sub } = user
-  const message = { type: 'auth_complete', success: true, user: { sub, ...(email ? { email } : {}) } }
+  const message = { type: 'auth_complete', success: true, user: defined({ sub, email: email || undefined }) }
   return page({
     status: 200,
     title: 'You are logged in',

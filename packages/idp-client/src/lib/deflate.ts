@@ -25,6 +25,9 @@ const BLOCK_HEADER = 3
 const BLOCK_HEADER_BITS = 3
 const DISTANCE_BITS = 5
 const MAX_CODE_BITS = 9
+/* Of a code and its extra bits. */
+const MAX_LENGTH_BITS = MAX_CODE_BITS + 5
+const MAX_DISTANCE_BITS = DISTANCE_BITS + 13
 
 /** The values of the codes of section 3.2.5: each code stands for `base` and the number in its extra bits. */
 interface Ranges {
@@ -73,55 +76,37 @@ const FIXED_CODES = [
 /** Codes by symbol, reversed: the stream has the most significant bit of a Huffman code first. */
 const SYMBOL_CODE = new Uint16Array(288)
 const SYMBOL_BITS = new Uint8Array(288)
-/** By the next nine bits of the stream: the symbol, shifted by 4, and the number of its bits. */
-const SYMBOLS = new Uint16Array(1 << MAX_CODE_BITS)
+/**
+ * By the next nine bits of the stream: the number of bits of the symbol, the number of extra bits after it, shifted by 4, and
+ * its value, shifted by 8. The value is a literal, `END_OF_BLOCK`, or the base of a length beyond that.
+ */
+const SYMBOLS = new Int32Array(1 << MAX_CODE_BITS)
+/** Value of a code that does not exist, longer and farther than any match. */
+const NO_VALUE = 0xfffff
+
+/** Returns the entry of a symbol, which has so many bits, in `SYMBOLS`. */
+function toEntry(symbol: number, bits: number): number {
+  if (symbol <= END_OF_BLOCK) return (symbol << 8) | bits
+  const code = symbol - END_OF_BLOCK - 1
+  const value = code < LENGTH_CODES ? END_OF_BLOCK + (LENGTHS.base[code] ?? 0) : NO_VALUE
+  return (value << 8) | ((LENGTHS.extraBits[code] ?? 0) << 4) | bits
+}
+
 for (const [index, [first, code, bits]] of FIXED_CODES.entries()) {
   for (let symbol = first; symbol < (FIXED_CODES[index + 1]?.[0] ?? first); symbol++) {
     const reversed = reverseBits(code + symbol - first, bits)
     SYMBOL_CODE[symbol] = reversed
     SYMBOL_BITS[symbol] = bits
-    for (let next = reversed; next < SYMBOLS.length; next += 1 << bits) SYMBOLS[next] = (symbol << 4) | bits
+    for (let next = reversed; next < SYMBOLS.length; next += 1 << bits) SYMBOLS[next] = toEntry(symbol, bits)
   }
 }
 const DISTANCE_CODE = Uint8Array.from({ length: 32 }, (_, code) => reverseBits(code, DISTANCE_BITS))
-
-class BitReader {
-  readonly #bytes: Uint8Array
-  #at = 0
-  #bits = 0
-  #count = 0
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes
-  }
-
-  /** Returns the next bits without consuming them, at most 16; zeros after the end. */
-  peek(count: number): number {
-    if (this.#count < count) {
-      const bits = (this.#bytes[this.#at] ?? 0) | ((this.#bytes[this.#at + 1] ?? 0) << 8)
-      this.#bits |= bits << this.#count
-      this.#at += 2
-      this.#count += 16
-    }
-    return this.#bits & ((1 << count) - 1)
-  }
-
-  skip(count: number): void {
-    this.#bits >>>= count
-    this.#count -= count
-  }
-
-  read(count: number): number {
-    const bits = this.peek(count)
-    this.skip(count)
-    return bits
-  }
-
-  /** Returns whether the last byte was read, and nothing beyond it. */
-  isAtEnd(): boolean {
-    return this.#at - (this.#count >> 3) === this.#bytes.length
-  }
-}
+/** By the next five bits of the stream: the number of extra bits, and the base of the distance, shifted by 4. */
+const DISTANCE_ENTRIES = Int32Array.from(DISTANCE_CODE, (code) =>
+  code < DISTANCE_CODES
+    ? ((DISTANCES.base[code] ?? 0) << 4) | (DISTANCES.extraBits[code] ?? 0)
+    : NO_VALUE << 4,
+)
 
 class BitWriter {
   readonly #bytes: Bytes
@@ -235,42 +220,54 @@ function writeMatch(writer: BitWriter, length: number, distance: number): void {
   writeExtraBits(writer, DISTANCES, distanceCode, distance)
 }
 
-/** Inflates a stream. Throws a RangeError if it is invalid, or has more or fewer bytes than `length`. */
+/**
+ * Inflates a stream. Throws a RangeError if it is invalid, or has more or fewer bytes than `length`. Every request with a
+ * session does this, so the state is in variables of one function.
+ */
 function inflateStream(dictionary: Uint8Array, stream: Uint8Array, length: number): Bytes {
   const window = new Uint8Array(dictionary.length + length)
   window.set(dictionary)
-  const reader = new BitReader(stream)
-  if (reader.read(BLOCK_HEADER_BITS) !== BLOCK_HEADER) throw invalidStream()
-  for (let at = dictionary.length; ; ) {
-    const next = SYMBOLS[reader.peek(MAX_CODE_BITS)] ?? 0
-    reader.skip(next & 15)
-    const symbol = next >> 4
-    if (symbol === END_OF_BLOCK) {
-      if (at === window.length && reader.isAtEnd()) return window.subarray(dictionary.length)
-      throw invalidStream()
+  let at = dictionary.length
+  // The next bits of the stream and their number; after the end they are zeros.
+  let bits = stream[0] ?? 0
+  let count = 8 - BLOCK_HEADER_BITS
+  let next = 1
+  if ((bits & ((1 << BLOCK_HEADER_BITS) - 1)) !== BLOCK_HEADER) throw invalidStream()
+  bits >>= BLOCK_HEADER_BITS
+  for (;;) {
+    for (; count < MAX_LENGTH_BITS; count += 8) bits |= (stream[next++] ?? 0) << count
+    const symbol = SYMBOLS[bits & ((1 << MAX_CODE_BITS) - 1)] ?? 0
+    bits >>= symbol & 15
+    count -= symbol & 15
+    const value = symbol >> 8
+    if (value === END_OF_BLOCK) break
+    if (value < LITERALS) {
+      if (at === window.length) throw invalidStream()
+      window[at++] = value
+      continue
     }
-    if (symbol < LITERALS) {
-      // Past the end this has no effect on the window, and the next check fails.
-      window[at++] = symbol
-    } else {
-      const matchEnd = at + readRange(reader, LENGTHS, symbol - END_OF_BLOCK - 1)
-      const distanceCode = DISTANCE_CODE[reader.read(DISTANCE_BITS)] ?? DISTANCE_CODES
-      let from = at - readRange(reader, DISTANCES, distanceCode)
-      // Also false for codes that do not exist, whose values are NaN.
-      if (!(from >= 0 && matchEnd <= window.length)) throw invalidStream()
-      // One by one: a match may overlap the bytes that it produces.
-      while (at < matchEnd) window[at++] = window[from++] ?? 0
-    }
-    if (at > window.length) throw invalidStream()
+    const lengthBits = (symbol >> 4) & 15
+    const matchEnd = at + value - END_OF_BLOCK + (bits & ((1 << lengthBits) - 1))
+    bits >>= lengthBits
+    count -= lengthBits
+    for (; count < MAX_DISTANCE_BITS; count += 8) bits |= (stream[next++] ?? 0) << count
+    const distance = DISTANCE_ENTRIES[bits & ((1 << DISTANCE_BITS) - 1)] ?? 0
+    const extraBits = distance & 15
+    bits >>= DISTANCE_BITS
+    let from = at - (distance >> 4) - (bits & ((1 << extraBits) - 1))
+    bits >>= extraBits
+    count -= DISTANCE_BITS + extraBits
+    // Also for codes that do not exist.
+    if (from < 0 || matchEnd > window.length) throw invalidStream()
+    // One by one: a match may overlap the bytes that it produces.
+    while (at < matchEnd) window[at++] = window[from++] ?? 0
   }
+  // `next` counts bytes beyond the end, too: nothing may be left, and nothing may be missing.
+  if (at !== window.length || next - (count >> 3) !== stream.length) throw invalidStream()
+  return window.subarray(dictionary.length)
 }
 
 const invalidStream = (): RangeError => new RangeError('invalid compressed data')
-
-/** Returns the value of a code and its extra bits; NaN for a code that does not exist. */
-function readRange(reader: BitReader, { base, extraBits }: Ranges, code: number): number {
-  return (base[code] ?? Number.NaN) + reader.read(extraBits[code] ?? 0)
-}
 
 export interface Deflate {
   /** Compresses at most 65,535 bytes less the dictionary. The result depends on the bytes and the dictionary only. */

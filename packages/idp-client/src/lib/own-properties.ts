@@ -23,3 +23,13 @@ const MAX_SPREAD = 128
 export function shallowCopy(source: Readonly<Properties>): Properties {
   return Object.keys(source).length > MAX_SPREAD ? addOwn({}, source) : { ...source }
 }
+
+/** Returns a deep copy of JSON, in which a property named `__proto__` is like any other. */
+export function copyJson<T>(value: T): T {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(copyJson) as T
+  const copy = shallowCopy(value as Properties)
+  for (const name of Object.keys(copy))
+    if (typeof copy[name] === 'object') setOwn(copy, name, copyJson(copy[name]))
+  return copy as T
+}

@@ -16,11 +16,7 @@ export type Outcome<T> = () => T
  */
 export class SharedRun<T> {
   readonly #work: Promise<T>
-  /** Settles like `work`, but is rejected by `dismiss`. */
-  readonly #early: Promise<T>
-  #rejectEarly: (error: unknown) => void = () => {}
   #result: Outcome<T> | undefined
-  #dismissal: Outcome<never> | undefined
   #deadline = 0
   #isAbandoned = false
 
@@ -28,13 +24,8 @@ export class SharedRun<T> {
   constructor(task: (run: SharedRun<T>) => Promise<T>, milliseconds: number) {
     this.extend(milliseconds)
     this.#work = this.#start(task)
-    this.#early = new Promise((resolve, reject) => {
-      this.#rejectEarly = reject
-      // Not `Promise.race`, which creates a promise for each of its arguments.
-      this.#work.then(resolve, reject)
-    })
     // Callers may have left: a rejection must not be unhandled.
-    this.#early.catch(() => {})
+    this.#work.catch(() => {})
     outliveRequest(this.#work)
   }
 
@@ -53,16 +44,12 @@ export class SharedRun<T> {
 
   /** The result for the request that started it. */
   get outcome(): Promise<T> {
-    return this.#early
+    return this.#work
   }
 
   /** Calls `callback` when it has a result, before those that wait for it continue. */
   onEnd(callback: () => void): void {
     this.#work.then(callback, callback)
-  }
-
-  get isDismissed(): boolean {
-    return this.#dismissal !== undefined
   }
 
   /** Whether it has no result and will have none: its request has ended, or its deadline is over. */
@@ -75,41 +62,19 @@ export class SharedRun<T> {
     this.#deadline = monotonic() + milliseconds + SLACK
   }
 
-  /** Rejects the promises of current callers. Later callers wait for the result. Returns false if that happened before. */
-  dismiss(error: unknown): boolean {
-    if (this.#dismissal) return false
-    this.#dismissal = () => {
-      throw error
-    }
-    this.#rejectEarly(error)
-    return true
-  }
-
   /**
    * Waits with a timer of the calling request, at most that many milliseconds. Returns undefined if there is no result; see
    * `isLost`.
    */
   async join(milliseconds: number): Promise<Outcome<T> | undefined> {
-    const isEarly = !this.#dismissal
-    const getOutcome = (): Outcome<T> | undefined => (isEarly && this.#dismissal) || this.#result
-    await this.#wait(milliseconds, isEarly ? this.#early : this.#work, getOutcome)
-    return getOutcome()
-  }
-
-  /** Waits like `join`, also for a run whose callers were dismissed. Returns whether it has ended or is lost. */
-  async hasEnded(milliseconds: number): Promise<boolean> {
-    await this.#wait(milliseconds, this.#work, () => this.#result)
-    return this.#result !== undefined || this.isLost
-  }
-
-  async #wait(milliseconds: number, settled: Promise<T>, getOutcome: () => unknown): Promise<void> {
     const end = monotonic() + milliseconds
-    while (!getOutcome() && !this.isLost) {
+    while (!this.#result && !this.isLost) {
       const left = Math.min(end, this.#deadline) - monotonic()
-      if (left <= 0) return
-      const isSettled = await atMost(Math.ceil(left), settled)
+      if (left <= 0) break
+      const isSettled = await atMost(Math.ceil(left), this.#work)
       // Workers reject the pending promises of a request that has ended.
-      if (isSettled && !getOutcome()) this.#isAbandoned = true
+      if (isSettled && !this.#result) this.#isAbandoned = true
     }
+    return this.#result
   }
 }

@@ -18,7 +18,7 @@ function gate<T>() {
 const lost = (): Promise<never> => new Promise(() => {})
 
 /** Runs that count. `patience` is 5000 ms, so that a run counts as lost after 6000 ms. */
-function counting(overdue?: () => Error) {
+function counting() {
   vi.useFakeTimers()
   const flights = new SingleFlight<string>()
   let runs = 0
@@ -29,7 +29,7 @@ function counting(overdue?: () => Error) {
         runs++
         return task()
       },
-      { patience: 5000, ...(overdue ? { overdue } : {}) },
+      { patience: 5000 },
     )
   const settled = (call: Promise<string>) => {
     const outcomes: string[] = []
@@ -54,7 +54,7 @@ test('runs a task once for concurrent callers, and again for later ones', async 
   expect(runs).toBe(2)
   open(7)
   expect(await Promise.all(together)).toEqual([7, 7, 7])
-  expect([flights.get('a'), flights.all()]).toEqual([undefined, []])
+  expect([flights.get('a'), flights.get('b')]).toEqual([undefined, undefined])
   await flights.run('a', task, sharing)
   expect(runs).toBe(3)
 })
@@ -69,32 +69,10 @@ test('shares an error and does not cache it', async () => {
   expect(await flights.run('a', async () => 'up', sharing)).toBe('up')
 })
 
-test('dismissing a run rejects its waiting callers, and later callers get its result', async () => {
-  const flights = new SingleFlight<string>()
-  const { open, promise } = gate<string>()
-  const early = flights.run('a', () => promise, sharing)
-  const alsoEarly = flights.run('a', () => Promise.reject(new Error('a second run')), sharing)
-  const run = flights.get('a')
-  const error = new Error('late')
-  expect([run?.isDismissed, run?.dismiss(error), run?.dismiss(new Error('again'))]).toEqual([
-    false,
-    true,
-    false,
-  ])
-  await expect(early).rejects.toBe(error)
-  await expect(alsoEarly).rejects.toBe(error)
-  expect(run?.isDismissed).toBe(true)
-  const later = flights.run('a', () => Promise.reject(new Error('a second run')), sharing)
-  open('tokens')
-  expect(await later).toBe('tokens')
-  expect(flights.get('a')).toBeUndefined()
-})
-
 test('a run that fails without callers causes no unhandled rejection', async () => {
   const flights = new SingleFlight<string>()
   const { fail, promise } = gate<string>()
   flights.run('a', () => promise, sharing).catch(() => {})
-  flights.get('a')?.dismiss(new Error('late'))
   const unhandled: unknown[] = []
   const record = (reason: unknown): void => void unhandled.push(reason)
   process.on('unhandledRejection', record)
@@ -102,20 +80,6 @@ test('a run that fails without callers causes no unhandled rejection', async () 
   await new Promise((resolve) => setImmediate(resolve))
   process.off('unhandledRejection', record)
   expect([unhandled, flights.get('a')]).toEqual([[], undefined])
-})
-
-test('reports the end of the last run before its callers continue', async () => {
-  const events: string[] = []
-  const flights = new SingleFlight<string>(() => events.push('idle'))
-  const [first, second] = [gate<string>(), gate<string>()]
-  const both = [first, second].map(({ promise }, index) =>
-    flights.run(`${index}`, () => promise, sharing).then((name) => events.push(name)),
-  )
-  first.open('first')
-  await both[0]
-  second.open('second')
-  await both[1]
-  expect(events).toEqual(['first', 'idle', 'second'])
 })
 
 test('[K1] a caller whose patience is over runs the task itself, and the others join that run', async () => {
@@ -131,39 +95,6 @@ test('[K1] a caller whose patience is over runs the task itself, and the others 
   await vi.advanceTimersByTimeAsync(0)
   expect(joined).toEqual([['loaded'], ['loaded'], ['loaded']])
   expect(flights.get('a')).toBeUndefined()
-})
-
-test('[K1] with an error for it, a caller whose patience ends before the deadline runs nothing', async () => {
-  const { call, runs, settled } = counting(() => new Error('overdue'))
-  void call(lost)
-  await vi.advanceTimersByTimeAsync(999)
-  const early = settled(call())
-  await vi.advanceTimersByTimeAsync(4999)
-  expect(early).toEqual([])
-  await vi.advanceTimersByTimeAsync(1)
-  expect([early, runs()]).toEqual([['overdue'], 1])
-  const { open, promise } = gate<string>()
-  const late = [1, 2, 3].map(() => settled(call(() => promise)))
-  await vi.advanceTimersByTimeAsync(1)
-  open('redeemed')
-  await vi.advanceTimersByTimeAsync(0)
-  expect([late, runs()]).toEqual([[['redeemed'], ['redeemed'], ['redeemed']], 2])
-})
-
-test('[K1] a run that extends its deadline is not taken over before that', async () => {
-  const { call, flights, runs, settled } = counting(() => new Error('overdue'))
-  void call(lost)
-  await vi.advanceTimersByTimeAsync(4000)
-  const early = settled(call())
-  flights.get('a')?.extend(20_000)
-  await vi.advanceTimersByTimeAsync(5000)
-  expect([early, runs()]).toEqual([['overdue'], 1])
-  await vi.advanceTimersByTimeAsync(15_999)
-  const waiting = settled(call())
-  await vi.advanceTimersByTimeAsync(0)
-  expect(waiting).toEqual([])
-  await vi.advanceTimersByTimeAsync(1)
-  expect([waiting, runs()]).toEqual([['run 2'], 2])
 })
 
 test('[K1] the late end of a run that was taken over does not end the next one', async () => {

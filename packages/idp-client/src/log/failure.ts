@@ -1,7 +1,6 @@
 import { IdpError, isIdpError } from '../errors/base.ts'
-import { listCauses } from '../errors/describe.ts'
 import type { Diagnosis } from '../errors/diagnosis.ts'
-import { diagnose } from '../errors/diagnosis.ts'
+import { diagnose, listCauses } from '../errors/diagnosis.ts'
 import { markReported } from '../errors/error-state.ts'
 import type { FailureEvents, Log, LogEvent, LogLevel, OutcomeCode } from './log.ts'
 

@@ -1,8 +1,9 @@
+import { toGuideUrl } from '../errors/advice.ts'
 import type { Diagnosis } from '../errors/diagnosis.ts'
-import { toGuideUrl } from '../errors/guide.ts'
 import type { ProviderEndpoint } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedy.ts'
 import type { StoreOperation } from '../errors/session.ts'
+import { defined } from '../lib/defined.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide } from '../lib/registry.ts'
 
@@ -134,7 +135,7 @@ export function createLog(logger?: Logger, development = false): Log {
       const notices = processWide('mark:notices/1', () => new Lru<string, true>(MAX_NOTICES))
       if (notices.get(subject)) return
       notices.set(subject, true)
-      emit({ level: 'warn', code: 'NOTICE', message, ...(remedy ? { remedy } : {}) })
+      emit(defined({ level: 'warn', code: 'NOTICE', message, remedy }))
     },
     printException(thrown) {
       // biome-ignore lint/suspicious/noConsole: the developer's own exception, which no event may carry.

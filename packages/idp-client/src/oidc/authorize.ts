@@ -1,11 +1,16 @@
+import { pushedAuthorizationRequest } from 'oauth4webapi'
+import { hashToken, randomToken } from '../crypto/random.ts'
+import { CallbackError } from '../errors/callback.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
-import type { MaybePromise } from '../lib/chain.ts'
-import { chain } from '../lib/chain.ts'
+import { OAuthError } from '../errors/provider.ts'
+import { defined } from '../lib/defined.ts'
+import { call } from './call.ts'
+import { stringProperty } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { requireEndpoint } from './metadata.ts'
-import { pushAuthorizationRequest } from './par.ts'
-import { toCodeChallenge } from './pkce.ts'
+import { requireEndpoint, toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
+import type { ProviderResponse } from './translate.ts'
+import { invalidResponse, redirectUriSent } from './translate.ts'
 
 export interface AuthorizationRequest {
   /** `scope`, `audience`, `max_age`, `prompt` and further parameters; those that the protocol sets are ignored. */
@@ -54,54 +59,95 @@ export function mayQuerySet(name: string): boolean {
   return mayConfigurationSet(name) && !CONFIGURED_ONLY_PARAMETERS.has(name)
 }
 
-/** Returns the thumbprint of the key that the code is bound to (RFC 9449 section 10), or `undefined` without `useDPoP`. */
-async function loadThumbprint({ dpop }: Provider): Promise<string | undefined> {
-  return (await dpop()).thumbprint()
+/** Generates a PKCE verifier: 32 random bytes in base64url (RFC 7636 section 4.1). */
+export function newCodeVerifier(): string {
+  return randomToken(32)
 }
 
-function toParameters(
-  provider: Provider,
+/** Returns the PKCE challenge of a verifier by S256: its SHA-256 in base64url (RFC 7636 section 4.2). */
+export async function toCodeChallenge(codeVerifier: string): Promise<string> {
+  return hashToken(codeVerifier, 32)
+}
+
+/** Returns all parameters of the request, with the key that the code is bound to (RFC 9449 section 10) with `useDPoP`. */
+async function toParameters(
+  { config, dpop }: Provider,
   { codeVerifier, nonce, parameters, redirectUri, state }: AuthorizationRequest,
-): MaybePromise<Map<string, string>> {
-  const { config } = provider
-  return chain(config.dpop.enabled ? loadThumbprint(provider) : undefined, (thumbprint) =>
-    chain(toCodeChallenge(codeVerifier), (challenge) => {
-      const owned = {
-        client_id: config.clientId,
-        redirect_uri: redirectUri,
-        response_type: 'code',
-        code_challenge: challenge,
-        code_challenge_method: 'S256',
-        state,
-        nonce,
-        ...(thumbprint === undefined ? {} : { dpop_jkt: thumbprint }),
-      }
-      const settable = [...parameters].filter(([name]) => mayConfigurationSet(name))
-      return new Map([...settable, ...Object.entries(owned)])
-    }),
-  )
+): Promise<Map<string, string>> {
+  const handle = config.dpop.enabled ? await (await dpop()).handle() : undefined
+  const owned = defined({
+    client_id: config.clientId,
+    redirect_uri: redirectUri,
+    response_type: 'code',
+    code_challenge: await toCodeChallenge(codeVerifier),
+    code_challenge_method: 'S256',
+    state,
+    nonce,
+    dpop_jkt: handle?.thumbprint,
+  })
+  const settable = [...parameters].filter(([name]) => mayConfigurationSet(name))
+  return new Map([...settable, ...Object.entries(owned)])
+}
+
+function readRequestUri(response: ProviderResponse): string {
+  const requestUri = response.body ? stringProperty(response.body, 'request_uri') : undefined
+  if (requestUri === undefined) throw invalidResponse('request_uri is missing.', response)
+  return requestUri
+}
+
+function checkAdvertised({ parEndpoint, unusable }: ServerMetadata): void {
+  const name = toWireName('parEndpoint')
+  if (parEndpoint !== undefined || unusable.has(name)) return
+  const detail = `pushedAuthorizationRequests is true, but the provider does not advertise ${name}.`
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, remedy: 'PAR_NOT_OFFERED' })
+}
+
+/**
+ * Pushes the parameters of an authorization request to the provider (RFC 9126) and returns the `request_uri`. There is
+ * no fallback to a plain request: throws `CallbackError` `AUTHORIZATION_REQUEST_ERROR` (`cause`: an `OAuthError`) on
+ * failure, `InvalidConfigurationError` if the provider does not support it, `DiscoveryError`.
+ */
+async function pushAuthorizationRequest(
+  provider: Provider,
+  metadata: ServerMetadata,
+  parameters: URLSearchParams,
+): Promise<string> {
+  checkAdvertised(metadata)
+  try {
+    return await call(
+      { provider, metadata, endpoint: 'parEndpoint' },
+      ({ authentication, client, options, server }) =>
+        pushedAuthorizationRequest(server, client, authentication, parameters, options),
+      readRequestUri,
+    )
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error
+    const sent = redirectUriSent(error, parameters.get('redirect_uri'))
+    throw new CallbackError('AUTHORIZATION_REQUEST_ERROR', { cause: error, ...sent })
+  }
 }
 
 /**
  * Returns the parameters of the authorization URL: after a pushed request only `client_id` and a reference
  * (`request_uri`; a configured one is never pushed).
  */
-function browserParameters(
+async function browserParameters(
   provider: Provider,
   metadata: ServerMetadata,
   parameters: Map<string, string>,
-): MaybePromise<ReadonlyMap<string, string>> {
+): Promise<ReadonlyMap<string, string>> {
   const { clientId, pushedAuthorizationRequests } = provider.config
   if (pushedAuthorizationRequests) {
     parameters.delete('request_uri')
-    const pushed = new URLSearchParams([...parameters])
-    return pushAuthorizationRequest(provider, metadata, pushed).then(
-      (requestUri) =>
-        new Map([
-          ['client_id', clientId],
-          ['request_uri', requestUri],
-        ]),
+    const requestUri = await pushAuthorizationRequest(
+      provider,
+      metadata,
+      new URLSearchParams([...parameters]),
     )
+    return new Map([
+      ['client_id', clientId],
+      ['request_uri', requestUri],
+    ])
   }
   if (!metadata.requirePar) return parameters
   const detail =
@@ -129,10 +175,8 @@ function toUrl(metadata: ServerMetadata, parameters: ReadonlyMap<string, string>
  * unusable.
  */
 export async function authorizationUrl(provider: Provider, request: AuthorizationRequest): Promise<URL> {
-  return chain(provider.metadata(), (metadata) => {
-    requireEndpoint(metadata, 'authorizationEndpoint')
-    return chain(toParameters(provider, request), (parameters) =>
-      chain(browserParameters(provider, metadata, parameters), (sent) => toUrl(metadata, sent)),
-    )
-  })
+  const metadata = await provider.metadata()
+  requireEndpoint(metadata, 'authorizationEndpoint')
+  const parameters = await toParameters(provider, request)
+  return toUrl(metadata, await browserParameters(provider, metadata, parameters))
 }

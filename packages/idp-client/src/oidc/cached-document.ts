@@ -1,4 +1,3 @@
-import type { MaybePromise } from '../lib/chain.ts'
 import type { Clock } from '../lib/clock.ts'
 import { SingleFlight } from '../lib/single-flight.ts'
 
@@ -64,16 +63,12 @@ export class CachedDocument<T> {
   #retryPause: Pause | undefined
   readonly #renewPauses = new Map<TokenSender, Pause>()
 
-  read(source: DocumentSource<T>): MaybePromise<T> {
+  async read(source: DocumentSource<T>): Promise<T> {
     const held = this.#held
     const now = source.clock()
     const isUsable =
       held && (remaining({ at: held.at, seconds: LIFETIME }, now) > 0 || remaining(this.#retryPause, now) > 0)
     if (isUsable) return held.value
-    return this.#loadOr(held, now, source)
-  }
-
-  async #loadOr(held: Held<T> | undefined, now: number, source: DocumentSource<T>): Promise<T> {
     try {
       return await this.#load(source)
     } catch (error) {

@@ -1,42 +1,33 @@
 import type { AuthorizationServer, Client, ClientAuth, DPoPHandle } from 'oauth4webapi'
 import { allowInsecureRequests, customFetch } from 'oauth4webapi'
 import { isIdpError } from '../errors/base.ts'
-import type { ProviderEndpoint } from '../errors/provider.ts'
 import { OAuthError } from '../errors/provider.ts'
+import { defined } from '../lib/defined.ts'
 import { pause } from '../lib/pause.ts'
 import { clientMetadata, describeAuthentication } from './client-auth.ts'
 import type { DpopHandle } from './dpop.ts'
 import { isNonceChallenge, nonceRetryDelay } from './dpop.ts'
-import type { ProviderRequest, ReceivedResponse } from './fetch.ts'
+import type { ReceivedResponse } from './fetch.ts'
 import { parseObject } from './json.ts'
-import type { EndpointName, ServerMetadata } from './metadata.ts'
+import type { ServerMetadata } from './metadata.ts'
 import { requireEndpoint, toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import type { ProviderResponse, RefusedClient } from './translate.ts'
-import { oauthError, refusalIn, retryAfterSeconds, unexpectedStatus } from './translate.ts'
+import { oauthError, refusalIn, unexpectedStatus } from './translate.ts'
 
 /** Endpoints that are called through `oauth4webapi`. */
-export type CalledEndpoint = Extract<
-  EndpointName,
-  | 'tokenEndpoint'
-  | 'parEndpoint'
-  | 'revocationEndpoint'
-  | 'backchannelAuthenticationEndpoint'
-  | 'userinfoEndpoint'
->
-
-const endpointNames: Record<CalledEndpoint, ProviderEndpoint> = {
+const endpointNames = {
   tokenEndpoint: 'token',
   parEndpoint: 'par',
   revocationEndpoint: 'revocation',
   backchannelAuthenticationEndpoint: 'backchannel_authentication',
   userinfoEndpoint: 'userinfo',
-}
+} as const
 
 export interface ProviderCall {
   readonly provider: Provider
   readonly metadata: ServerMetadata
-  readonly endpoint: CalledEndpoint
+  readonly endpoint: keyof typeof endpointNames
   readonly signal?: AbortSignal
   /** Whether to send a DPoP proof; default: with `useDPoP`, except at revocation. */
   readonly bound?: boolean
@@ -62,19 +53,9 @@ export type SendRequest = (context: RequestContext) => Promise<Response>
 
 /** Options that `oauth4webapi` passes to its `fetch`. */
 interface OutgoingRequest {
-  readonly method: string
+  readonly method: 'GET' | 'POST'
   readonly headers: Record<string, string>
-  readonly body?: unknown
-}
-
-function toProviderRequest(
-  { body, headers, method }: OutgoingRequest,
-  signal?: AbortSignal,
-): ProviderRequest {
-  const common = { headers, ...(signal ? { signal } : {}) }
-  if (method === 'GET') return { method, ...common }
-  if (!(body instanceof URLSearchParams)) throw new TypeError('a request to the provider has a form body')
-  return { method: 'POST', body, ...common }
+  readonly body?: URLSearchParams | undefined
 }
 
 function isBound({ bound, endpoint, provider }: ProviderCall): boolean {
@@ -106,7 +87,17 @@ function challengeError(header: string | null): string | undefined {
     : undefined
 }
 
-function readResponse(
+/** Parses `Retry-After` to seconds (RFC 9110 section 10.2.3): a number, or a date relative to `now`. */
+export function retryAfterSeconds(header: string | null, now: number): number | undefined {
+  const text = header?.trim() ?? ''
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  // HTTP dates start with the name of a day; `Date.parse` would accept many other strings.
+  const date = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isFinite(date) ? Math.max(0, Math.ceil(date / 1000) - now) : undefined
+}
+
+/** Returns what is read of a response; the time is that of `Retry-After`. */
+export function readResponse(
   { response: { headers, status }, text }: ReceivedResponse,
   now: number,
 ): ProviderResponse {
@@ -125,8 +116,8 @@ async function sendWithNonce(request: ProviderCall, send: SendRequest): Promise<
   const { config } = provider
   const handle = isBound(request) ? await (await provider.dpop()).handle() : undefined
   let received: ReceivedResponse | undefined
-  const context = toContext(request, handle, async (url, outgoing) => {
-    received = await provider.send(url, toProviderRequest(outgoing, signal))
+  const context = toContext(request, handle, async (url, { body, headers, method }) => {
+    received = await provider.send(url, defined({ method, headers, body, signal }))
     return received.response
   })
   // Only this function reads bodies: `oauth4webapi` returns the response, of which it uses the header of the nonce.

@@ -2,10 +2,9 @@ import { backchannelAuthenticationRequest } from 'oauth4webapi'
 import type { Config } from '../config/config.ts'
 import { BackchannelAuthenticationError } from '../errors/backchannel-authentication.ts'
 import { OAuthError } from '../errors/provider.ts'
-import type { Clock } from '../lib/clock.ts'
+import { defined } from '../lib/defined.ts'
 import type { Pause } from '../lib/pause.ts'
 import { pause as realPause } from '../lib/pause.ts'
-import { retry } from '../lib/retry.ts'
 import { reportFailure } from '../log/failure.ts'
 import { call } from './call.ts'
 import type { IdTokenClaims } from './id-token.ts'
@@ -14,10 +13,8 @@ import { isObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import { toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
-import type { TokenResponse } from './token-endpoint.ts'
-import { requestTokens } from './token-endpoint.ts'
-import type { TokenGrant } from './token-grant.ts'
-import { validateTokenGrant } from './token-grant.ts'
+import type { TokenGrant, TokenResponse } from './token-endpoint.ts'
+import { requestTokens, validateTokenGrant } from './token-endpoint.ts'
 import type { ProviderResponse } from './translate.ts'
 import { invalidResponse, refusal } from './translate.ts'
 
@@ -78,17 +75,13 @@ function hintParameter(hint: LoginHint, issuer: string): readonly [name: string,
 
 function toForm({ issuer }: ServerMetadata, request: BackchannelRequest): URLSearchParams {
   const { authorizationDetails, bindingMessage, hint, parameters, requestedExpiry } = request
-  return new URLSearchParams([
-    ...new Map([
-      ...parameters,
-      hintParameter(hint, issuer),
-      ['binding_message', bindingMessage],
-      ['requested_expiry', String(requestedExpiry)],
-      ...(authorizationDetails === undefined
-        ? []
-        : [['authorization_details', authorizationDetails] as const]),
-    ]),
-  ])
+  const owned = {
+    binding_message: bindingMessage,
+    requested_expiry: String(requestedExpiry),
+    authorization_details: authorizationDetails,
+  }
+  const all = new Map([...parameters, hintParameter(hint, issuer), ...Object.entries(defined(owned))])
+  return new URLSearchParams([...all])
 }
 
 function readStart(response: ProviderResponse): Started {
@@ -110,9 +103,8 @@ async function start(
   if (metadata[endpoint] === undefined && !metadata.unusable.has(toWireName(endpoint))) {
     throw new BackchannelAuthenticationError('BACKCHANNEL_AUTHENTICATION_NOT_SUPPORTED_ERROR')
   }
-  const { signal } = request
   return call(
-    { provider, metadata, endpoint, ...(signal ? { signal } : {}) },
+    { provider, metadata, endpoint, ...defined({ signal: request.signal }) },
     ({ authentication, client, options, server }) =>
       backchannelAuthenticationRequest(server, client, authentication, toForm(metadata, request), options),
     readStart,
@@ -129,8 +121,7 @@ const isPending = ({ error }: OAuthError): boolean =>
   error === 'authorization_pending' || error === 'slow_down'
 
 /** Returns the seconds until the next poll after this error; rethrows an error that ends the flow. */
-function intervalAfter(error: unknown, interval: number): number {
-  if (!(error instanceof OAuthError)) throw error
+function intervalAfter(error: OAuthError, interval: number): number {
   if (error.error === 'slow_down') return interval + INTERVAL
   if (isPending(error)) return interval
   if (!error.transient) throw error
@@ -138,27 +129,12 @@ function intervalAfter(error: unknown, interval: number): number {
   return Math.max(interval, Math.min(2 * interval, PATIENT_INTERVAL))
 }
 
-/** The pace of polling; `wait` is for the next poll alone. Seconds. */
-interface Pace {
-  interval: number
-  wait: number
-}
-
-/** Yields the waits before the polls, in milliseconds, for as long as a poll fits into the time. */
-function* pollingDelays({ expiresIn }: Started, pace: Pace, clock: Clock): Generator<number, void> {
-  const began = clock()
-  for (let waited = 0; Math.max(waited, clock() - began) + pace.wait <= expiresIn; ) {
-    waited += pace.wait
-    yield pace.wait * 1000
-  }
-}
-
 /**
- * Polls until the user has decided, no faster than the provider allows. Temporary failures are retried. Throws
- * `expired_token` at once when the request expires before the next poll.
+ * Polls until the user has decided, no faster than the provider allows, and for as long as a poll fits into the time. Temporary
+ * failures are retried. Throws `expired_token` at once when the request expires before the next poll.
  */
 async function poll(
-  started: Started,
+  { expiresIn, interval: first }: Started,
   {
     config: { clock, log },
     pause,
@@ -166,30 +142,23 @@ async function poll(
   }: { config: Config; pause: Pause; signal: AbortSignal | undefined },
   requestOnce: () => Promise<TokenResponse>,
 ): Promise<TokenResponse> {
-  const pace: Pace = { interval: started.interval, wait: started.interval }
-
-  async function attempt(): Promise<TokenResponse | undefined> {
+  const began = clock()
+  let [interval, wait] = [first, first]
+  for (let waited = 0; Math.max(waited, clock() - began) + wait <= expiresIn; ) {
+    waited += wait
+    await pause(wait * 1000, signal)
     checkAborted(signal)
     try {
       return await requestOnce()
     } catch (error) {
       checkAborted(signal)
-      pace.interval = intervalAfter(error, pace.interval)
-      if (error instanceof OAuthError && !isPending(error)) reportFailure(log, error)
-      pace.wait = Math.max(pace.interval, error instanceof OAuthError ? (error.retryAfter ?? 0) : 0)
-      return undefined
+      if (!(error instanceof OAuthError)) throw error
+      interval = intervalAfter(error, interval)
+      if (!isPending(error)) reportFailure(log, error)
+      wait = Math.max(interval, error.retryAfter ?? 0)
     }
   }
-
-  const delays = pollingDelays(started, pace, clock)
-  const tokens = await retry(attempt, delays, (milliseconds) => pause(milliseconds, signal))
-  if (tokens) return tokens
   throw refusal({ error: 'expired_token' })
-}
-
-function readAuthorizationDetails({ body }: TokenResponse): readonly JsonObject[] | undefined {
-  const details = body['authorization_details']
-  return Array.isArray(details) ? details.filter(isObject) : undefined
 }
 
 /**
@@ -215,18 +184,18 @@ export async function authenticateByBackchannel(
   })
   let requestedAt = startedAt
   const parameters = { auth_req_id: started.authReqId }
-  const target = { provider, metadata, ...(signal ? { signal } : {}) }
+  const target = defined({ provider, metadata, signal })
   const response = await poll(started, { config, pause, signal }, () => {
     requestedAt = clock()
     return requestTokens(target, GRANT_TYPE, parameters)
   })
   const organization = request.parameters.get('organization')
-  const subject = 'subject' in hint ? { subject: hint.subject } : {}
-  const checks = { startedAt, ...subject, ...(organization === undefined ? {} : { organization }) }
+  const checks = defined({ startedAt, organization, ...('subject' in hint ? { subject: hint.subject } : {}) })
   const grant = await validateTokenGrant(provider, response, checks, requestedAt)
   const { claims, idToken } = grant
   if (idToken === undefined || !claims)
     throw invalidResponse('id_token is missing.', undefined, 'ID_TOKEN_MISSING')
-  const authorizationDetails = readAuthorizationDetails(response)
-  return { ...grant, claims, idToken, ...(authorizationDetails ? { authorizationDetails } : {}) }
+  const details = response.body['authorization_details']
+  const authorizationDetails = Array.isArray(details) ? details.filter(isObject) : undefined
+  return defined({ ...grant, claims, idToken, authorizationDetails })
 }

@@ -5,9 +5,11 @@ import type { Config, SecretMethod } from '../config/config.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { systemClock } from '../lib/clock.ts'
 import { lazy } from '../lib/lazy.ts'
+import { serverTime } from './claims.ts'
+import { isSupportedAlgorithm } from './keys.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { isSupportedAlgorithm, requireEndpoint } from './metadata.ts'
-import { serverTime } from './server-time.ts'
+import { requireEndpoint } from './metadata.ts'
+import type { Provider } from './provider.ts'
 
 export type Metadata = Pick<
   ServerMetadata,
@@ -32,16 +34,9 @@ export function selectAlgorithm(
   throw unusable(detail)
 }
 
-interface Signer {
-  readonly key: CryptoKey
-  readonly algorithm: string
-}
-
-async function createSigner(auth: Assertion, metadata: Metadata): Promise<Signer> {
-  const algorithm = selectAlgorithm(auth, metadata)
-  if (typeof auth.key !== 'string') return { key: auth.key, algorithm }
+async function importPem(pem: string, algorithm: string): Promise<CryptoKey> {
   try {
-    return { key: await importPKCS8(auth.key, algorithm), algorithm }
+    return await importPKCS8(pem, algorithm)
   } catch {
     // The runtime's own error is not kept: it may quote the key.
     throw unusable(`clientAssertionSigningKey cannot be used as a PKCS#8 private key for ${algorithm}.`)
@@ -49,7 +44,8 @@ async function createSigner(auth: Assertion, metadata: Metadata): Promise<Signer
 }
 
 async function assertionBy(auth: Assertion, metadata: Metadata): Promise<ClientAuth> {
-  const { algorithm, key } = await createSigner(auth, metadata)
+  const algorithm = selectAlgorithm(auth, metadata)
+  const key = typeof auth.key === 'string' ? await importPem(auth.key, algorithm) : auth.key
   const { audience, keyId } = auth
   const tokenEndpoint = audience && requireEndpoint(metadata, 'tokenEndpoint')
   // Without a configured key id there is none: a guess (a thumbprint) that differs from what is registered is refused.
@@ -156,10 +152,7 @@ export function describeAuthentication(
  * Returns the client authentication for a JSON endpoint, as properties of the body: a new assertion or the secret.
  */
 export async function clientCredentials(
-  {
-    authentication,
-    config,
-  }: { readonly authentication: (metadata: ServerMetadata) => ClientAuth; readonly config: Config },
+  { authentication, config }: Pick<Provider, 'authentication' | 'config'>,
   metadata: ServerMetadata,
 ): Promise<Readonly<Record<string, string>>> {
   const { clientAuth } = config

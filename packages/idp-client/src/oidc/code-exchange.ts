@@ -1,11 +1,11 @@
 import { CallbackError } from '../errors/callback.ts'
 import { OAuthError } from '../errors/provider.ts'
+import { defined } from '../lib/defined.ts'
 import type { IdTokenClaims } from './id-token.ts'
 import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
-import { requestTokens } from './token-endpoint.ts'
-import type { TokenGrant } from './token-grant.ts'
-import { validateTokenGrant } from './token-grant.ts'
+import type { TokenGrant } from './token-endpoint.ts'
+import { requestTokens, validateTokenGrant } from './token-endpoint.ts'
 import { invalidResponse, redirectUriSent, refusal } from './translate.ts'
 
 export interface CodeExchange {
@@ -52,13 +52,7 @@ async function redeemCode(
   const now = provider.config.clock()
   const parameters = { code, redirect_uri: redirectUri, code_verifier: codeVerifier }
   const response = await requestTokens({ provider, metadata }, 'authorization_code', parameters)
-  const checks = {
-    nonce,
-    startedAt,
-    ...(maxAge === undefined ? {} : { maxAge }),
-    ...(organization === undefined ? {} : { organization }),
-  }
-  return validateTokenGrant(provider, response, checks, now)
+  return validateTokenGrant(provider, response, defined({ nonce, startedAt, maxAge, organization }), now)
 }
 
 /**

@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto'
-import { calculateJwkThumbprint, EmbeddedJWK, jwtVerify } from 'jose'
+import { calculateJwkThumbprint, EmbeddedJWK, exportPKCS8, exportSPKI, jwtVerify } from 'jose'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { engineFor } from '../../test/support/engine.ts'
 import type { Config } from '../config/config.ts'
 import type { DpopKeyPair, IdpClientOptions } from '../config/options.ts'
-import { generateDpopKeyPair, pemPair } from '../crypto/keys.ts'
+import { generateDpopKeyPair } from '../crypto/keys.ts'
 import type { Dpop } from './dpop.ts'
-import { createDpop, isNonceChallenge, nonceRetryDelay } from './dpop.ts'
-import { importDpopKeys } from './dpop-keys.ts'
+import { challengeParameter, createDpop, importDpopKeys, isNonceChallenge, nonceRetryDelay } from './dpop.ts'
 
 const TOKEN = 'access-token'
+
+const pemPair = async ({ publicKey, privateKey }: DpopKeyPair) =>
+  [await exportSPKI(publicKey), await exportPKCS8(privateKey)] as const
+
 let pair: DpopKeyPair
 beforeAll(async () => {
   pair = await generateDpopKeyPair()
@@ -49,7 +52,7 @@ describe('a proof for an API', () => {
       jwk: ['crv', 'kty', 'x', 'y'],
     })
     expect(await calculateJwkThumbprint(protectedHeader.jwk as { kty: 'EC' })).toBe(
-      await dpopOf().thumbprint(),
+      (await dpopOf().handle()).thumbprint,
     )
   })
 
@@ -64,10 +67,9 @@ describe('a proof for an API', () => {
     expect((await claimsOf(dpop, 'https://api.example/')).payload.iat).toBe(1_800_000_000 - 30)
   })
 
-  test('keys for fetchers work without useDPoP, and bind no tokens', async () => {
+  test('keys for fetchers work without useDPoP', async () => {
     const dpop = dpopOf({ useDPoP: false })
     expect((await claimsOf(dpop, 'https://api.example/')).payload['htm']).toBe('GET')
-    expect(await dpop.thumbprint()).toBeUndefined()
   })
 
   test('without a key it is a configuration error', async () => {
@@ -125,6 +127,30 @@ describe('nonces of APIs', () => {
   })
 })
 
+test.each([
+  ['DPoP error="use_dpop_nonce", error_description="x"', 'use_dpop_nonce'],
+  ['dpop ERROR = use_dpop_nonce', 'use_dpop_nonce'],
+  ['DPoP algs="ES256 PS256", error="use_dpop_nonce"', 'use_dpop_nonce'],
+  ['Bearer realm="a, DPoP error=x", DPoP error="use_dpop_nonce"', 'use_dpop_nonce'],
+  ['Negotiate dG9rZW4==, DPoP error="use_dpop_nonce"', 'use_dpop_nonce'],
+  ['DPoP error="a\\"b"', 'a"b'],
+  ['DPoP realm="error=use_dpop_nonce"', null],
+  ['Bearer error="use_dpop_nonce"', null],
+  ['DPoP algs="ES256", Bearer error="use_dpop_nonce"', null],
+  ['XDPoP error="use_dpop_nonce"', null],
+  ['DPoP error="', ''],
+  ['DPoP', null],
+  ['', null],
+])('%s: %s', (header, expected) => {
+  expect(challengeParameter(header, 'dpop', 'error')).toBe(expected)
+})
+
+test('[G6] a header is parsed in linear time', () => {
+  // A pattern that backtracks needs hours for a megabyte of these.
+  for (const part of ['dpop ', 'dpop x="', 'a=', '"', '\\', 'dpop error,', 'dpop error= ', ' ', '\t,'])
+    expect(challengeParameter(part.repeat(1_000_000 / part.length), 'dpop', 'none')).toBe(null)
+})
+
 test('[S109,S111] the delay before a retry is as configured, or half of it to all of it', () => {
   const delays = (jitter: boolean) =>
     Array.from({ length: 200 }, () =>
@@ -158,7 +184,7 @@ describe('keys', () => {
     const [publicKey, privateKey] = await pemPair(made)
     const keys = await importDpopKeys({ kind: 'pem', publicKey, privateKey })
     expect(keys.privateKey.extractable).toBe(false)
-    expect((await importDpopKeys({ kind: 'pair', ...made })).thumbprint).toBe(keys.thumbprint)
+    expect((await importDpopKeys({ kind: 'pair', ...made })).jwk).toEqual(keys.jwk)
   })
 
   test('[S104] a generated pair is ES256, and its private key is exportable only if requested', async () => {

@@ -1,20 +1,30 @@
+import type { JWK } from 'jose'
+import { JWSSignatureVerificationFailed } from 'jose/errors'
+import { CompactSign } from 'jose/jws/compact/sign'
+import { compactVerify } from 'jose/jws/compact/verify'
+import { exportJWK } from 'jose/key/export'
+import { importPKCS8, importSPKI } from 'jose/key/import'
 import type { DPoPHandle } from 'oauth4webapi'
 import { DPoP, modifyAssertion } from 'oauth4webapi'
-import type { Config } from '../config/config.ts'
-import { signJwt } from '../crypto/es256.ts'
+import type { Config, DpopKeys } from '../config/config.ts'
+import type { DpopKeyPair } from '../config/options.ts'
 import { hashToken, randomToken } from '../crypto/random.ts'
+import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { lazy } from '../lib/lazy.ts'
 import { Lru } from '../lib/lru.ts'
-import { challengeParameter } from './challenge.ts'
-import type { ImportedKeys } from './dpop-keys.ts'
-import { importDpopKeys } from './dpop-keys.ts'
+import { utf8 } from '../lib/utf8.ts'
+import { serverTime } from './claims.ts'
 import type { JsonObject } from './json.ts'
-import { serverTime } from './server-time.ts'
 
 /**
  * Proof of possession (DPoP, RFC 9449): one pair of keys per client, and two memories of nonces, since a nonce of the
  * authorization server means nothing to an API, not even on the same origin.
  */
+
+interface ImportedKeys extends DpopKeyPair {
+  /** The public key as embedded in proofs. */
+  readonly jwk: JWK
+}
 
 /** The keys with which a client proves its possession. */
 export interface DpopHandle {
@@ -39,8 +49,6 @@ export interface ResourceRequest {
 export interface Dpop {
   /** The one handle of the client, whether or not `useDPoP` is on. */
   handle(): Promise<DpopHandle>
-  /** The thumbprint of the key that tokens are bound to; undefined without `useDPoP`. */
-  thumbprint(): Promise<string | undefined>
   /**
    * Returns a new proof for one request to an API, with the latest nonce of its origin. Every request needs its own, also
    * a retry.
@@ -50,8 +58,48 @@ export interface Dpop {
   learn(url: URL, response: Response): string | null
 }
 
+/** The algorithm of proofs, on the curve P-256 (RFC 7518 section 3.4). */
+const ALGORITHM = 'ES256'
+
 /** Maximum number of origins whose latest nonce is remembered. */
 const MAX_ORIGINS = 100
+
+function unusable(detail: string): InvalidConfigurationError {
+  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, remedy: 'DPOP_KEYS' })
+}
+
+function sign(payload: string, privateKey: CryptoKey, header: object = {}): Promise<string> {
+  return new CompactSign(utf8(payload)).setProtectedHeader({ alg: ALGORITHM, ...header }).sign(privateKey)
+}
+
+async function load(keys: DpopKeys): Promise<DpopKeyPair> {
+  if (keys.kind === 'none')
+    throw unusable(
+      'DPoP needs a key pair: set dpopKeyPair, or both IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY.',
+    )
+  if (keys.kind === 'pair') return keys
+  return {
+    publicKey: await importSPKI(keys.publicKey, ALGORITHM),
+    privateKey: await importPKCS8(keys.privateKey, ALGORITHM),
+  }
+}
+
+/** Imports and tests the keys. Throws `InvalidConfigurationError` if they are missing, unusable or not a pair. */
+export async function importDpopKeys(keys: DpopKeys): Promise<ImportedKeys> {
+  const names =
+    keys.kind === 'pem' ? 'IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY' : 'The two keys of dpopKeyPair'
+  try {
+    const { privateKey, publicKey } = await load(keys)
+    const jwk = await exportJWK(publicKey)
+    await compactVerify(await sign('idp-client', privateKey), jwk)
+    return { publicKey, privateKey, jwk }
+  } catch (error) {
+    if (error instanceof InvalidConfigurationError) throw error
+    if (error instanceof JWSSignatureVerificationFailed) throw unusable(`${names} are not one pair.`)
+    // The runtime's own error is dropped: it may quote the key.
+    throw unusable(`${names} cannot be used as ES256 keys (elliptic curve P-256).`)
+  }
+}
 
 async function createHandle(config: Config): Promise<DpopHandle> {
   const keys = await importDpopKeys(config.dpop.keys)
@@ -60,12 +108,8 @@ async function createHandle(config: Config): Promise<DpopHandle> {
       payload['iat'] = serverTime(config)
     },
   }
-  return {
-    thumbprint: keys.thumbprint,
-    server: DPoP({}, keys, onProviderTime),
-    resource: DPoP({}, keys, onProviderTime),
-    keys,
-  }
+  const [server, resource] = [DPoP({}, keys, onProviderTime), DPoP({}, keys, onProviderTime)] as const
+  return { thumbprint: await server.calculateThumbprint(), server, resource, keys }
 }
 
 export function createDpop(config: Config): Dpop {
@@ -74,7 +118,6 @@ export function createDpop(config: Config): Dpop {
 
   return {
     handle,
-    thumbprint: async () => (config.dpop.enabled ? (await handle()).thumbprint : undefined),
 
     async prove({ accessToken, method, url, nonce = nonces.get(url.origin) }) {
       const { keys } = await handle()
@@ -86,7 +129,7 @@ export function createDpop(config: Config): Dpop {
         ath: await hashToken(accessToken, 32),
         ...(nonce === undefined ? {} : { nonce }),
       }
-      return signJwt({ alg: 'ES256', typ: 'dpop+jwt', jwk: keys.jwk }, claims, keys.privateKey)
+      return sign(JSON.stringify(claims), keys.privateKey, { typ: 'dpop+jwt', jwk: keys.jwk })
     },
 
     learn({ origin }, response) {
@@ -96,6 +139,30 @@ export function createDpop(config: Config): Dpop {
       return nonce
     },
   }
+}
+
+/*
+ * The name of a scheme, or of a parameter with its value (RFC 9110 section 11.2). A quoted string may lack its end: so the pattern
+ * never backtracks, and untrusted headers are read in linear time.
+ */
+const CHALLENGE_PART =
+  /([!#$%&'*+.^_`|~\w-]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.?)*)"?|([!#$%&'*+.^_`|~\w-]*)))?/g
+
+/**
+ * Returns a parameter of a challenge in `WWW-Authenticate` (RFC 9110 section 11.6.1), or `null`. Names of schemes and
+ * parameters are case-insensitive.
+ *
+ * @param scheme in lower case.
+ * @param name in lower case.
+ */
+export function challengeParameter(header: string, scheme: string, name: string): string | null {
+  let current = ''
+  for (const [, word = '', quoted, plain] of header.matchAll(CHALLENGE_PART)) {
+    const value = plain ?? quoted?.replaceAll(/\\(.?)/g, '$1')
+    if (value === undefined) current = word.toLowerCase()
+    else if (current === scheme && word.toLowerCase() === name) return value
+  }
+  return null
 }
 
 /** Whether a response demands a nonce in the proof: in its JSON (`body`) or by the challenge of RFC 9449 section 9. */

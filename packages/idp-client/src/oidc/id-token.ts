@@ -1,21 +1,26 @@
 import { toBase64url } from '../crypto/base64url.ts'
-import { hashToken } from '../crypto/random.ts'
 import { OAuthError } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedy.ts'
 import { utf8 } from '../lib/utf8.ts'
-import type { JsonObject } from './json.ts'
-import { compareOrganization, isOfOrganization } from './organization.ts'
-import type { Provider } from './provider.ts'
-import type { Assert, SignedToken, TokenKind, VerificationClock } from './signed-token.ts'
+import type { Assert, VerificationClock } from './claims.ts'
 import {
+  checkIssuerAndAudience,
   checkTimes,
+  checkTimeTypes,
+  compareOrganization,
   createAssert,
+  isOfOrganization,
   isTime,
+  timeFault,
   toAudiences,
   toTimeFault,
   toVerificationClock,
-  verifyToken,
-} from './signed-token.ts'
+} from './claims.ts'
+import type { JsonObject } from './json.ts'
+import type { ServerMetadata } from './metadata.ts'
+import type { Provider } from './provider.ts'
+import type { SignedToken, TokenKind } from './signed-token.ts'
+import { allowedAlgorithms, checkSignature, decodeToken, verifyToken } from './signed-token.ts'
 
 /** All claims of a validated ID token, including protocol claims. */
 export interface IdTokenClaims {
@@ -51,15 +56,15 @@ function refuse(detail: string, remedy?: Remedy): never {
   throw new OAuthError('ID_TOKEN_INVALID', { detail, endpoint: 'token', ...(remedy ? { remedy } : {}) })
 }
 
-export const assertIdToken: Assert = createAssert(refuse)
+const assertIdToken: Assert = createAssert(refuse)
 
-export const idTokenKind: TokenKind = {
+const idTokenKind: TokenKind = {
   sender: 'provider',
   refuse,
   accepts: (typ) => !(typeof typ === 'string' && typ.toLowerCase().endsWith('+jwt')),
 }
 
-export function checkParties(claims: JsonObject, clientId: string): void {
+function checkParties(claims: JsonObject, clientId: string): void {
   const { sub, azp } = claims
   assertIdToken(typeof sub === 'string' && sub !== '', 'sub is missing or not a string.')
   assertIdToken(azp === undefined || azp === clientId, 'azp is not the client id.', 'ID_TOKEN_AUDIENCE')
@@ -111,7 +116,6 @@ function hashNames(algorithm: string): readonly string[] {
 }
 
 async function leftHalf(hashName: string, accessToken: string): Promise<string> {
-  if (hashName === 'SHA-256') return hashToken(accessToken, 16)
   const digest = new Uint8Array(await crypto.subtle.digest(hashName, utf8(accessToken)))
   return toBase64url(digest.subarray(0, digest.length / 2))
 }
@@ -120,7 +124,7 @@ async function leftHalf(hashName: string, accessToken: string): Promise<string> 
  * Validates `at_hash` (OpenID Connect Core 3.1.3.6): the left half of the hash of the signature algorithm. An EdDSA
  * token with an unknown hash is logged, not rejected.
  */
-export async function checkAccessTokenHash(
+async function checkAccessTokenHash(
   { algorithm, claims }: SignedToken,
   accessToken: string | undefined,
   { config }: Provider,
@@ -136,17 +140,9 @@ export async function checkAccessTokenHash(
   )
 }
 
-function checkOrganization(claims: JsonObject, organization: string | undefined, { config }: Provider): void {
-  if (!organization) return
-  const isIt = isOfOrganization(config, claims, organization)
-  assertIdToken(isIt, 'org_id or org_name is not the requested organization.', 'ID_TOKEN_ORGANIZATION')
-}
-
 function hasSameAudiences(one: JsonObject, other: JsonObject): boolean {
-  const [first, second] = [one, other].map((claims) =>
-    JSON.stringify([...new Set(toAudiences(claims))].sort()),
-  )
-  return first === second
+  const audiences = (claims: JsonObject): string => JSON.stringify([...new Set(toAudiences(claims))].sort())
+  return audiences(one) === audiences(other)
 }
 
 const OTHER_ORGANIZATION = 'org_id or org_name is not that of the ID token before.'
@@ -155,7 +151,7 @@ const OTHER_ORGANIZATION = 'org_id or org_name is not that of the ID token befor
  * Validates that a token is about the user, issuer, audiences and organization of the session. Returns whether it omits the
  * organization of the session.
  */
-export function checkSuccession(
+function checkSuccession(
   claims: JsonObject,
   { previous, subject }: Pick<IdTokenChecks, 'previous' | 'subject'>,
 ): { readonly omitsOrganization: boolean } {
@@ -184,7 +180,7 @@ export async function validateIdToken(
 ): Promise<IdTokenClaims> {
   const signed = await verifyToken(provider, token, idTokenKind)
   const { claims } = signed
-  const clock = toVerificationClock(provider)
+  const clock = toVerificationClock(provider.config)
   checkParties(claims, provider.config.clientId)
   checkLifetime(claims, clock, checks.startedAt)
   assertIdToken(
@@ -194,8 +190,70 @@ export async function validateIdToken(
   )
   checkAuthenticationAge(claims, clock, checks.maxAge)
   await checkAccessTokenHash(signed, checks.accessToken, provider)
-  checkOrganization(claims, checks.organization, provider)
+  assertIdToken(
+    !checks.organization || isOfOrganization(provider.config, claims, checks.organization),
+    'org_id or org_name is not the requested organization.',
+    'ID_TOKEN_ORGANIZATION',
+  )
   assertIdToken(!checkSuccession(claims, checks).omitsOrganization, OTHER_ORGANIZATION)
   // The checks above include the type of each property that the type promises.
   return claims as IdTokenClaims
+}
+
+/** Reason why a refreshed ID token is ignored while the other tokens of the response are accepted. */
+export type IgnoredReason = 'keys' | 'time' | 'auth_time' | 'nonce' | 'organization'
+
+export type RefreshedIdToken =
+  | { readonly kind: 'valid'; readonly claims: IdTokenClaims }
+  | { readonly kind: 'ignored'; readonly reason: IgnoredReason; readonly detail: string }
+
+export interface RefreshChecks {
+  readonly metadata: ServerMetadata
+  readonly accessToken: string
+  /** `sub` of the session's user. */
+  readonly subject: string
+  /** Known claims of the session: `iss`, `sub`, `aud`, `org_id`, `org_name`, `auth_time` and `nonce`. */
+  readonly previous?: JsonObject
+}
+
+function ignored(reason: IgnoredReason, detail: string): RefreshedIdToken {
+  return { kind: 'ignored', reason, detail }
+}
+
+/**
+ * Validates the ID token of a refresh (OpenID Connect Core 12.2). Checks that need neither keys nor clocks come first,
+ * so that missing keys or a wrong clock cannot hide a token that is forged or about another user. Throws `OAuthError`
+ * `ID_TOKEN_INVALID` if the whole response must be rejected. A token that is invalid for another reason is `ignored`,
+ * because rejecting the response would lose the rotated refresh token.
+ */
+export async function validateRefreshedIdToken(
+  provider: Provider,
+  token: string,
+  checks: RefreshChecks,
+): Promise<RefreshedIdToken> {
+  const { accessToken, metadata, previous = {} } = checks
+  const { issuer } = metadata
+  const allowed = allowedAlgorithms(provider.config, metadata)
+  const decoded = decodeToken(token, allowed, idTokenKind)
+  const { claims } = decoded
+  const { clientId } = provider.config
+  checkIssuerAndAudience(claims, { issuer, clientId }, assertIdToken)
+  checkParties(claims, clientId)
+  const { omitsOrganization } = checkSuccession(claims, checks)
+  assertIdToken(claims['exp'] !== undefined, 'exp is missing.')
+  checkTimeTypes(claims, assertIdToken)
+  await checkAccessTokenHash(decoded, accessToken, provider)
+  const undecided = await checkSignature(provider, token, decoded, idTokenKind)
+  if (undecided !== undefined) return ignored('keys', undecided)
+  const fault = timeFault(claims, toVerificationClock(provider.config))
+  if (fault !== undefined) return ignored('time', fault)
+  const { auth_time: authTime, nonce } = claims
+  const { auth_time: before } = previous
+  if (isTime(authTime) && isTime(before) && authTime < before)
+    return ignored('auth_time', 'auth_time is earlier than that of the session.')
+  if (nonce !== undefined && previous['nonce'] !== undefined && nonce !== previous['nonce'])
+    return ignored('nonce', 'nonce is not that of the session.')
+  if (omitsOrganization) return ignored('organization', 'org_id or org_name of the session is missing.')
+  // The checks above include the type of each property that the type promises.
+  return { kind: 'valid', claims: claims as IdTokenClaims }
 }

@@ -1,30 +1,20 @@
-import * as platform from '#signature'
+import type { JWK } from 'jose'
+import { JWSSignatureVerificationFailed } from 'jose/errors'
+import { compactVerify } from 'jose/jws/compact/verify'
 import { fromBase64url } from '../crypto/base64url.ts'
-import type {
-  PublicJwk,
-  SignatureAlgorithm,
-  SignatureVerifier,
-  VerificationKey,
-} from '../crypto/signature.ts'
 import { DiscoveryError } from '../errors/provider.ts'
-import type { MaybePromise } from '../lib/chain.ts'
-import { chain } from '../lib/chain.ts'
-import type { Bytes } from '../lib/utf8.ts'
-import { utf8 } from '../lib/utf8.ts'
 import type { JsonObject } from './json.ts'
 import { isObject, parseObject } from './json.ts'
 
 /** A public key of the provider. */
 interface PublicKey {
-  readonly jwk: JsonObject & PublicJwk
-  /**
-   * The key for each implementation and algorithm that verified a token; null if it cannot be used. Copies of this package
-   * with different implementations share key sets.
-   */
-  readonly imported: Map<string, VerificationKey | null>
+  /** As published; untrusted. */
+  readonly entry: JsonObject
+  /** The parameters of the public key alone. `jose` imports this object once for each algorithm. */
+  readonly jwk: JWK
 }
 
-/** The provider's public keys. Each is imported on first use and cached with the set. */
+/** The provider's public keys. */
 export interface KeySet {
   readonly keys: readonly PublicKey[]
   /** Every `kid` of the set. */
@@ -34,7 +24,7 @@ export interface KeySet {
 /** Header parameters that select a key (RFC 7515 section 4.1). */
 export interface SignatureHeader {
   /** Validated: one that the client accepts. */
-  readonly algorithm: SignatureAlgorithm
+  readonly algorithm: string
   /** Unvalidated `kid`; undefined if the header has none. */
   readonly keyId: unknown
 }
@@ -47,10 +37,15 @@ const CANDIDATE_LIMIT = 8
 const PRIVATE_PROPERTIES = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
 
 /** Returns whether an entry may be a public key; other entries are ignored (RFC 7517 section 5). */
-function mayBePublicKey(entry: unknown): entry is PublicKey['jwk'] {
+function mayBePublicKey(entry: unknown): entry is JsonObject {
   return (
     isObject(entry) && typeof entry['kty'] === 'string' && !PRIVATE_PROPERTIES.some((name) => name in entry)
   )
+}
+
+function toPublicKey(entry: JsonObject): PublicKey {
+  const { crv, e, kty, n, x, y } = entry
+  return { entry, jwk: { kty, crv, e, n, x, y } as JWK }
 }
 
 function unusable(reason: string): DiscoveryError {
@@ -67,7 +62,7 @@ export function readKeySet(text: string): KeySet {
   const ids = entries.flatMap((entry) =>
     isObject(entry) && typeof entry['kid'] === 'string' ? [entry['kid']] : [],
   )
-  return { keys: keys.map((jwk) => ({ jwk, imported: new Map() })), ids: new Set(ids) }
+  return { keys: keys.map(toPublicKey), ids: new Set(ids) }
 }
 
 interface KeyType {
@@ -78,9 +73,12 @@ interface KeyType {
 const RSA: KeyType = { kty: 'RSA' }
 const ED25519: KeyType = { kty: 'OKP', crv: 'Ed25519' }
 
-/** The keys of each algorithm (RFC 7518 section 3.1, RFC 8037 section 3.1). There is none for a symmetric one. */
+/**
+ * Asymmetric signature algorithms (RFC 7518 section 3.1, RFC 8037 section 3.1, RFC 9864) and their keys; EdDSA and Ed25519 are
+ * the same. Never `none` or a symmetric one.
+ */
 const KEY_TYPES: ReadonlyMap<string, KeyType> = new Map(
-  Object.entries({
+  Object.entries<KeyType>({
     RS256: RSA,
     RS384: RSA,
     RS512: RSA,
@@ -92,8 +90,13 @@ const KEY_TYPES: ReadonlyMap<string, KeyType> = new Map(
     ES512: { kty: 'EC', crv: 'P-521' },
     EdDSA: ED25519,
     Ed25519: ED25519,
-  } satisfies Record<SignatureAlgorithm, KeyType>),
+  }),
 )
+
+/** Returns whether signatures of this algorithm can be verified here: never `none` or a symmetric one. */
+export function isSupportedAlgorithm(algorithm: unknown): algorithm is string {
+  return typeof algorithm === 'string' && KEY_TYPES.has(algorithm)
+}
 
 /** Returns whether `key_ops` allows verification (RFC 7517 section 4.3): absent, or unique strings with `verify`. */
 function allowsVerification(operations: unknown): boolean {
@@ -103,8 +106,8 @@ function allowsVerification(operations: unknown): boolean {
 }
 
 /** Returns whether a key may have signed a token with this header: by its type, curve, `kid`, `alg`, `use` and `key_ops`. */
-function fits({ jwk }: PublicKey, { algorithm, keyId }: SignatureHeader): boolean {
-  const { alg, crv, ext, key_ops: operations, kid, kty, use } = jwk
+function fits({ entry }: PublicKey, { algorithm, keyId }: SignatureHeader): boolean {
+  const { alg, crv, ext, key_ops: operations, kid, kty, use } = entry
   const type = KEY_TYPES.get(algorithm)
   return (
     type !== undefined &&
@@ -118,84 +121,46 @@ function fits({ jwk }: PublicKey, { algorithm, keyId }: SignatureHeader): boolea
   )
 }
 
-/** A token in the compact serialization of RFC 7515 section 7.1. */
-interface CompactToken {
-  readonly signingInput: Bytes
-  readonly payload: Bytes
-  readonly signature: Bytes
-}
-
-function parseCompact(token: string): CompactToken | null {
-  const [header, payload, signature, further] = token.split('.', 4)
-  if (header === undefined || payload === undefined || signature === undefined || further !== undefined)
-    return null
-  const [headerBytes, payloadBytes, signatureBytes] = [header, payload, signature].map(fromBase64url)
-  if (!headerBytes || !payloadBytes || !signatureBytes) return null
-  return { signingInput: utf8(`${header}.${payload}`), payload: payloadBytes, signature: signatureBytes }
-}
-
 /** Reason for a failed verification. `unknown-key` and `mismatch` may be due to a key rotation. */
 export type SignatureFault = 'unknown-key' | 'mismatch' | 'unverifiable'
 
-function importOnce(
-  { imported, jwk }: PublicKey,
-  algorithm: SignatureAlgorithm,
-  { importPublicKey, kind }: SignatureVerifier,
-): MaybePromise<VerificationKey | null> {
-  const name = `${kind} ${algorithm}`
-  const known = imported.get(name)
-  if (known !== undefined) return known
-  return chain(importPublicKey(algorithm, jwk), (key) => {
-    imported.set(name, key)
-    return key
-  })
+/**
+ * Returns the payload if this key verifies the signature. `unverifiable`: the key cannot be used, for example an RSA key of less
+ * than 2048 bits, or the token cannot be decoded.
+ */
+async function verifyBy(
+  { jwk }: PublicKey,
+  token: string,
+  algorithm: string,
+): Promise<Uint8Array | 'mismatch' | 'unverifiable'> {
+  try {
+    return (await compactVerify(token, jwk, { algorithms: [algorithm] })).payload
+  } catch (error) {
+    return error instanceof JWSSignatureVerificationFailed ? 'mismatch' : 'unverifiable'
+  }
 }
 
-/** Keys to try for one token, and how many of them may still be tried. */
-interface Candidates {
-  readonly keys: readonly PublicKey[]
-  readonly limit: number
-}
-
-/** Returns the payload if one of the keys verifies the signature: providers publish the next key beside the current one. */
-function verifyWithAny(
-  { keys, limit }: Candidates,
-  token: CompactToken,
-  algorithm: SignatureAlgorithm,
-  verifier: SignatureVerifier,
-): MaybePromise<Bytes | SignatureFault> {
-  const [key, ...others] = keys
-  if (key === undefined || limit === 0) return 'mismatch'
-  return chain(importOnce(key, algorithm, verifier), (imported) => {
-    if (imported === null) return verifyWithAny({ keys: others, limit }, token, algorithm, verifier)
-    return chain(
-      verifier.verifySignature(algorithm, imported, token.signingInput, token.signature),
-      (isValid) =>
-        isValid
-          ? token.payload
-          : verifyWithAny({ keys: others, limit: limit - 1 }, token, algorithm, verifier),
-    )
-  })
-}
+/** Whether each part of a token has the one encoding that its bytes have; `jose` accepts padding and unused bits, too. */
+const isCanonical = (token: string): boolean => token.split('.').every((part) => fromBase64url(part) !== null)
 
 /**
  * Returns the signed bytes, or the reason for a failure. The caller has validated the algorithm of the header; the keys come
- * from `keySet`, never from the token.
+ * from `keySet`, never from the token. Tries each key that fits: providers publish the next key beside the current one.
  */
-export function verifyWith(
+export async function verifyWith(
   keySet: KeySet,
   token: string,
   header: SignatureHeader,
-  verifier: SignatureVerifier = platform,
-): MaybePromise<Bytes | SignatureFault> {
+): Promise<Uint8Array | SignatureFault> {
   const keys = keySet.keys.filter((key) => fits(key, header))
-  const [first] = keys
-  if (first === undefined) return 'unknown-key'
-  const parsed = parseCompact(token)
-  if (parsed === null) return 'unverifiable'
-  return chain(importOnce(first, header.algorithm, verifier), (only) =>
-    only === null && keys.length === 1
-      ? 'unverifiable'
-      : verifyWithAny({ keys, limit: CANDIDATE_LIMIT }, parsed, header.algorithm, verifier),
-  )
+  if (keys.length === 0) return 'unknown-key'
+  if (!isCanonical(token)) return 'unverifiable'
+  let mismatches = 0
+  for (const key of keys) {
+    const outcome = await verifyBy(key, token, header.algorithm)
+    if (typeof outcome !== 'string') return outcome
+    if (outcome === 'mismatch') mismatches += 1
+    if (mismatches === CANDIDATE_LIMIT) break
+  }
+  return mismatches === 0 && keys.length === 1 ? 'unverifiable' : 'mismatch'
 }

@@ -1,10 +1,13 @@
 import { LogoutTokenError } from '../errors/logout-token.ts'
 import type { Remedy } from '../errors/remedy.ts'
+import { defined } from '../lib/defined.ts'
+import type { Assert } from './claims.ts'
+import { checkTimes, createAssert, toTimeFault, toVerificationClock } from './claims.ts'
 import type { JsonObject } from './json.ts'
 import { isObject } from './json.ts'
 import type { Provider } from './provider.ts'
-import type { Assert, TokenKind } from './signed-token.ts'
-import { checkTimes, createAssert, toTimeFault, toVerificationClock, verifyToken } from './signed-token.ts'
+import type { TokenKind } from './signed-token.ts'
+import { verifyToken } from './signed-token.ts'
 
 /** Content of a validated logout token. */
 export interface LogoutNotice {
@@ -56,13 +59,13 @@ function optionalString(claims: JsonObject, name: 'sub' | 'sid'): string | undef
  * Validates the times. Returns when the token was issued and when it becomes too old, in seconds since the epoch by our
  * clock.
  */
-function checkAge(provider: Provider, claims: JsonObject): Pick<LogoutNotice, 'endsAt' | 'iat'> {
-  const clock = toVerificationClock(provider)
+function checkAge({ config }: Provider, claims: JsonObject): Pick<LogoutNotice, 'endsAt' | 'iat'> {
+  const clock = toVerificationClock(config)
   const iat = checkTimes(claims, clock, assert)
   const lastAt = iat + LONGEST_AGE + clock.tolerance
   const age = clock.now - lastAt
   assert(age <= 0, toTimeFault(`iat is more than ${LONGEST_AGE} s ago`, age), 'CLOCKS_DIFFER')
-  if (claims['exp'] === undefined) provider.config.log.once(WITHOUT_END)
+  if (claims['exp'] === undefined) config.log.once(WITHOUT_END)
   return { iat: Math.floor(iat - clock.skew), endsAt: lastAt - clock.skew + 1 }
 }
 
@@ -82,12 +85,6 @@ export async function validateLogoutToken(provider: Provider, token: string): Pr
   const sub = optionalString(claims, 'sub')
   const sid = optionalString(claims, 'sid')
   assert(sub !== undefined || sid !== undefined, 'It names neither sub nor sid.')
-  return {
-    // Equal to the issuer of the metadata.
-    iss: String(iss),
-    ...(sub === undefined ? {} : { sub }),
-    ...(sid === undefined ? {} : { sid }),
-    jti,
-    ...times,
-  }
+  // `iss` is equal to the issuer of the metadata.
+  return defined({ iss: String(iss), sub, sid, jti, ...times })
 }

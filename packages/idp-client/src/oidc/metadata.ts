@@ -1,9 +1,10 @@
 import type { Config, ProviderAddress } from '../config/config.ts'
-import type { SignatureAlgorithm } from '../crypto/signature.ts'
 import { DiscoveryError } from '../errors/provider.ts'
+import { defined } from '../lib/defined.ts'
 import { mayRequest } from './fetch.ts'
 import type { JsonObject } from './json.ts'
 import { stringList } from './json.ts'
+import { isSupportedAlgorithm } from './keys.ts'
 
 /** Validated metadata of the provider, as far as this client uses it (OpenID Connect Discovery 1.0 section 3). */
 export interface ServerMetadata {
@@ -51,14 +52,6 @@ export function toWireName(name: EndpointName): string {
   return endpoints[name]
 }
 
-/** Asymmetric algorithms with a known hash, which `at_hash` needs. */
-const ALGORITHM = /^(?:(?:RS|PS|ES)(?:256|384|512)|EdDSA|Ed25519)$/
-
-/** Returns whether signatures of this algorithm can be verified here: never `none` or a symmetric one. */
-export function isSupportedAlgorithm(algorithm: unknown): algorithm is SignatureAlgorithm {
-  return typeof algorithm === 'string' && ALGORITHM.test(algorithm)
-}
-
 /** Returns why a URL of the provider must not be used, or `null` if it may. */
 export function unusableReason(value: unknown, allowInsecureRequests: boolean): string | null {
   if (typeof value !== 'string' || !URL.canParse(value)) return 'is no absolute URL'
@@ -102,11 +95,11 @@ function describeDifference(issuer: unknown, configured: string): string {
   const [theirs, ours] = [new URL(issuer), new URL(configured)]
   const trimmed = ({ pathname }: URL): string => pathname.replace(/\/$/, '')
   const parts = [
-    ...(theirs.protocol === ours.protocol ? [] : ['scheme']),
-    ...(theirs.hostname === ours.hostname ? [] : ['host']),
-    ...(theirs.port === ours.port ? [] : ['port']),
-    ...(trimmed(theirs) === trimmed(ours) ? [] : ['path']),
-  ]
+    theirs.protocol !== ours.protocol && 'scheme',
+    theirs.hostname !== ours.hostname && 'host',
+    theirs.port !== ours.port && 'port',
+    trimmed(theirs) !== trimmed(ours) && 'path',
+  ].filter(Boolean)
   return parts.length === 0 ? 'differs in the trailing slash' : `differs in ${parts.join(', ')}`
 }
 
@@ -131,20 +124,17 @@ export function readMetadata(
     throw otherIssuer(issuer, config.provider)
   }
   const [usable, unusable] = readEndpoints(document, config.allowInsecureRequests)
-  const scopes = stringList(document, 'scopes_supported')
-  const clientAuthMethods = stringList(document, 'token_endpoint_auth_methods_supported')
-  const clientAuthAlgorithms = stringList(document, 'token_endpoint_auth_signing_alg_values_supported')
-  return {
+  return defined({
     issuer,
     ...usable,
     requirePar: document['require_pushed_authorization_requests'] === true,
     issuerInCallback: document['authorization_response_iss_parameter_supported'] === true,
     idTokenAlgorithms: idTokenAlgorithms(document),
-    ...(scopes ? { scopes } : {}),
-    ...(clientAuthMethods ? { clientAuthMethods } : {}),
-    ...(clientAuthAlgorithms ? { clientAuthAlgorithms } : {}),
+    scopes: stringList(document, 'scopes_supported'),
+    clientAuthMethods: stringList(document, 'token_endpoint_auth_methods_supported'),
+    clientAuthAlgorithms: stringList(document, 'token_endpoint_auth_signing_alg_values_supported'),
     unusable,
-  }
+  })
 }
 
 /**

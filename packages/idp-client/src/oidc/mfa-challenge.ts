@@ -1,5 +1,6 @@
 import type { MfaChallenge } from '../errors/error-state.ts'
 import type { MfaRequirements } from '../errors/mfa.ts'
+import { defined } from '../lib/defined.ts'
 import type { JsonObject } from './json.ts'
 import { isObject, stringProperty } from './json.ts'
 
@@ -26,16 +27,14 @@ function readTypes(value: unknown): ChallengeTypes {
 function readRequirements(value: unknown): MfaRequirements | undefined {
   if (!isObject(value)) return undefined
   const [challenge, enroll] = [readTypes(value['challenge']), readTypes(value['enroll'])]
-  if (!challenge && !enroll) return undefined
-  return { ...(challenge ? { challenge } : {}), ...(enroll ? { enroll } : {}) }
+  return challenge || enroll ? defined({ challenge, enroll }) : undefined
 }
 
 /** Reads the MFA challenge from the body of an `mfa_required` error. */
 export function readMfaChallenge(body: JsonObject): MfaChallenge {
   const token = stringProperty(body, 'mfa_token')
-  const requirements = readRequirements(body['mfa_requirements'])
-  return {
-    ...(token !== undefined && isSendable(token) ? { token } : {}),
-    ...(requirements ? { requirements } : {}),
-  }
+  return defined({
+    token: token !== undefined && isSendable(token) ? token : undefined,
+    requirements: readRequirements(body['mfa_requirements']),
+  })
 }

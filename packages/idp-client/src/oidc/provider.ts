@@ -1,7 +1,5 @@
 import type { ClientAuth } from 'oauth4webapi'
 import type { Config } from '../config/config.ts'
-import type { MaybePromise } from '../lib/chain.ts'
-import { chain } from '../lib/chain.ts'
 import { identify } from '../lib/identify.ts'
 import { lazyPromise } from '../lib/lazy.ts'
 import { Lru } from '../lib/lru.ts'
@@ -21,8 +19,6 @@ import { discoveryUrl, readMetadata, requireEndpoint } from './metadata.ts'
 import type { DocumentRequest } from './translate.ts'
 import { discoveryError, unusableDocument } from './translate.ts'
 
-export type { ServerMetadata } from './metadata.ts'
-
 /** One client at one provider: the first argument of every protocol operation. */
 export interface Provider {
   readonly config: Config
@@ -35,9 +31,9 @@ export interface Provider {
    * Returns the provider's metadata, from the cache of the process (600 s; older while the provider is down). Throws
    * `DiscoveryError`.
    */
-  metadata(): MaybePromise<ServerMetadata>
+  metadata(): Promise<ServerMetadata>
   /** Returns the provider's signing keys, cached in the same way. Throws `DiscoveryError`. */
-  keys(): MaybePromise<KeySet>
+  keys(): Promise<KeySet>
   /**
    * Returns newer keys than `seen`, which do not verify a token of this sender, unless the last reload for such a token is
    * too recent. Throws `DiscoveryError`.
@@ -49,7 +45,7 @@ export interface Provider {
 const MAX_DOCUMENTS = 1000
 
 const documents = (): Lru<string, CachedDocument<unknown>> =>
-  processWide('cache:provider-documents/7', () => new Lru(MAX_DOCUMENTS))
+  processWide('cache:provider-documents/8', () => new Lru(MAX_DOCUMENTS))
 
 /**
  * Returns the cached document with this key. Two `fetch` functions may load different documents, so `fetch` is part
@@ -66,13 +62,6 @@ function cachedDocument<T>(
   const document = documents().get(key) ?? new CachedDocument<unknown>()
   documents().set(key, document)
   return document as CachedDocument<T>
-}
-
-/** The signing keys at one `jwks_uri`. */
-interface KeyDocument {
-  readonly address: string
-  readonly document: CachedDocument<KeySet>
-  readonly source: DocumentSource<KeySet>
 }
 
 /** Creates the provider of a configuration. No I/O happens before the first use. */
@@ -100,23 +89,15 @@ export function createProvider(config: Config): Provider {
     return readMetadata(document, config)
   }
 
-  const discovery = {
-    clock,
-    report,
-    patience,
-    load: () => load(ofDiscovery, url, readDiscovery),
-  }
+  const toSource = <T>(load: () => Promise<T>): DocumentSource<T> => ({ clock, report, patience, load })
+  const discovery = toSource(() => load(ofDiscovery, url, readDiscovery))
   const document = cachedDocument<ServerMetadata>('metadata', config, provider.url, provider.issuers)
-  const metadata = (): MaybePromise<ServerMetadata> => document.read(discovery)
+  const metadata = (): Promise<ServerMetadata> => document.read(discovery)
 
-  let latestKeys: KeyDocument | undefined
-
-  function getKeyDocument(server: ServerMetadata): KeyDocument {
-    const address = requireEndpoint(server, 'jwksUri')
-    if (latestKeys?.address === address) return latestKeys
-    const source = { clock, report, patience, load: () => load({ endpoint: 'jwks' }, address, readKeySet) }
-    latestKeys = { address, source, document: cachedDocument<KeySet>('keys', config, address) }
-    return latestKeys
+  async function getKeyDocument(): Promise<[CachedDocument<KeySet>, DocumentSource<KeySet>]> {
+    const address = requireEndpoint(await metadata(), 'jwksUri')
+    const source = toSource(() => load({ endpoint: 'jwks' }, address, readKeySet))
+    return [cachedDocument<KeySet>('keys', config, address), source]
   }
 
   return {
@@ -128,13 +109,12 @@ export function createProvider(config: Config): Provider {
     }),
     authentication: clientAuthentications(config),
     metadata,
-    keys: () =>
-      chain(metadata(), (server) => {
-        const { document, source } = getKeyDocument(server)
-        return document.read(source)
-      }),
+    async keys() {
+      const [document, source] = await getKeyDocument()
+      return document.read(source)
+    },
     async newerKeys(seen, sender) {
-      const { document, source } = getKeyDocument(await metadata())
+      const [document, source] = await getKeyDocument()
       return document.renew(seen, source, sender)
     },
   }

@@ -1,15 +1,14 @@
 import { toAdvice } from '../errors/advice.ts'
 import type { OAuthError } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedy.ts'
+import { defined } from '../lib/defined.ts'
+import type { IgnoredReason } from './id-token.ts'
+import { validateRefreshedIdToken } from './id-token.ts'
 import type { JsonObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
-import type { IgnoredReason } from './refreshed-id-token.ts'
-import { validateRefreshedIdToken } from './refreshed-id-token.ts'
-import type { TokenResponse } from './token-endpoint.ts'
-import { requestTokens } from './token-endpoint.ts'
-import type { TokenGrant } from './token-grant.ts'
-import { toAccessGrant } from './token-grant.ts'
+import type { TokenGrant, TokenResponse } from './token-endpoint.ts'
+import { requestTokens, toAccessGrant } from './token-endpoint.ts'
 import { oauthError } from './translate.ts'
 import { TransportError } from './transport-error.ts'
 
@@ -82,7 +81,7 @@ async function acceptIdToken(
   if (received === undefined || received === null || received === '') return {}
   // A value that is not a string is rejected as a token, like a forged one.
   const idToken = typeof received === 'string' ? received : JSON.stringify(received)
-  const checks = { metadata, accessToken, subject, ...(previous ? { previous } : {}) }
+  const checks = defined({ metadata, accessToken, subject, previous })
   const outcome = await validateRefreshedIdToken(provider, idToken, checks)
   if (outcome.kind === 'valid') return { idToken, claims: outcome.claims }
   const { detail, reason } = outcome
@@ -101,11 +100,7 @@ export async function refreshTokens(provider: Provider, request: RefreshRequest)
   const { audience, refreshToken, scope } = request
   const metadata = await provider.metadata()
   const now = provider.config.clock()
-  const parameters = {
-    refresh_token: refreshToken,
-    ...(scope === undefined ? {} : { scope }),
-    ...(audience === undefined ? {} : { audience }),
-  }
+  const parameters = defined({ refresh_token: refreshToken, scope, audience })
   const target = reporting(provider, request)
   const response = await requestTokens({ provider: target, metadata }, 'refresh_token', parameters)
   return { ...toAccessGrant(response, now), ...(await acceptIdToken(provider, metadata, response, request)) }

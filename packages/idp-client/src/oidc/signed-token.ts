@@ -1,33 +1,27 @@
 import type { Config } from '../config/config.ts'
 import { fromBase64url } from '../crypto/base64url.ts'
-import type { SignatureAlgorithm } from '../crypto/signature.ts'
-import type { Remedy } from '../errors/remedy.ts'
 import { strictText } from '../lib/utf8.ts'
 import { reportFailure } from '../log/failure.ts'
 import type { Renewal, TokenSender } from './cached-document.ts'
+import type { Assert, Refuse } from './claims.ts'
+import { checkIssuerAndAudience, createAssert } from './claims.ts'
 import type { JsonObject } from './json.ts'
 import { parseObject } from './json.ts'
 import type { KeySet, SignatureFault, SignatureHeader } from './keys.ts'
-import { verifyWith } from './keys.ts'
+import { isSupportedAlgorithm, verifyWith } from './keys.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { isSupportedAlgorithm } from './metadata.ts'
 import type { Provider } from './provider.ts'
-import { serverTime } from './server-time.ts'
-
-/** Rejects the token with this detail and remedy if the condition is false. */
-export type Assert = (condition: boolean, detail: string, remedy?: Remedy) => asserts condition
 
 /** A kind of token that the provider signs for this client. */
 export interface TokenKind {
   readonly sender: TokenSender
-  /** Throws the error of this kind. */
-  readonly refuse: (detail: string, remedy?: Remedy) => never
+  readonly refuse: Refuse
   /** Returns whether this `typ` is accepted; `undefined` if the header has none. */
   readonly accepts: (typ: unknown) => boolean
 }
 
 export interface SignedToken {
-  readonly algorithm: SignatureAlgorithm
+  readonly algorithm: string
   readonly claims: JsonObject
 }
 
@@ -36,12 +30,6 @@ export type DecodedToken = SignedToken & SignatureHeader
 
 /** Maximum length in characters; longer tokens are rejected before decoding. */
 const LENGTH_LIMIT = 1_048_576
-
-export function createAssert(refuse: TokenKind['refuse']): Assert {
-  return (condition, detail, remedy) => {
-    if (!condition) refuse(detail, remedy)
-  }
-}
 
 /** Algorithms that tokens of the provider may be signed with. */
 export interface AllowedAlgorithms {
@@ -159,40 +147,31 @@ export function decodeToken(token: string, allowed: AllowedAlgorithms, kind: Tok
   return { ...header, claims }
 }
 
-/** Result of a check; `unknown`, with the reason, if the keys that could be loaded do not tell. */
-export type SignatureStatus =
-  | { readonly status: 'valid' | 'wrong' }
-  | { readonly status: 'unknown'; readonly detail: string }
-
 /**
- * Verifies a signature, also if keys cannot be loaded. Only newly loaded keys prove that a signature is wrong; a `kid` that
- * is not among them may belong to a key that is about to be published.
+ * Verifies a signature, also if keys cannot be loaded. Only newly loaded keys prove that a signature is wrong, which throws the
+ * error of `kind`; a `kid` that is not among them may belong to a key that is about to be published. Returns why the keys that
+ * could be loaded do not tell, or `undefined` for a valid signature.
  */
 export async function checkSignature(
   provider: Provider,
   token: string,
   header: SignatureHeader,
-): Promise<SignatureStatus> {
-  const { keyId } = header
+  { refuse, sender }: TokenKind,
+): Promise<string | undefined> {
   const undecided = 'No key could be loaded that decides about its signature.'
   let renewal: Renewal<KeySet>
   try {
     const keys = await provider.keys()
-    if (typeof (await verifyWith(keys, token, header)) !== 'string') return { status: 'valid' }
-    renewal = await provider.newerKeys(keys, 'provider')
+    if (typeof (await verifyWith(keys, token, header)) !== 'string') return undefined
+    renewal = await provider.newerKeys(keys, sender)
   } catch (error) {
     reportFailure(provider.config.log, error)
-    return { status: 'unknown', detail: undecided }
+    return undecided
   }
   const { newer } = renewal
-  if (newer && typeof (await verifyWith(newer, token, header)) !== 'string') return { status: 'valid' }
-  if (newer && !(typeof keyId === 'string' && !newer.ids.has(keyId))) return { status: 'wrong' }
-  return { status: 'unknown', detail: `${undecided} ${loadTimes(renewal)}` }
-}
-
-/** Returns the audiences of a token; `aud` is a string or an array. */
-export function toAudiences({ aud }: JsonObject): readonly unknown[] {
-  return Array.isArray(aud) ? aud : [aud]
+  if (newer && typeof (await verifyWith(newer, token, header)) !== 'string') return undefined
+  const isUnknown = typeof header.keyId === 'string' && !newer?.ids.has(header.keyId)
+  return newer && !isUnknown ? refuse(signatureFaults.mismatch) : `${undecided} ${loadTimes(renewal)}`
 }
 
 /**
@@ -208,60 +187,4 @@ export async function verifyToken(provider: Provider, token: string, kind: Token
   const claims = await verifySignature(provider, token, header, kind)
   checkIssuerAndAudience(claims, { issuer, clientId: provider.config.clientId }, createAssert(kind.refuse))
   return { algorithm: header.algorithm, claims }
-}
-
-export function checkIssuerAndAudience(
-  claims: JsonObject,
-  { clientId, issuer }: { readonly clientId: string; readonly issuer: string },
-  assert: Assert,
-): void {
-  assert(claims['iss'] === issuer, 'iss is not the issuer of the provider.', 'ID_TOKEN_ISSUER')
-  assert(toAudiences(claims).includes(clientId), 'aud does not contain the client id.', 'ID_TOKEN_AUDIENCE')
-}
-
-/** The provider's current time and its tolerance, in seconds. */
-export interface VerificationClock {
-  readonly now: number
-  readonly tolerance: number
-  /** Seconds by which the provider's clock is ahead of ours. */
-  readonly skew: number
-}
-
-export function toVerificationClock({ config }: Provider): VerificationClock {
-  const { clockSkew: skew, clockTolerance: tolerance } = config.dpop
-  return { now: serverTime(config), tolerance, skew }
-}
-
-export const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
-
-/** Checks that `iat` is a number, and `exp` and `nbf` if present. Returns `iat`. */
-export function checkTimeTypes({ exp, iat, nbf }: JsonObject, assert: Assert): number {
-  assert(exp === undefined || isTime(exp), 'exp is not a number.')
-  assert(isTime(iat), 'iat is missing or not a number.')
-  assert(nbf === undefined || isTime(nbf), 'nbf is not a number.')
-  return iat
-}
-
-/** Describes a time that a token must not have, and by how much, which is how far the clocks may differ. */
-export function toTimeFault(fault: string, seconds: number): string {
-  return `${fault} by ${Math.ceil(seconds)} s: compare the clocks of both servers.`
-}
-
-/** Returns why a token with these times is not valid now, or `undefined`. */
-export function timeFault(
-  { exp, iat, nbf }: JsonObject,
-  { now, tolerance }: VerificationClock,
-): string | undefined {
-  if (isTime(exp) && exp <= now - tolerance) return toTimeFault('exp is past', now - exp)
-  if (isTime(iat) && iat > now + tolerance) return toTimeFault('iat is in the future', iat - now)
-  if (isTime(nbf) && nbf > now + tolerance) return toTimeFault('nbf is in the future', nbf - now)
-  return undefined
-}
-
-/** Checks `iat`, which is required, and `exp` and `nbf` if present. Returns `iat`. */
-export function checkTimes(claims: JsonObject, clock: VerificationClock, assert: Assert): number {
-  const iat = checkTimeTypes(claims, assert)
-  const fault = timeFault(claims, clock)
-  assert(fault === undefined, fault ?? '', 'CLOCKS_DIFFER')
-  return iat
 }

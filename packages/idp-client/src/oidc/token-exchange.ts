@@ -1,7 +1,7 @@
+import { defined } from '../lib/defined.ts'
 import type { Provider } from './provider.ts'
-import { requestTokens } from './token-endpoint.ts'
-import type { TokenGrant } from './token-grant.ts'
-import { validateTokenGrant } from './token-grant.ts'
+import type { TokenGrant } from './token-endpoint.ts'
+import { requestTokens, validateTokenGrant } from './token-endpoint.ts'
 
 /** Parameters that only the library sets. */
 const OWNED: ReadonlySet<string> = new Set([
@@ -38,11 +38,6 @@ export async function exchangeTokens(
   const form = new URLSearchParams(parameters.map(([name, value]) => [name, value]))
   const response = await requestTokens({ provider, metadata }, GRANT_TYPE, form)
   const organization = new Map(parameters).get('organization')
-  const grant = await validateTokenGrant(
-    provider,
-    response,
-    organization === undefined ? {} : { organization },
-    now,
-  )
+  const grant = await validateTokenGrant(provider, response, defined({ organization }), now)
   return { ...grant, expiresIn: grant.expiresAt - now }
 }

@@ -6,7 +6,6 @@ import {
   redirectUriSent,
   refusal,
   refusalIn,
-  retryAfterSeconds,
   unexpectedStatus,
   unusableDocument,
 } from './translate.ts'
@@ -110,16 +109,6 @@ test('errors of the library are unchanged', () => {
   expect(oauthError(own)).toBe(own)
   const discovery = new DiscoveryError('JWKS_ERROR')
   expect(discoveryError({ endpoint: 'discovery' }, discovery)).toBe(discovery)
-})
-
-test('Retry-After is a number of seconds or a date', () => {
-  const now = 1_900_000_000
-  const date = (seconds: number): string => new Date((now + seconds) * 1000).toUTCString()
-  expect(['7', ' 0 ', date(90), date(-90)].map((text) => retryAfterSeconds(text, now))).toEqual([7, 0, 90, 0])
-  expect(['', '-1', '1.5', 'soon', '9'.repeat(30)].map((text) => retryAfterSeconds(text, now))).toEqual(
-    Array(5).fill(undefined),
-  )
-  expect(retryAfterSeconds(null, now)).toBeUndefined()
 })
 
 /* Errors of the runtime for connections that fail, and the name of an unknown one. */

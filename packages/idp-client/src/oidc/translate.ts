@@ -1,9 +1,10 @@
 import type { Config } from '../config/config.ts'
 import { setMfaChallenge } from '../errors/error-state.ts'
 import { registeredError } from '../errors/protocol-errors.ts'
-import type { DiscoveryErrorOptions, OAuthErrorOptions } from '../errors/provider.ts'
+import type { DiscoveryErrorOptions } from '../errors/provider.ts'
 import { DiscoveryError, OAuthError } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedy.ts'
+import { defined } from '../lib/defined.ts'
 import type { JsonObject } from './json.ts'
 import { stringProperty } from './json.ts'
 import { readMfaChallenge } from './mfa-challenge.ts'
@@ -38,12 +39,6 @@ function errorText(value: string | undefined): string | undefined {
 /** Sanitizes a description of the provider: no control characters, limited length; still untrusted. */
 export function descriptionText(value: string | undefined): string | undefined {
   return value?.replace(/\p{Cc}/gu, ' ').slice(0, DESCRIPTION_LENGTH) || undefined
-}
-
-type Optional = { [Key in keyof OAuthErrorOptions]: OAuthErrorOptions[Key] | undefined }
-
-function withoutUndefined(options: Optional): OAuthErrorOptions {
-  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined))
 }
 
 /** Remedy by error code of the provider. */
@@ -116,7 +111,7 @@ export function refusal({ response, client, description, error }: Refusal): OAut
   const sent = isRefused && client?.authentication ? ` ${client.authentication}` : ''
   return new OAuthError(
     'OAUTH_ERROR',
-    withoutUndefined({
+    defined({
       error: code,
       detail: `It returned ${name}${status}.${sent}`,
       remedy: toStatusRemedy(response?.status) ?? toRefusalRemedy(code, response?.status, client),
@@ -130,7 +125,7 @@ export function refusal({ response, client, description, error }: Refusal): OAut
 export function invalidResponse(detail: string, response?: ProviderResponse, remedy?: Remedy): OAuthError {
   return new OAuthError(
     'RESPONSE_INVALID',
-    withoutUndefined({
+    defined({
       detail,
       remedy,
       providerStatus: response?.status,
@@ -141,7 +136,7 @@ export function invalidResponse(detail: string, response?: ProviderResponse, rem
 
 function toRequestError(fault: TransportError): OAuthError {
   const { kind, message: detail, remedy, systemCode } = fault
-  const options = withoutUndefined({ cause: fault, detail, remedy, systemCode })
+  const options = defined({ cause: fault, detail, remedy, systemCode })
   if (kind === 'timeout') return new OAuthError('REQUEST_TIMEOUT', options)
   if (kind === 'network' || kind === 'aborted') return new OAuthError('REQUEST_FAILED', options)
   return new OAuthError('RESPONSE_INVALID', options)
@@ -160,7 +155,7 @@ export function refusalIn(response: ProviderResponse, client?: RefusedClient): O
   const error = (body ? stringProperty(body, 'error') : undefined) ?? challenge
   if (error === undefined) return undefined
   const description = body ? stringProperty(body, 'error_description') : undefined
-  const refused = refusal({ error, description, response, ...(client ? { client } : {}) })
+  const refused = refusal(defined({ error, description, response, client }))
   if (error === 'mfa_required' && body) setMfaChallenge(refused, readMfaChallenge(body))
   return refused
 }
@@ -189,15 +184,6 @@ export function oauthError(error: unknown): OAuthError {
   return invalidResponse(`It could not be processed${name}.`)
 }
 
-/** Parses `Retry-After` to seconds (RFC 9110 section 10.2.3): a number, or a date relative to `now`. */
-export function retryAfterSeconds(header: string | null, now: number): number | undefined {
-  const text = header?.trim() ?? ''
-  if (/^\d{1,9}$/.test(text)) return Number(text)
-  // HTTP dates start with the name of a day; `Date.parse` would accept many other strings.
-  const date = /^[A-Z][a-z]{2}/.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isFinite(date) ? Math.max(0, Math.ceil(date / 1000) - now) : undefined
-}
-
 /** The request for a document of the provider that could not be loaded. */
 export interface DocumentRequest {
   readonly endpoint: 'discovery' | 'jwks'
@@ -217,7 +203,7 @@ function documentError(
   options: DiscoveryErrorOptions & { readonly detail: string },
 ): DiscoveryError {
   const detail = url === undefined ? options.detail : `Requested: ${url}. ${options.detail}`
-  return new DiscoveryError(code, { ...options, detail, endpoint, ...(url === undefined ? {} : { url }) })
+  return new DiscoveryError(code, defined({ ...options, detail, endpoint, url }))
 }
 
 /** Creates the error for a document with a status other than 200, or that is not a JSON object. */
@@ -226,16 +212,16 @@ export function unusableDocument(request: DocumentRequest, status: number): Disc
     status === 200 ? 'The response is not a JSON object.' : `The response has HTTP status ${status}.`
   const remedy = documentRemedy(request, status)
   const code = request.endpoint === 'jwks' ? 'JWKS_ERROR' : 'DISCOVERY_ERROR'
-  return documentError(code, request, { detail, providerStatus: status, ...(remedy ? { remedy } : {}) })
+  return documentError(code, request, defined({ detail, providerStatus: status, remedy }))
 }
 
 /** Creates the error for a document that could not be loaded; `thrown` comes from loading or reading it. */
 export function discoveryError(request: DocumentRequest, thrown: unknown): DiscoveryError {
   if (thrown instanceof DiscoveryError) return thrown
   const cause = toTransportError(thrown)
-  const { message: detail, systemCode } = cause
-  const options = { cause, detail, ...(systemCode === undefined ? {} : { systemCode }) }
-  if (request.endpoint === 'jwks') return documentError('JWKS_ERROR', request, options)
+  const { message: detail, remedy, systemCode } = cause
+  if (request.endpoint === 'jwks')
+    return documentError('JWKS_ERROR', request, defined({ cause, detail, systemCode }))
   const code = cause.kind === 'timeout' ? 'DISCOVERY_TIMEOUT' : 'DISCOVERY_ERROR'
-  return documentError(code, request, { ...options, ...(cause.remedy ? { remedy: cause.remedy } : {}) })
+  return documentError(code, request, defined({ cause, detail, systemCode, remedy }))
 }

@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts'
 import type { IdpError } from '../errors/base.ts'
 import { codes } from '../errors/codes.ts'
-import { describe } from '../errors/describe.ts'
+import { describe } from '../errors/diagnosis.ts'
 import { LogoutTokenError } from '../errors/logout-token.ts'
 import { backchannelLogout as endSessions } from '../flows/backchannel-logout.ts'
 import type { Exchange } from '../http/exchange.ts'

@@ -2,6 +2,7 @@ import type { Engine } from '../engine.ts'
 import { connectAccount as beginConnection } from '../flows/connect-account.ts'
 import { accountTokens } from '../flows/get-access-token.ts'
 import { redirect } from '../http/responses.ts'
+import { defined } from '../lib/defined.ts'
 import { failWithPage } from './fail-with-page.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
 import { lastValues } from './route.ts'
@@ -15,13 +16,12 @@ async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Pr
   const connection = values.get('connection')
   const returnTo = values.get('returnTo')
   const further = [...values].filter(([name]) => !OWN_PARAMETERS.has(name))
-  const options = {
-    ...(connection === undefined ? {} : { connection }),
-    ...(returnTo === undefined ? {} : { returnTo }),
-    // Some query-string builders write arrays with brackets.
+  const options = defined({
+    connection,
+    returnTo,
     scopes: [...query.getAll('scopes'), ...query.getAll('scopes[]')].filter((scope) => scope !== ''),
     authorizationParams: Object.fromEntries(further),
-  }
+  })
   const input = { options, source: 'query', correlationId: id } as const
   const url = await beginConnection(engine, exchange, input, accountTokens(engine, exchange))
   return redirect(url.href)

@@ -1,6 +1,6 @@
 import type { IdpError } from '../errors/base.ts'
 import { codes } from '../errors/codes.ts'
-import { describe } from '../errors/describe.ts'
+import { describe } from '../errors/diagnosis.ts'
 import { json } from '../http/responses.ts'
 import { mfaRequiredJson } from './fail-with-json.ts'
 import { toStatus } from './status.ts'

@@ -2,6 +2,7 @@ import type { IdpError } from '../errors/base.ts'
 import { diagnose } from '../errors/diagnosis.ts'
 import { failurePage } from '../http/failure-page.ts'
 import { wantsJson } from '../http/request-kind.ts'
+import { defined } from '../lib/defined.ts'
 import { mfaRequiredJson } from './fail-with-json.ts'
 import type { Links, RouteRequest } from './route.ts'
 import { toStatus } from './status.ts'
@@ -16,14 +17,16 @@ export function failWithPage(
   const json = wantsJson(exchange.request.headers)
   const mfaRequired = json ? mfaRequiredJson(error) : null
   if (mfaRequired) return mfaRequired
-  return failurePage({
-    status: toStatus(error),
-    diagnosis: diagnose(error),
-    development,
-    id,
-    json,
-    homeUrl: links.home,
-    ...(links.login === undefined ? {} : { retryUrl: links.login }),
-    ...(restartUrl === undefined ? {} : { restartUrl }),
-  })
+  return failurePage(
+    defined({
+      status: toStatus(error),
+      diagnosis: diagnose(error),
+      development,
+      id,
+      json,
+      homeUrl: links.home,
+      retryUrl: links.login,
+      restartUrl,
+    }),
+  )
 }

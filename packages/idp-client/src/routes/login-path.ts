@@ -1,4 +1,5 @@
 import type { RoutePaths } from '../config/config.ts'
+import { defined } from '../lib/defined.ts'
 
 /** Query parameter of the login route: this login must not be restarted again. */
 export const RESTARTED = 'restarted'
@@ -14,7 +15,7 @@ export function loginPath(
   returnTo?: string,
   parameters: Readonly<Record<string, string>> = {},
 ): string {
-  const all = { ...(returnTo === undefined ? {} : { returnTo }), ...parameters }
+  const all = defined({ returnTo, ...parameters })
   const query = Object.entries(all).map(([name, value]) => `${name}=${encodeURIComponent(value)}`)
   return `${prefix}${routes.login}${query.length === 0 ? '' : `?${query.join('&')}`}`
 }

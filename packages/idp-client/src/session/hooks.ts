@@ -2,8 +2,8 @@ import type { Config } from '../config/config.ts'
 import type { OnCallbackAnswer, OnCallbackContext } from '../config/hooks.ts'
 import type { HookName } from '../errors/callback.ts'
 import { CallbackError } from '../errors/callback.ts'
+import { copyJson } from '../lib/own-properties.ts'
 import { decodeClaims, withoutProtocolClaims } from './model/claims.ts'
-import { detachedCopy } from './model/detached.ts'
 import type { SessionData, TokenSet } from './model/session-data.ts'
 import { asJson, isSessionData } from './model/stored-session.ts'
 
@@ -27,7 +27,7 @@ export async function prepareNewSession(
   const hook = config.hooks.beforeSessionSaved
   if (!hook) return withoutProtocolClaims(session)
   // A copy: the hook may modify the session that it gets.
-  const given = detachedCopy(session)
+  const given = copyJson(session)
   let changed: unknown
   try {
     changed = await hook(given, idToken)

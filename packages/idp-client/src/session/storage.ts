@@ -2,28 +2,33 @@ import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import type { StoredSession } from './model/stored-session.ts'
 
-/** The result of work on a session: the session after it, and a failure that does not undo the change. */
-export interface SessionChange {
-  readonly session: StoredSession
-  readonly failure?: unknown
+/** The lock of one session. */
+export interface AcquiredLock {
+  /** When it expires, in milliseconds of the monotonic clock. */
+  readonly until: number
+  /** Never rejects: a failure is reported. */
+  release(): Promise<void>
 }
 
-/** Operations of a storage whose sessions several processes use. */
+/** The operations of a refresh on a storage whose sessions several processes use. They throw `SESSION_STORE_FAILED`. */
 export interface DistributedSessions {
+  /** Acquires the lock of a session. Returns undefined if the store cannot lock. */
+  lock(sessionKey: string): Promise<AcquiredLock | undefined>
+  /** Returns the session as it is now; null if it has ended. */
+  read(sessionKey: string): Promise<StoredSession | null>
   /**
-   * Runs `work` on the current session, under its lock if the store can lock, and writes the result before it releases
-   * the lock. If `work` fails and another process has changed the session meanwhile, runs it once more on that session.
-   * `until` is when the lock must be released, in milliseconds of the monotonic clock; absent without a lock. With
-   * `mayBeOld` the session is read again even without a lock. Throws `MISSING_SESSION` if the session ended meanwhile,
-   * `SESSION_STORE_FAILED`.
+   * Writes the difference between two states of a session, which must not be lost: if the store rejects it, it is kept in
+   * memory and written by `flush` or with the next change. Returns the session with the changes of others. Throws
+   * `MISSING_SESSION` if it has ended.
    */
-  exclusively<T extends SessionChange>(
-    session: StoredSession,
-    work: (current: StoredSession, until?: number) => Promise<T>,
-    mayBeOld?: boolean,
-  ): Promise<T>
+  persist(
+    found: StoredSession,
+    changed: StoredSession,
+  ): Promise<{ readonly session: StoredSession; readonly isWritten: boolean }>
+  /** Retries a write that failed in `persist`. Returns whether nothing is pending any more. */
+  flush(sessionKey: string): Promise<boolean>
   /** Sets the session that the request loads from now on; it is stored already. */
-  adopt(exchange: Exchange, session: StoredSession): Promise<void>
+  adopt(exchange: Exchange, session: StoredSession): void
   /** Returns the record id of the request's live session; null without one. */
   currentId(exchange: Exchange): Promise<string | null>
 }
@@ -42,6 +47,16 @@ export interface SaveOptions {
 export interface SessionCreation {
   /** Set by the first callback; resolves when the session is in the store. */
   stored?: Promise<void>
+}
+
+/** The memory of this process for sessions, beyond their cookies and records. */
+export interface ProcessMemory {
+  /** Returns whether the session has ended in this process. */
+  hasEnded(session: StoredSession): boolean
+  /** Keeps the main access token of a session whose cookies have no room for it. */
+  keepMainToken(session: StoredSession): void
+  /** Drops what it keeps of a session that has ended. */
+  forget(sessionKey: string): void
 }
 
 /** Stores sessions between requests. Stages cookies in the exchange; the host's binding writes them. */
@@ -69,10 +84,10 @@ export interface SessionStorage {
    */
   sweep(exchange: Exchange): MaybePromise<boolean>
   /** Present if the sessions are in a store, which several processes may use. */
-  readonly distributed?: DistributedSessions
+  readonly distributed?: () => MaybePromise<DistributedSessions>
 }
 
 /** A storage whose sessions several processes use. */
 export interface DistributedSessionStorage extends SessionStorage {
-  readonly distributed: DistributedSessions
+  readonly distributed: () => DistributedSessions
 }

@@ -11,9 +11,11 @@ import type { Exchange } from '../http/exchange.ts'
 import { requestCookies } from '../http/exchange.ts'
 import { processWide } from '../lib/registry.ts'
 import { memoryStore } from '../stores/memory.ts'
+import { redeemInStore } from '../tokens/refresh/coordinator.ts'
 import { createSession, freshlyStored } from './model/session.ts'
 import type { SessionData } from './model/session-data.ts'
 import type { StoredSession } from './model/stored-session.ts'
+import type { DistributedSessions } from './storage.ts'
 
 type Member = keyof SessionDataStore
 
@@ -64,6 +66,9 @@ async function session(exchange: Exchange = cookies.exchange()): Promise<StoredS
   return found
 }
 
+const storeOf = async ({ sessions }: Engine): Promise<DistributedSessions> =>
+  (await sessions.distributed?.()) ?? expect.fail('sessions are in a store')
+
 /** A redemption that rotates the refresh token. */
 const rotated =
   (refreshToken: string, changes: Partial<SessionData> = {}) =>
@@ -74,9 +79,7 @@ const rotated =
 
 async function redeem(...given: Parameters<typeof rotated>): Promise<StoredSession> {
   const current = await session()
-  const result = await one.engine.sessions.distributed?.exclusively(current, rotated(...given))
-  if (!result) throw new Error('sessions are in a store')
-  return result.session
+  return (await redeemInStore(await storeOf(one.engine), current, rotated(...given))).session
 }
 
 beforeEach(async () => {
@@ -95,7 +98,7 @@ test('[B11] a redemption gets the time at which its lock ends, which leaves time
   const untils: (number | undefined)[] = []
   for (const { engine } of [lasting, free]) {
     const begun = performance.now()
-    await engine.sessions.distributed?.exclusively(await session(), async (current, until) => {
+    await redeemInStore(await storeOf(engine), await session(), async (current, until) => {
       untils.push(until && until - begun)
       return { session: current }
     })

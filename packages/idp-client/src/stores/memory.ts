@@ -1,12 +1,19 @@
 import type { SessionDataStore } from '../config/options.ts'
-import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Clock } from '../lib/clock.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide } from '../lib/registry.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { Owner } from './record.ts'
-import { createEndedAt, createGet, isEndedBy, REMEMBERED_SECONDS, toEndedName, toOwner } from './record.ts'
+import {
+  createEndedAt,
+  createGet,
+  invalidStore,
+  isEndedBy,
+  REMEMBERED_SECONDS,
+  toEndedName,
+  toOwner,
+} from './record.ts'
 
 export type { User } from '../session/model/session-data.ts'
 
@@ -32,26 +39,6 @@ interface StoredRecord {
   readonly expiresAt: number
 }
 
-interface Lease {
-  /** Milliseconds of the process's monotonic clock. */
-  readonly until: number
-}
-
-interface Memory {
-  readonly sessions: Lru<string, StoredRecord>
-  readonly leases: Lru<string, Lease>
-  /** Expiry of each used name, in seconds since the epoch. */
-  readonly names: Lru<string, number>
-  /** Time at which the provider ended sessions, by `toEndedName`. */
-  readonly ended: Lru<string, Ended>
-}
-
-/** Seconds since the epoch. */
-interface Ended {
-  readonly iat: number
-  readonly until: number
-}
-
 /** Maximum number of sessions, and of their locks, unless `maxSessions` is set. */
 const MAX_SESSIONS = 10_000
 /** Maximum number of used names, and of sessions that the provider has ended. */
@@ -59,39 +46,33 @@ const MAX_NAMES = 20_000
 
 const parse = ({ text }: StoredRecord): SessionData => JSON.parse(text) as SessionData
 
-function getMemory(name: string, maxSessions: number): Memory {
-  return processWide(`state:memory-store ${name}/2`, () => ({
-    sessions: new Lru(maxSessions),
-    leases: new Lru(maxSessions),
-    names: new Lru(MAX_NAMES),
-    ended: new Lru(MAX_NAMES),
+const getMemory = (name: string, maxSessions: number) =>
+  processWide(`state:memory-store ${name}/2`, () => ({
+    sessions: new Lru<string, StoredRecord>(maxSessions),
+    /** Ends of locks, in milliseconds of the process's monotonic clock. */
+    leases: new Lru<string, { readonly until: number }>(maxSessions),
+    /** Expiry of each used name, in seconds since the epoch. */
+    names: new Lru<string, number>(MAX_NAMES),
+    /** Times at which the provider ended sessions, by `toEndedName`, in seconds since the epoch. */
+    ended: new Lru<string, { readonly iat: number; readonly until: number }>(MAX_NAMES),
   }))
-}
 
-interface LiveSessions {
-  get(id: string): StoredRecord | null
-  put(id: string, session: SessionData, expiresAt: number): StoredRecord
+function liveSessions(sessions: Lru<string, StoredRecord>, clock: Clock) {
   /** Returns the sessions with a matching owner. */
-  select(matches: (owner: Owner) => boolean): [id: string, record: StoredRecord][]
-  /** Deletes the sessions with a matching owner and returns their number. */
-  remove(matches: (owner: Owner) => boolean): number
-}
-
-function liveSessions(sessions: Lru<string, StoredRecord>, clock: Clock): LiveSessions {
   function select(matches: (owner: Owner) => boolean): [id: string, record: StoredRecord][] {
     const now = clock()
     return [...sessions.entries()].filter(([, { expiresAt, owner }]) => expiresAt > now && matches(owner))
   }
 
   return {
-    get(id) {
+    get(id: string): StoredRecord | null {
       const record = sessions.get(id)
       if (record && record.expiresAt > clock()) return record
       sessions.delete(id)
       return null
     },
 
-    put(id, session, expiresAt) {
+    put(id: string, session: SessionData, expiresAt: number): StoredRecord {
       const record = { text: JSON.stringify(session), owner: toOwner(session), expiresAt }
       sessions.set(id, record)
       return record
@@ -99,7 +80,8 @@ function liveSessions(sessions: Lru<string, StoredRecord>, clock: Clock): LiveSe
 
     select,
 
-    remove(matches) {
+    /** Deletes the sessions with a matching owner and returns their number. */
+    remove(matches: (owner: Owner) => boolean): number {
       const chosen = select(matches)
       for (const [id] of chosen) sessions.delete(id)
       return chosen.length
@@ -116,8 +98,7 @@ function liveSessions(sessions: Lru<string, StoredRecord>, clock: Clock): LiveSe
 export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionDataStore> {
   const { clock = systemClock, maxSessions = MAX_SESSIONS, name = 'default' } = options
   if (!Number.isSafeInteger(maxSessions) || maxSessions < 1) {
-    const detail = 'maxSessions of memoryStore has to be an integer above 0.'
-    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
+    throw invalidStore('maxSessions of memoryStore has to be an integer above 0.')
   }
   const { ended, leases, names, sessions } = getMemory(name, maxSessions)
   const live = liveSessions(sessions, clock)

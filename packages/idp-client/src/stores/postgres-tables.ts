@@ -1,4 +1,4 @@
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { invalidStore } from './record.ts'
 
 export interface PostgresStoreOptions {
   /**
@@ -20,8 +20,7 @@ export interface Tables {
 
 function assertName(name: string): string {
   if (/^[\w-]{1,48}$/.test(name)) return name
-  const detail = 'table and schema of postgresStore are up to 48 letters, digits, _ and -.'
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
+  throw invalidStore('table and schema of postgresStore are up to 48 letters, digits, _ and -.')
 }
 
 /* Subjects and provider session ids may be too long for a B-tree index; a hash index accepts any length. */

@@ -1,5 +1,4 @@
 import type { LogoutToken, SessionDataStore } from '../config/options.ts'
-import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { PostgresStoreOptions } from './postgres-tables.ts'
 import { toTableNames } from './postgres-tables.ts'
@@ -7,6 +6,7 @@ import {
   createEndedAt,
   createGet,
   escapeName,
+  invalidStore,
   isEndedBy,
   parseSession,
   REMEMBERED_SECONDS,
@@ -46,8 +46,7 @@ const getCode = (error: unknown): unknown =>
 
 function assertClient(client: PostgresClient): PostgresClient {
   if (typeof client?.query === 'function') return client
-  const detail = 'postgresStore needs a pool of pg, or an object with a function query(text, values).'
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
+  throw invalidStore('postgresStore needs a pool of pg, or an object with a function query(text, values).')
 }
 
 /* Every statement is independent: after a serialization failure it is simply run again. */

@@ -1,7 +1,13 @@
 import type { LogoutToken, ProviderSession } from '../config/options.ts'
+import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { ParsedJson } from '../lib/json-reader.ts'
 import { withJson } from '../lib/json-reader.ts'
 import type { SessionData, StoredInternalData } from '../session/model/session-data.ts'
+
+/** Creates the error of a store whose parameters are wrong. */
+export function invalidStore(detail: string): InvalidConfigurationError {
+  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
+}
 
 /** Properties of a session that a logout token may match. */
 export interface Owner {

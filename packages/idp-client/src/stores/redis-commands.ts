@@ -1,4 +1,4 @@
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { invalidStore } from './record.ts'
 import type { ReplicaWait } from './redis-replicas.ts'
 import { createReplicatedSender } from './redis-replicas.ts'
 
@@ -52,8 +52,7 @@ const toCommands = (send: RedisCommand): RedisCommands => ({
 export function redisCommands(client: RedisClient, wait: ReplicaWait | undefined): AllRedisCommands {
   const isObject = typeof client === 'object' && client !== null
   if (typeof client !== 'function' && !(isObject && ('call' in client || 'sendCommand' in client))) {
-    const detail = 'redisStore needs a client of redis or ioredis, or a function that sends a command.'
-    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
+    throw invalidStore('redisStore needs a client of redis or ioredis, or a function that sends a command.')
   }
   const send = createSender(client)
   const commands = toCommands(send)

@@ -1,4 +1,4 @@
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { invalidStore } from './record.ts'
 import type { RedisClient, RedisCommand } from './redis-commands.ts'
 
 export interface ReplicaWait {
@@ -50,15 +50,14 @@ function createPipeline(client: RedisClient): Pipeline {
       return batch.execAsPipeline()
     }
   }
-  const detail =
-    'waitForReplicas needs a client of redis or ioredis: WAIT has to use the connection that sent the command.'
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
+  throw invalidStore(
+    'waitForReplicas needs a client of redis or ioredis: WAIT has to use the connection that sent the command.',
+  )
 }
 
 function assertWait({ count, timeout = 500 }: ReplicaWait): Required<ReplicaWait> {
   if ([count, timeout].every((value) => Number.isSafeInteger(value) && value > 0)) return { count, timeout }
-  const detail = 'waitForReplicas needs count and timeout (milliseconds) as positive integers.'
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
+  throw invalidStore('waitForReplicas needs count and timeout (milliseconds) as positive integers.')
 }
 
 /* Clients do not follow a redirection of a pipeline. The command was not run. */

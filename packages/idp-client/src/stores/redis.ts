@@ -94,20 +94,7 @@ interface IndexEntry {
   readonly session: SessionData | null
 }
 
-interface Records {
-  readonly key: (id: string) => string
-  /** Adds the session to the indexes of its `sub` and `sid`. */
-  list(id: string, session: SessionData, expiresAt: number): Promise<void>
-  unlist(record: SessionRecord): Promise<void>
-  /** Deletes a session and returns its JSON, or null if there was none. */
-  erase(id: string): Promise<unknown>
-  /** Returns the entries of an index; `session` is null if it has expired or was deleted. */
-  find(by: Index, name: string): Promise<IndexEntry[]>
-  /** Deletes the sessions of an index that match, and returns how many there were. */
-  remove(by: Index, name: string, matches: (session: SessionData) => boolean): Promise<number>
-}
-
-function createRecords({ durable, send }: AllRedisCommands, prefix: string): Records {
+function createRecords({ durable, send }: AllRedisCommands, prefix: string) {
   const key = (id: string): string => `${prefix}session:{${escapeName(id)}}`
   const index = (by: Index, name: string): string => `${prefix}${by}:${escapeName(name)}`
 
@@ -120,8 +107,10 @@ function createRecords({ durable, send }: AllRedisCommands, prefix: string): Rec
     await Promise.all(indexes(session).map((list) => send('ZREM', list, id)))
   }
 
+  /** Deletes a session and returns its JSON, or null if there was none. */
   const erase = (id: string): Promise<unknown> => durable.run(ERASE, key(id))
 
+  /** Returns the entries of an index; `session` is null if it has expired or was deleted. */
   async function find(by: Index, name: string): Promise<IndexEntry[]> {
     const ids = ((await send('ZRANGE', index(by, name), '0', '-1')) as unknown[]).map(String)
     const read = async (id: string): Promise<IndexEntry> => ({
@@ -137,13 +126,15 @@ function createRecords({ durable, send }: AllRedisCommands, prefix: string): Rec
     unlist,
     erase,
 
-    async list(id, session, expiresAt) {
+    /** Adds the session to the indexes of its `sub` and `sid`. */
+    async list(id: string, session: SessionData, expiresAt: number): Promise<void> {
       await Promise.all(indexes(session).map((list) => durable.run(LIST, list, whole(expiresAt), id)))
     },
 
     find,
 
-    async remove(by, name, matches) {
+    /** Deletes the sessions of an index that match, and returns how many there were. */
+    async remove(by: Index, name: string, matches: (session: SessionData) => boolean): Promise<number> {
       // Deletes absent sessions again: the replicas may not have confirmed an earlier deletion. Then removes the entry.
       const found = (await find(by, name)).filter(({ session }) => !session || matches(session))
       const end = async ({ id, session }: IndexEntry): Promise<boolean> => {

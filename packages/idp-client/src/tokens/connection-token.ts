@@ -1,17 +1,15 @@
 import { isIdpError } from '../errors/base.ts'
 import { AccessTokenForConnectionError } from '../errors/connection-token.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { MaybePromise } from '../lib/chain.ts'
 import { toKey } from '../lib/registry.ts'
 import type { ConnectionTokenSet, SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
-import { copySession } from '../session/model/stored-session.ts'
 import type { Refreshed } from './apply.ts'
-import { deadSince } from './dead-tokens.ts'
-import { isFinal } from './fresh-token.ts'
-import type { PersistParts } from './refresh-once.ts'
-import { persist, refreshOnce } from './refresh-once.ts'
-import type { Redemption } from './token-family.ts'
+import type { RefreshParts } from './refresh/coordinator.ts'
+import { refresh } from './refresh/coordinator.ts'
+import { deadSince } from './refresh/process-memory.ts'
+import type { Redemption } from './refresh/state.ts'
+import { isFinal } from './refresh/state.ts'
 
 /** A connection and, if the user has several accounts there, one of them. */
 export interface ConnectionRequest {
@@ -19,8 +17,7 @@ export interface ConnectionRequest {
   readonly loginHint?: string
 }
 
-export interface ConnectionTokenParts extends PersistParts {
-  readonly clientTag: () => MaybePromise<string>
+export interface ConnectionTokenParts extends RefreshParts {
   /** Sends the token exchange; passed in by the flow. */
   readonly exchangeToken: (session: StoredSession, refreshToken: string) => Promise<Refreshed>
 }
@@ -99,20 +96,13 @@ export async function getFreshConnectionToken(
   const isDead = (await deadSince(parts, session.data)) !== undefined
   if (refreshToken === undefined || isDead) throw new AccessTokenForConnectionError('MISSING_REFRESH_TOKEN')
   try {
-    const { family, redemption } = await refreshOnce({
+    const { failure, session: after } = await refresh(parts, exchange, {
       session,
       refreshToken,
-      clientTag: await parts.clientTag(),
-      purpose: toKey('connection', want.connection, want.loginHint),
-      clock,
-      patience: parts.config.httpTimeout,
+      key: toKey('connection', want.connection, want.loginHint),
       isSatisfiedBy: (latest) => storedConnectionToken(latest.data, want, clock()) !== undefined,
-      ...(parts.sessions.distributed ? { distributed: parts.sessions.distributed } : {}),
       redeem: (latest, token) => redeem(parts, want, latest, token),
     })
-    const { failure, session: redeemed } = await redemption
-    const after = copySession(redeemed)
-    await persist(parts, exchange, { family, session: after })
     const found = storedConnectionToken(after.data, want, clock())
     if (found) return found
     throw new AccessTokenForConnectionError('FAILED_TO_EXCHANGE_REFRESH_TOKEN', { cause: failure })

@@ -2,18 +2,16 @@ import type { Config } from '../config/config.ts'
 import { hashToken } from '../crypto/random.ts'
 import { MfaError } from '../errors/mfa.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { MaybePromise } from '../lib/chain.ts'
 import { toKey } from '../lib/registry.ts'
 import { provenIn, steppedUpBy, toAuthentication } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
 import { unitedScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
-import { copySession } from '../session/model/stored-session.ts'
 import type { Refreshed } from './apply.ts'
-import { withGrant } from './fresh-token.ts'
-import type { PersistParts } from './refresh-once.ts'
-import { persist, refreshOnce } from './refresh-once.ts'
-import type { Redemption } from './token-family.ts'
+import type { RefreshParts } from './refresh/coordinator.ts'
+import { refresh } from './refresh/coordinator.ts'
+import { withGrant } from './refresh/redeem.ts'
+import type { Redemption } from './refresh/state.ts'
 import type { TokenRequest } from './token-request.ts'
 
 /** The grant of a verified factor; `FactorGrant` of `oidc/` is assignable to it. */
@@ -38,10 +36,6 @@ export interface Verification {
   readonly key: string
   /** Sends the grant; passed in by the flow. */
   readonly verify: (session: StoredSession) => Promise<FactorTokens>
-}
-
-export interface VerificationParts extends PersistParts {
-  readonly clientTag: () => MaybePromise<string>
 }
 
 interface Verified extends Redemption {
@@ -75,30 +69,23 @@ const endedMeanwhile = (): MfaError => new MfaError('MISSING_SESSION', { detail:
 
 /** Verifies after the running redemptions of the session's refresh token, so that neither overwrites the other's tokens. */
 async function inTurn(
-  parts: VerificationParts,
+  parts: RefreshParts,
   exchange: Exchange,
   { key, session, verify, want }: Verification,
   refreshToken: string,
 ): Promise<Verified> {
-  const { config, sessions } = parts
-  const { family, redemption } = await refreshOnce({
+  const { hasEnded, ...verified } = await refresh(parts, exchange, {
     session,
     refreshToken,
-    clientTag: await parts.clientTag(),
-    purpose: toKey('mfa', await hashToken(key)),
-    clock: config.clock,
-    patience: config.httpTimeout,
+    key: toKey('mfa', await hashToken(key)),
     isSatisfiedBy: () => false,
-    ...(sessions.distributed ? { distributed: sessions.distributed } : {}),
     async redeem(latest, _refreshToken, { onResponse, scope }) {
       const grant = await verify(latest)
       onResponse()
-      return scope.run(() => withVerified(config, latest, want, grant))
+      return scope.run(() => withVerified(parts.config, latest, want, grant))
     },
   })
-  const verified: Verified = await redemption
-  if (family.closed) throw endedMeanwhile()
-  if (verified.entry) await persist(parts, exchange, { family, session: copySession(verified.session) })
+  if (hasEnded) throw endedMeanwhile()
   return verified
 }
 
@@ -108,7 +95,7 @@ async function inTurn(
  * `MISSING_SESSION` if the session has ended meanwhile.
  */
 export async function verifyInSession(
-  parts: VerificationParts,
+  parts: RefreshParts,
   exchange: Exchange,
   verification: Verification,
 ): Promise<string | undefined> {

@@ -2,6 +2,7 @@ import type { AuthorizationConfig, Config } from '../config/config.ts'
 import type { AuthorizationParameters } from '../config/options.ts'
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { defined } from '../lib/defined.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
 
 /** Parameters that change the configured ones: from `queryChanges`, or from a call of the application. */
@@ -162,12 +163,12 @@ export function effectiveAuthorization(config: Config, changes: ParameterChanges
   parameters.set('scope', scope)
   if (audience !== undefined) parameters.set('audience', audience)
   if (maxAge !== undefined) parameters.set('max_age', String(maxAge))
-  return {
+  return defined({
     parameters,
     scope,
-    ...(audience === undefined ? {} : { audience }),
-    ...(maxAge === undefined ? {} : { maxAge }),
-    ...(redirectUri === undefined ? {} : { redirectUri }),
+    audience,
+    maxAge,
+    redirectUri,
     crossSitePost: parameters.get('response_mode') === 'form_post',
-  }
+  })
 }

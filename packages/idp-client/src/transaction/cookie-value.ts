@@ -67,7 +67,7 @@ export function createCookieValue(
 
 /** Returns the transaction cookies of a request, whether they can be decrypted or not. */
 export function readTransactionCookies(jar: CookieJar, prefix: string): NamedValue[] {
-  const names = jar.names().filter((name) => name.startsWith(prefix))
+  const names = jar.names(prefix)
   return names.map((name) => ({ name, value: jar.get(name) ?? '' }))
 }
 

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import { defined } from '../lib/defined.ts'
 import { provenIn } from '../session/model/authentication.ts'
 import { beyondScope, unitedScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -60,12 +61,12 @@ export function toGuardLogin(
   const organization = [id, name].find((value) => typeof value === 'string' && value)
   const scope = unitedScope(session.ownScope, required.scope)
   return {
-    required: {
-      ...(requestedAcr === undefined ? {} : { acr_values: requestedAcr }),
-      ...(typeof organization === 'string' ? { organization } : {}),
+    required: defined({
+      acr_values: requestedAcr,
+      organization: typeof organization === 'string' ? organization : undefined,
       ...required,
-      ...(scope === '' ? {} : { scope }),
-    },
+      scope: scope === '' ? undefined : scope,
+    }),
     linkScope: addedScope(config, session),
     tried: justTried(config, session),
   }

@@ -4,6 +4,7 @@ import type { SafeReturnPath } from '../http/return-path.ts'
 import { safeReturnPath } from '../http/return-path.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
+import { defined } from '../lib/defined.ts'
 import type { Bytes } from '../lib/utf8.ts'
 import { strictText, utf8, utf8Length } from '../lib/utf8.ts'
 
@@ -48,13 +49,13 @@ function decodeNote(bytes: Bytes): StateNote | null {
     const { v, i, o, h, r, a } = JSON.parse(strictText(bytes)) as Record<string, unknown>
     if (v !== 1 || typeof i !== 'number' || typeof o !== 'string') return null
     const returnTo = safeReturnPath(r, `https://${o}`)
-    return {
+    return defined({
       issuedAt: i,
       host: o,
-      ...(typeof h === 'string' ? { requestHost: h } : {}),
-      ...(returnTo === null ? {} : { returnTo }),
-      ...(a === 1 ? { noRestart: true } : {}),
-    }
+      requestHost: typeof h === 'string' ? h : undefined,
+      returnTo: returnTo === null ? undefined : returnTo,
+      noRestart: a === 1 ? true : undefined,
+    })
   } catch {
     return null
   }

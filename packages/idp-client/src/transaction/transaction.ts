@@ -1,5 +1,6 @@
 import type { SafeReturnPath } from '../http/return-path.ts'
 import { safeReturnPath } from '../http/return-path.ts'
+import { defined } from '../lib/defined.ts'
 import type { Bytes } from '../lib/utf8.ts'
 import { strictText, utf8 } from '../lib/utf8.ts'
 
@@ -131,11 +132,11 @@ export function decodeTransaction(bytes: Bytes): Transaction | null {
     const { appBaseUrl, expiresAt, redirectUri, startedAt } = transaction
     if (!Number.isFinite(expiresAt) || !Number.isFinite(startedAt)) return null
     const returnTo = safeReturnPath(target, appBaseUrl)
-    return {
+    return defined({
       ...transaction,
       redirectUri: redirectUri.startsWith('/') ? appBaseUrl + redirectUri : redirectUri,
-      ...(returnTo === null ? {} : { returnTo }),
-    }
+      returnTo: returnTo === null ? undefined : returnTo,
+    })
   } catch {
     return null
   }

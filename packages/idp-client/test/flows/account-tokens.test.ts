@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { forgetProcessTokens, keepProcessToken, processToken } from '../../src/session/process-tokens.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser } from '../support/app.ts'
 import type { ConnectWorld } from '../support/connect.ts'
@@ -81,24 +80,6 @@ describe('[C2] the access token of the account API', () => {
     const other = { ...session, user: { sub: 'dev|bob' }, tokenSet }
     await within(browser, (request, target) => client.updateSession(request, target, other))
     await expect(list()).rejects.toMatchObject({ code: 'FAILED_TO_LIST' })
-  })
-
-  test('is removed with its session', () => {
-    const key = { sessionKey: 'h', user: 'u', client: 'c', audience: 'a', scope: 's' }
-    const token = { accessToken: 't', audience: 'a', expiresAt: 10 }
-    keepProcessToken(key, token, 0)
-    expect(processToken(key, 9)).toEqual(token)
-    for (const other of [
-      { sessionKey: 'x' },
-      { user: 'x' },
-      { client: 'x' },
-      { audience: 'x' },
-      { scope: 'x' },
-    ])
-      expect(processToken({ ...key, ...other }, 9)).toBeUndefined()
-    expect(processToken(key, 10)).toBeUndefined()
-    forgetProcessTokens('h')
-    expect(processToken(key, 9)).toBeUndefined()
   })
 })
 

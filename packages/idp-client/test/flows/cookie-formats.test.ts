@@ -55,7 +55,7 @@ describe('formats of cookies', () => {
   })
 
   test('a marker ends its session', async () => {
-    const { 'logout-marker-1': marker, 'logout-marker-2': both, 'session-2': session } = fixtures()
+    const { 'logout-marker-1': marker, 'logout-marker-1-several': both, 'session-2': session } = fixtures()
     const sessions = createCookieSessionStorage(engineFor().engine)
     const load = (values: Fixture['values']) =>
       sessions.load({ ...new Cookies().exchange(), ...requestCookies(new Map(Object.entries(values))) })

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
-import { describe as describeError } from '../../src/errors/describe.ts'
+import { describe as describeError } from '../../src/errors/diagnosis.ts'
 import { remedies } from '../../src/errors/remedies.ts'
 import type { IdpClientOptions, LogEvent, OnCallbackContext, SessionDataStore } from '../../src/index.ts'
 import { IdpError, isIdpError } from '../../src/index.ts'

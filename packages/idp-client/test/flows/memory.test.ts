@@ -30,7 +30,6 @@ beforeAll(async () => {
     packages: 'external',
     alias: {
       '#cipher': source('crypto/cipher.node.ts'),
-      '#signature': source('crypto/signature.node.ts'),
       '#async-context': source('lib/async-context.node.ts'),
     },
     logLevel: 'error',

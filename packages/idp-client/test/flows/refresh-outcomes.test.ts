@@ -4,9 +4,10 @@ import type { IdpClientOptions, SessionData, SessionDataStore } from '../../src/
 import { customFetch, isIdpError } from '../../src/index.ts'
 import { freshlyStored } from '../../src/session/model/session.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
-import { markPending, openFamily } from '../../src/tokens/token-family.ts'
+import { keepUntilSent, openFamily } from '../../src/tokens/refresh/process-memory.ts'
 import type { World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
+import { engineFor } from '../support/engine.ts'
 import { holding } from '../support/holding.ts'
 import { pageText, tableBelow } from '../support/tables.ts'
 
@@ -155,17 +156,15 @@ const scenarios: Record<string, (() => Scenario)[]> = {
     () => ({
       isReadOnly: true,
       arrange: () => {
+        const { now } = world.clock
         const data = {
           user: { sub: 'x' },
           tokenSet: { accessToken: 'x', expiresAt: 0 },
-          internal: { createdAt: 0 },
+          internal: { createdAt: now },
         }
-        for (let at = 0; at < 1000; at++)
-          markPending(
-            openFamily(`full-${at}`, freshlyStored(data, 0)),
-            world.clock.now + 10_000,
-            world.clock.now,
-          )
+        const session = freshlyStored(data, now)
+        const config = { ...engineFor().engine.config, clock: () => now }
+        for (let at = 0; at < 1000; at++) keepUntilSent(config, openFamily(`full-${at}`, session), session)
       },
     }),
   ],

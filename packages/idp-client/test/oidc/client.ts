@@ -8,7 +8,7 @@ import type { CodeExchange } from '../../src/oidc/code-exchange.ts'
 import { exchangeCode } from '../../src/oidc/code-exchange.ts'
 import type { Provider } from '../../src/oidc/provider.ts'
 import { createProvider } from '../../src/oidc/provider.ts'
-import type { TokenGrant } from '../../src/oidc/token-grant.ts'
+import type { TokenGrant } from '../../src/oidc/token-endpoint.ts'
 import { CLIENT_ID, NONCE } from './local-provider.ts'
 
 /** A complete configuration. Its own fetch function keeps the caches of the process apart between tests. */

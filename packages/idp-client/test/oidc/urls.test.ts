@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { authorizationUrl } from '../../src/oidc/authorize.ts'
+import { authorizationUrl, newCodeVerifier } from '../../src/oidc/authorize.ts'
 import { endSessionUrl, v2LogoutUrl } from '../../src/oidc/end-session.ts'
-import { newCodeVerifier } from '../../src/oidc/pkce.ts'
 import { configOf, providerOf, REDIRECT_URI, rejection } from './client.ts'
 import { CLIENT_ID, LocalProvider, signingKey } from './local-provider.ts'
 

@@ -1,7 +1,7 @@
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createClientPool, createCluster } from 'redis'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { askStore } from '../../src/session/store/store-call.ts'
+import { guarded } from '../../src/session/store/complete-store.ts'
 import { redisStore } from '../../src/stores/redis.ts'
 import { storeContract } from '../../src/testing/index.ts'
 import { startRedis } from '../support/redis-server.ts'
@@ -301,7 +301,7 @@ describe('[Q5] waitForReplicas', async () => {
       deleteByLogoutToken: () => store.deleteByLogoutToken({ sub: 'alice', iat: later.expiresAt }),
     }
     for (const [operation, write] of Object.entries(writes)) {
-      await expect(askStore('set', write), operation).rejects.toMatchObject({
+      await expect(guarded('set', write)(), operation).rejects.toMatchObject({
         code: 'SESSION_STORE_FAILED',
         reason: 'NotReplicatedError',
       })

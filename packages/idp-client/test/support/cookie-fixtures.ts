@@ -7,7 +7,6 @@ import { requestCookies } from '../../src/http/exchange.ts'
 import type { SessionData, SessionDataStore } from '../../src/index.ts'
 import { createCookieSessionStorage } from '../../src/session/cookie/in-cookie.ts'
 import { decodeMarker } from '../../src/session/cookie/logout-marker.ts'
-import type { SessionReference } from '../../src/session/model/reference.ts'
 import { freshlyStored } from '../../src/session/model/session.ts'
 import type { StoredSession } from '../../src/session/model/stored-session.ts'
 import type { EndedSessions } from '../../src/session/session-slot.ts'
@@ -38,7 +37,7 @@ export type Format =
   | { readonly kind: 'state'; readonly content: StateNote }
   | { readonly kind: 'mfa token'; readonly content: MfaContext }
   | { readonly kind: 'guard parameters'; readonly content: GuardParameters }
-  | { readonly kind: 'logout marker'; readonly content: SessionReference | EndedSessions }
+  | { readonly kind: 'logout marker'; readonly content: EndedSessions }
 
 /** A format as a release wrote it. */
 export type Fixture = Format & {
@@ -84,11 +83,7 @@ async function tokenOf({ config, sealer, clientTag }: Engine, format: Format): P
 }
 
 /** A logout of several sessions, whose cookies have the same name and come from different paths. */
-async function stageMarker(
-  { sessions }: Engine,
-  cookies: Cookies,
-  content: SessionReference | EndedSessions,
-): Promise<void> {
+async function stageMarker({ sessions }: Engine, cookies: Cookies, content: EndedSessions): Promise<void> {
   const { writtenAt } = content
   const data = {
     user: { sub: 'a' },
@@ -96,7 +91,7 @@ async function stageMarker(
     internal: { createdAt: writtenAt },
   }
   const values: string[] = []
-  for (const sessionKey of 'sessionKey' in content ? [content.sessionKey] : content.sessionKeys) {
+  for (const sessionKey of content.sessionKeys) {
     const one = new Cookies()
     const exchange = one.exchange()
     await sessions.save(exchange, { ...freshlyStored(data, writtenAt), sessionKey })
@@ -153,9 +148,7 @@ export async function read(fixture: Fixture): Promise<unknown> {
       return openGuardParameters(engine, value)
     case 'logout marker': {
       const bytes = await engine.sealer.open('logout', values['__session__ended'] ?? '')
-      const marker = bytes && decodeMarker(bytes)
-      const { sessionKeys: [sessionKey, ...more] = [], ...rest } = marker ?? {}
-      return more.length > 0 ? marker : { sessionKey, ...rest }
+      return bytes && decodeMarker(bytes)
     }
     default: {
       const lookup = await engine.transactions.load(exchangeOf(values), fixture.content.stateHash)

@@ -205,9 +205,9 @@ export const formats: Readonly<Record<string, Format>> = {
   },
   'logout-marker-1': {
     kind: 'logout marker',
-    content: { clientTag: CLIENT, sessionKey: 'AAECAwQFBgcICQoLDA0ODw', writtenAt: NOW },
+    content: { clientTag: CLIENT, sessionKeys: ['AAECAwQFBgcICQoLDA0ODw'], writtenAt: NOW },
   },
-  'logout-marker-2': {
+  'logout-marker-1-several': {
     kind: 'logout marker',
     content: {
       clientTag: CLIENT,

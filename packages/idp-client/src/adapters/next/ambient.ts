@@ -8,6 +8,7 @@ import type { Binding, RequestCookies, RequestView } from '../../http/exchange.t
 import { requestCookies } from '../../http/exchange.ts'
 import { requestState } from '../../http/host-state.ts'
 import { requestContext } from '../../lib/request-scope.ts'
+import { markPagesRun } from './page-guards.ts'
 
 interface HostCookies extends CookieSink {
   getAll(): readonly { readonly name: string; readonly value: string }[]
@@ -73,6 +74,8 @@ export async function bindAmbient(): Promise<Binding> {
     ...(cookieContext.get() ?? requestCookies(readCookies(requestHeaders.get('cookie'), host))),
   }))
   const canWrite = (): boolean => canSetCookies(host)
+  // In the proxy, cookies can be set.
+  if (!canWrite()) markPagesRun()
   return {
     exchange: { ...state, canWrite },
     async commit() {

@@ -10,8 +10,9 @@ import { matchRoute, runRoute } from '../../routes/dispatch.ts'
 import { mayCarrySession, passThrough } from '../../routes/pass-through.ts'
 import { repeatCookies } from './ambient.ts'
 import { continueWith } from './continue.ts'
-import { overrideRequestHeaders, RETURN_PATH } from './forward.ts'
+import { forwardedNames, overrideRequestHeaders, RETURN_PATH } from './forward.ts'
 import { markReached } from './mount-check.ts'
+import { mayHavePageGuards } from './page-guards.ts'
 import { MOUNT_LINE, toExchange, toRequestView, withStagedCookies, writeCookies } from './web.ts'
 
 /** Another middleware; returns a response or nothing. */
@@ -41,14 +42,19 @@ function mayRenderPage(headers: Headers): boolean {
   return (destination === null || destination === 'empty') && !wantsJson(headers)
 }
 
+/** Returns whether a page guard may need the path. In development pages are loaded late, and `reportUnreached` looks for it. */
+function isPathNeeded({ settings }: Application, headers: Headers): boolean {
+  return mayRenderPage(headers) && (settings.development || mayHavePageGuards())
+}
+
 /**
  * Continues with the request. Forwards the page's path, for guards; they may redirect signed-in users too. A value from the
- * client is always overwritten. Every forwarded header costs time, so requests that render no page are not changed.
+ * client is always overwritten. Every forwarded header costs time, so requests for which no guard runs are not changed.
  */
-function continueRequest(request: Request): NextResponse {
+function continueRequest(application: Application, request: Request): NextResponse {
   const response = NextResponse.next()
   const { headers } = request
-  const path = mayRenderPage(headers) ? returnPath(new URL(request.url)) : null
+  const path = isPathNeeded(application, headers) ? returnPath(new URL(request.url)) : null
   if (path !== null || headers.has(RETURN_PATH)) {
     overrideRequestHeaders(response.headers, headers, [[RETURN_PATH, path]])
   }
@@ -71,10 +77,14 @@ function serve<T>({ application, exchange, request }: Served, rest: () => MaybeP
 
 /** Passes a request on, to `next` if it is a function: Next.js passes its own event if the method is exported as proxy. */
 function continueTo(next: unknown, served: Served): MaybePromise<NextResponse> {
-  const { exchange, request } = served
-  const continued = continueRequest(request)
+  const { application, exchange, request } = served
+  const continued = continueRequest(application, request)
+  // To forward the deletion of a cookie that contains no session is not worth the time.
+  const isForwarded =
+    forwardedNames(continued.headers) !== null ||
+    exchange.cookies.pending().some(({ attributes }) => attributes.maxAge !== 0)
   // Written before `next` runs; the caller writes what `next` stages.
-  writeCookies(exchange.cookies, request, continued)
+  writeCookies(exchange.cookies, request, continued, isForwarded)
   if (typeof next !== 'function') return continued
   return chain(
     serve(served, () => (next as NextStep)(request as NextRequest)),
@@ -93,7 +103,7 @@ export async function runMiddleware(
   const route = matchRoute(application.settings, toRequestView(request))
   // Most requests need none of what follows.
   if (route === null && typeof next !== 'function' && !mayCarrySession(application, request.headers))
-    return continueRequest(request)
+    return continueRequest(application, request)
   const exchange = toExchange(request, true)
   const { cookies } = exchange
   const served = { application, exchange, request }

@@ -6,6 +6,7 @@ import type { ApiGuardOptions } from '../../guards/requirements.ts'
 import { bindNode } from '../node/binding.ts'
 import { sendResponse } from '../node/send.ts'
 import { sharing } from './ambient.ts'
+import { markPagesRun } from './page-guards.ts'
 import { isWebRequest, toExchange, toNextResponse } from './web.ts'
 
 /** A route handler of the App Router; the context contains its path parameters. */
@@ -45,8 +46,10 @@ type AnyHandler = AppRouteHandler<never> | NextApiHandler
 /** Wraps a handler of either router; which one is only known from the arguments of each call. */
 export function protectApi(application: Application, handler: AnyHandler, options: ApiGuardOptions) {
   const check = createApiGuard(application, { name: 'withApiAuthRequired' }, options)
-  return (first: NextRequest | NextApiRequest, second: unknown): Promise<unknown> =>
-    isWebRequest(first)
+  return (first: NextRequest | NextApiRequest, second: unknown): Promise<unknown> => {
+    markPagesRun()
+    return isWebRequest(first)
       ? protectApp(check, handler as AppRouteHandler, first as NextRequest, second)
       : protectPages(check, handler as NextApiHandler, first, second as NextApiResponse)
+  }
 }

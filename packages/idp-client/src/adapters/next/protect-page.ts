@@ -8,6 +8,7 @@ import { bindNode } from '../node/binding.ts'
 import { bindAmbient } from './ambient.ts'
 import { RETURN_PATH } from './forward.ts'
 import { reportUnreached } from './mount-check.ts'
+import { markPageGuard } from './page-guards.ts'
 
 export interface PageGuardOptions<Props> extends GuardRequirements {
   /**
@@ -43,6 +44,7 @@ export function protectAppPage<Props>(
   options: PageGuardOptions<Props> = {},
 ): (props: Props) => Promise<ReactNode> {
   const guard = createPageGuard(application, { name: GUARD_NAME }, options)
+  markPageGuard()
   return async (props) => {
     const { exchange } = await bindAmbient()
     reportUnreached(application, exchange.request.headers)
@@ -77,6 +79,7 @@ export function protectPagesPage<Props extends Record<string, unknown>>(
     { name: GUARD_NAME, further: ['getServerSideProps'] },
     options,
   )
+  markPageGuard()
   return async (context) => {
     const { exchange } = bindNode(context.req, context.res)
     reportUnreached(application, exchange.request.headers)

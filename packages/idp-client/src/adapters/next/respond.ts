@@ -1,6 +1,6 @@
 import { NextResponse } from 'next/server.js'
-import { within } from '../../binding.ts'
 import type { Exchange } from '../../http/exchange.ts'
+import { within } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import type { HostRequest, HostResponse } from './binding.ts'
 import { bind } from './binding.ts'

@@ -61,16 +61,21 @@ const NEVER_SHARED = [
 /**
  * Adds staged cookies to a response, by the cookie writer of Next.js if it has one: a line that is only appended to the
  * headers is lost at the application's next `response.cookies.set()`. If the response forwards the request, the
- * application also gets the new cookies with it.
+ * application also gets the new cookies with it, unless `isForwarded` is false.
  */
-export function writeCookies(cookies: CookieJar, request: Request, target: WebTarget): void {
+export function writeCookies(
+  cookies: CookieJar,
+  request: Request,
+  target: WebTarget,
+  isForwarded = true,
+): void {
   if (!cookies.isPending) return
   const headers = target instanceof Response ? target.headers : target
   cookies.flush(hasCookieWriter(target) ? target.cookies : headersSink(headers))
   noStore(headers)
   if (!forwardsRequest(headers)) return
   for (const [name, value] of NEVER_SHARED) headers.set(name, value)
-  overrideRequestHeaders(headers, request.headers, [toCookieChange(cookies)])
+  if (isForwarded) overrideRequestHeaders(headers, request.headers, [toCookieChange(cookies)])
 }
 
 /** Returns the exchange of a `NextRequest` or any other Web request. */

@@ -1,7 +1,7 @@
-import { parseCookies } from '../../http/cookie-text.ts'
 import type { Binding } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
 import { requestState } from '../../http/host-state.ts'
+import { defined } from '../../lib/defined.ts'
 import type { NodeRequest } from './request.ts'
 import { pathBelowPrefix, removedPrefix, toRequestView } from './request.ts'
 import type { NodeResponse } from './response.ts'
@@ -20,7 +20,7 @@ export type { NodeResponse } from './response.ts'
 export function bindNode(request: NodeRequest, response?: NodeResponse, ownPath?: string): Binding {
   const path = ownPath ?? pathBelowPrefix(request)
   const prefix = ownPath === undefined ? removedPrefix(request) : undefined
-  const place = { ...(path === undefined ? {} : { path }), ...(prefix === undefined ? {} : { prefix }) }
+  const place = defined({ path, prefix })
   const {
     cookies,
     request: view,
@@ -28,7 +28,7 @@ export function bindNode(request: NodeRequest, response?: NodeResponse, ownPath?
   } = requestState(request, () => {
     const created = toRequestView(request)
     const cookie = created.headers.get('cookie')
-    return { request: created, ...requestCookies(() => parseCookies(cookie)) }
+    return { request: created, ...requestCookies(cookie) }
   })
   const canWrite = (): boolean => response !== undefined && !response.headersSent && !response.destroyed
   return {

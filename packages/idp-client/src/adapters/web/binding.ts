@@ -1,6 +1,6 @@
 import { IdpError } from '../../errors/base.ts'
 import type { CookieJar, StagedCookie } from '../../http/cookie-jar.ts'
-import { flushToHeaders, parseCookies } from '../../http/cookie-text.ts'
+import { flushToHeaders } from '../../http/cookie-text.ts'
 import type { Binding, Exchange, RequestView } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
 import { parseForm, readChunks, readText } from '../../http/form.ts'
@@ -74,7 +74,7 @@ export function toExchange(
     slots,
   } = requestState(request, () => {
     const created = toView(request)
-    return { request: created, ...requestCookies(() => parseCookies(created.headers.get('cookie'))) }
+    return { request: created, ...requestCookies(created.headers.get('cookie')) }
   })
   return { request: view, cookies, slots, canWrite: () => canWrite }
 }

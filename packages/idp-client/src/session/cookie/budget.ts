@@ -10,7 +10,7 @@ import type { FurtherToken } from '../model/further-tokens.ts'
 import { dispensableTokens, toLabel, withoutTokens } from '../model/further-tokens.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
-import { keepMainToken } from '../process-tokens.ts'
+import type { ProcessMemory } from '../storage.ts'
 
 /** The cookies of one session. */
 export interface ComposedSession {
@@ -58,6 +58,7 @@ export interface Fitting {
   readonly compose: (session: StoredSession) => Promise<ComposedSession>
   /** Whether to throw instead of leaving out more than tokens, because a failed write loses no refresh token. */
   readonly mustFit: boolean
+  readonly memory?: ProcessMemory
   /** Returns the session of the request as it was last written, if there is one. */
   readonly lastWritten: () => MaybePromise<StoredSession | null>
 }
@@ -96,10 +97,10 @@ async function withoutFurtherTokens(given: ComposedSession, { compose, config }:
 }
 
 /** Leaves out the main access token, which stays in this process until it expires. */
-function withoutMainToken(config: Config, session: StoredSession): Reduced | null {
+function withoutMainToken(memory: ProcessMemory | undefined, session: StoredSession): Reduced | null {
   const { data } = session
   if (!data.tokenSet.accessToken) return null
-  keepMainToken(config, session)
+  memory?.keepMainToken(session)
   const tokenSet = { ...data.tokenSet, accessToken: '' }
   return { session: { ...session, data: { ...data, tokenSet } }, leftOut: ['access token'], level: 'info' }
 }
@@ -133,10 +134,10 @@ function withoutOtherTokens(session: StoredSession, written: StoredSession): Red
 }
 
 /** Returns what a write after a redemption leaves out beyond further tokens, one after the other. */
-function listReductions(config: Config, given: StoredSession, written: StoredSession) {
+function listReductions(memory: ProcessMemory | undefined, given: StoredSession, written: StoredSession) {
   if (!given.data.tokenSet.refreshToken) return []
   return [
-    (session: StoredSession) => withoutMainToken(config, session),
+    (session: StoredSession) => withoutMainToken(memory, session),
     (session: StoredSession) => withEarlierIdToken(session, written),
     (session: StoredSession) => withoutOtherTokens(session, written),
     // The new claims may be fewer.
@@ -148,12 +149,12 @@ function listReductions(config: Config, given: StoredSession, written: StoredSes
  * Reduces a session with a refresh token until it fits. Throws `SESSION_TOO_LARGE` if the new refresh token is so large that
  * nothing helps: the browser could not send its cookies, not even to log out.
  */
-async function reduce(given: ComposedSession, { compose, config, lastWritten }: Fitting) {
+async function reduce(given: ComposedSession, { compose, config, lastWritten, memory }: Fitting) {
   const most = config.session.cookie.maxBytes + OVERDRAFT_BYTES
   const found = await lastWritten()
   const written = found?.sessionKey === given.session.sessionKey ? found : given.session
   let composed = given
-  for (const step of listReductions(config, given.session, written)) {
+  for (const step of listReductions(memory, given.session, written)) {
     const reduced = exceeds(composed, most) && step(composed.session)
     const next = reduced && (await compose(reduced.session))
     if (!next || (composed.cookies && next.bytes >= composed.bytes)) continue

@@ -3,20 +3,19 @@ import { addOwn, setOwn } from '../../lib/own-properties.ts'
 import type { Bytes } from '../../lib/utf8.ts'
 import { concatenate, strictText } from '../../lib/utf8.ts'
 import { isInIdToken, readAuthentication } from '../model/authentication.ts'
-import { onFirstRead } from '../model/on-first-read.ts'
 import type { SessionData, User } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { isSessionData } from '../model/stored-session.ts'
 import { DICTIONARY } from './dictionary.ts'
 import type { Layout, Token, TokenHolder } from './packed-tokens.ts'
 import {
-  createReader,
-  createRestorer,
+  ByteReader,
   DOTTED,
   JWT,
   mapTokens,
   packToken,
   USER_JWT,
+  unpackToken,
   userClaimsIn,
 } from './packed-tokens.ts'
 
@@ -43,10 +42,7 @@ export const MAX_INFLATED_BYTES = 61_440
 
 const { deflate, inflate } = createDeflate(DICTIONARY)
 
-/* The bits of `flags`: which optional properties the details contain, and `fromLink`. 8 had another meaning before. */
-const WITH_SID = 1
-const WITH_AUTHENTICATION = 2
-const WITH_ACCESS_TOKENS = 4
+/* The bit of `flags` for `fromLink`. Others had a meaning before. */
 const FROM_LINK = 16
 
 type Head = readonly [
@@ -191,11 +187,6 @@ export function encodeSession(session: StoredSession): Bytes {
   ])
   const { bytes: secrets, lengths: secretLengths } = concatenate([fromLink ? text : '', ...collector.secrets])
   const stored = compress(claims)
-  const flags =
-    (details.i === undefined ? 0 : WITH_SID) |
-    (details.e === undefined ? 0 : WITH_AUTHENTICATION) |
-    (details.m ? WITH_ACCESS_TOKENS : 0) |
-    (fromLink ? FROM_LINK : 0)
   const optional: OptionalHead = {
     c: clientTag,
     a: requestedAuthentication,
@@ -212,7 +203,7 @@ export function encodeSession(session: StoredSession): Bytes {
     secrets.length,
   ]
   const createdAt = isSessionData(data) ? internal.createdAt : null
-  const head: Head = [sessionKey, usedAt, createdAt, flags, lengths, optional]
+  const head: Head = [sessionKey, usedAt, createdAt, fromLink ? FROM_LINK : 0, lengths, optional]
   const { bytes, lengths: partLengths } = concatenate([
     new Uint8Array(PREFIX_BYTES),
     JSON.stringify(head),
@@ -230,55 +221,45 @@ function readUser(payload: Uint8Array, further: Uint8Array): TokenHolder {
   return further.length > 0 ? addOwn(inIdToken, JSON.parse(strictText(further))) : inIdToken
 }
 
-/** Returns the tokens with these layouts. Throws a RangeError unless they take all bytes. */
+/** Reads the tokens with these layouts; `payload` is that of the ID token. */
 function readTokens(
   layouts: readonly Layout[],
-  { claims, payload, secrets }: Readonly<Record<'claims' | 'payload' | 'secrets', Uint8Array>>,
-): Token[] {
-  const takeClaims = createReader(claims)
-  const takeSecret = createReader(secrets)
-  const takePart = (kind: number, part: number, length: number): Uint8Array => {
-    if (kind === USER_JWT && part === 1) return payload
-    return (kind === JWT || kind === USER_JWT) && part < 2 ? takeClaims(length) : takeSecret(length)
-  }
-  const tokens = layouts.map(([kind, ...lengths]) => ({
-    kind,
-    parts: lengths.map((each, part) => takePart(kind, part, each)),
-  }))
-  takeClaims.assertEnd()
-  takeSecret.assertEnd()
-  return tokens
+  payload: Uint8Array,
+  claims: ByteReader,
+  secrets: ByteReader,
+): string[] {
+  return layouts.map(([kind, ...lengths]) => {
+    const parts = lengths.map((length, part) => {
+      if (kind === USER_JWT && part === 1) return payload
+      return (kind === JWT || kind === USER_JWT) && part < 2 ? claims.take(length) : secrets.take(length)
+    })
+    return unpackToken({ kind, parts })
+  })
 }
 
-function areLengthsValid(lengths: Lengths, tail: Bytes): boolean {
-  const [stored, claims, , , , secrets] = lengths
-  return (
-    lengths.every((length) => Number.isSafeInteger(length) && length >= 0) &&
-    stored + secrets === tail.length &&
-    (stored === claims || claims <= MAX_INFLATED_BYTES)
-  )
-}
-
-/** Decodes a session, of which only the tokens are restored when they are first read. Returns null or throws if it is invalid. */
+/** Decodes a session. Returns null or throws if it is invalid. */
 function decode(head: Head, tail: Bytes): StoredSession | null {
   const [sessionKey, usedAt, createdAt, flags, lengths, { a, c, o, s }] = head
   if (typeof sessionKey !== 'string' || !Number.isFinite(usedAt) || !Number.isFinite(createdAt)) return null
-  if (!areLengthsValid(lengths, tail)) return null
-  const [stored, length, payloadLength, furtherLength, detailsLength] = lengths
+  for (const each of lengths) if (!Number.isSafeInteger(each) || each < 0) return null
+  const [stored, length, payloadLength, furtherLength, detailsLength, secretsLength] = lengths
+  if (stored + secretsLength !== tail.length || (stored !== length && length > MAX_INFLATED_BYTES))
+    return null
   const block = tail.subarray(0, stored)
-  const takeClaims = createReader(stored === length ? block : inflate(block, length))
-  const takeSecret = createReader(tail.subarray(stored))
-  const payload = takeClaims(payloadLength)
-  const user = readUser(payload, takeClaims(furtherLength))
-  const takeDetails = flags & FROM_LINK ? takeSecret : takeClaims
-  const details: Details = JSON.parse(strictText(takeDetails(detailsLength)))
-  const tokens = readTokens(details.t, { claims: takeClaims.rest(), payload, secrets: takeSecret.rest() })
-  const authentication = flags & WITH_AUTHENTICATION ? readAuthentication(details.e) : undefined
-  const data: TokenHolder = { ...o, user }
-  onFirstRead(data, 'tokenSet', () => mapTokens(details.s, createRestorer(tokens)))
-  if (flags & WITH_ACCESS_TOKENS)
-    onFirstRead(data, 'accessTokens', () => mapTokens(details.m, createRestorer(tokens)))
-  setOwn(data, 'internal', { createdAt, ...(flags & WITH_SID ? { sid: details.i } : {}) })
+  const claims = new ByteReader(stored === length ? block : inflate(block, length))
+  const secrets = new ByteReader(tail.subarray(stored))
+  const payload = claims.take(payloadLength)
+  const user = readUser(payload, claims.take(furtherLength))
+  const details: Details = JSON.parse(strictText((flags & FROM_LINK ? secrets : claims).take(detailsLength)))
+  const tokens = readTokens(details.t, payload, claims, secrets)
+  claims.assertEnd()
+  secrets.assertEnd()
+  const restore = (index: unknown): unknown =>
+    (typeof index === 'number' ? tokens[index] : undefined) ?? index
+  const authentication = details.e === undefined ? undefined : readAuthentication(details.e)
+  const data: TokenHolder = { ...o, user, tokenSet: mapTokens(details.s, restore) }
+  if (details.m) data['accessTokens'] = mapTokens(details.m, restore)
+  data['internal'] = details.i === undefined ? { createdAt } : { createdAt, sid: details.i }
   return {
     data: data as SessionData,
     sessionKey,

@@ -45,10 +45,10 @@ function decode(bytes: Uint8Array, sessionKey: string): ConnectionTokenSet | nul
 
 const toPrefix = (sessionName: string): string => `${sessionName}__conn_`
 
-/** Returns the names that are names of such cookies, readable or not. */
-export function connectionCookieNames(sessionName: string, names: readonly string[]): string[] {
+/** Returns the names of such cookies in a request, readable or not. */
+export function connectionCookieNames(sessionName: string, jar: CookieJar): string[] {
   const prefix = toPrefix(sessionName)
-  return names.filter((name) => name.startsWith(prefix) && /^\d+(?:__\d+)?$/.test(name.slice(prefix.length)))
+  return jar.names(prefix).filter((name) => /^\d+(?:__\d+)?$/.test(name.slice(prefix.length)))
 }
 
 /** Returns the names of the cookies with tokens of the session with this key, complete ones and parts. */
@@ -116,7 +116,7 @@ export function createConnectionCookies(config: Config, sealer: Sealer): Connect
 
   return {
     read(exchange, sessionKey) {
-      const names = exchange.cookies.names().filter((each) => each.startsWith(prefix))
+      const names = exchange.cookies.names(prefix)
       return names.length === 0 ? [] : readAll(exchange, names, sessionKey)
     },
 

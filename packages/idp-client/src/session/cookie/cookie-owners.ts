@@ -90,7 +90,7 @@ export async function writtenByOthers(
   if (others.length === 0) return new Set()
   const { name } = parts.config.session.cookie
   const mine = await listConnectionCookies(sessionKey, jar, name, parts.sealer)
-  const all = [...others, ...connectionCookieNames(name, jar.names())]
+  const all = [...others, ...connectionCookieNames(name, jar)]
   return new Set(all.filter((each) => !own.has(each) && !mine.has(each)))
 }
 
@@ -109,8 +109,8 @@ export async function deadCookies(parts: OwnerParts, jar: CookieJar): Promise<re
   }
   if (own.size === 0) return []
   const others = new Set([...foreign, ...kept])
-  const loose = chunkNames(name, jar.names()).filter((each) => !others.has(each))
+  const loose = chunkNames(name, jar.names(name)).filter((each) => !others.has(each))
   // Connection tokens contain the key of their session, but no client tag: they may be those of another one.
-  const connections = others.size > 0 ? [] : connectionCookieNames(name, jar.names())
+  const connections = others.size > 0 ? [] : connectionCookieNames(name, jar)
   return [...new Set([...own, ...loose, ...connections])].filter((each) => !kept.has(each))
 }

@@ -44,8 +44,8 @@ export function createSessionCookies(parts: SessionCookieParts): SessionCookies 
   const { cookie, ...rules } = config.session
   const scope = (exchange: Exchange): CookieScope => cookieScope(cookie, () => baseUrl(exchange))
   const namesIn = (jar: CookieJar): string[] => [
-    ...chunkNames(cookie.name, jar.names()),
-    ...connectionCookieNames(cookie.name, jar.names()),
+    ...chunkNames(cookie.name, jar.names(cookie.name)),
+    ...connectionCookieNames(cookie.name, jar),
   ]
 
   function clear(exchange: Exchange, names: readonly string[]): void {

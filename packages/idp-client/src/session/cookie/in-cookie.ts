@@ -12,7 +12,7 @@ import type { SessionData } from '../model/session-data.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
 import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
-import type { SessionStorage } from '../storage.ts'
+import type { ProcessMemory, SessionStorage } from '../storage.ts'
 import type { ComposedSession } from './budget.ts'
 import { decodeSession, encodeSession, isOtherVersion, UNDECODABLE } from './codec.ts'
 import type { ConnectionCookies } from './connection-cookies.ts'
@@ -28,8 +28,8 @@ export interface CookieSessionParts {
   /** Tag of provider and client, see `StoredSession.clientTag`. */
   readonly clientTag: () => MaybePromise<string>
   readonly baseUrl: (exchange: Exchange) => string
-  /** Returns whether the session has ended in this process. Default: false for every session. */
-  readonly hasEnded?: (session: StoredSession) => boolean
+  /** The memory of this process. Default: none. */
+  readonly memory?: ProcessMemory
   /** Stages the deletion of transaction cookies that do not fit beside a session that is being written. Default: none. */
   readonly limitTransactions?: (exchange: Exchange) => void
 }
@@ -59,21 +59,13 @@ const toSnapshot = (session: StoredSession | null): Snapshot | null =>
   session && { session, initial: () => session.data }
 
 /** Creates the reader, which decrypts the session of a request once. */
-function reader({ config, sealer, clientTag, connections, hasEnded, marker }: ReaderParts): Reader {
+function reader({ config, sealer, clientTag, connections, marker, memory }: ReaderParts): Reader {
   const { cookie, ...rules } = config.session
   const getSlot = (exchange: Exchange): SessionSlot => sessionSlot(exchange, config)
 
   /** Returns the encrypted sessions of the request: a sibling domain or another path may have set cookies of the name. */
-  const sealedIn = ({ cookies }: Exchange): Generator<JoinedCookie> =>
+  const sealedIn = ({ cookies }: Exchange): readonly JoinedCookie[] =>
     joinedCookies(cookie.name, (name) => cookies.all(name))
-
-  /** Returns whether the session is of this client and has neither expired nor ended at a logout. */
-  const isLive = (exchange: Exchange, session: StoredSession): MaybePromise<boolean> =>
-    chain(clientTag(), (tag) => {
-      if (session.clientTag !== undefined && session.clientTag !== tag) return false
-      if (!isAlive(toTimes(session), rules, config.clock())) return false
-      return chain(marker.hasEnded(exchange, session), (ended) => !ended)
-    })
 
   /** Adds the tokens that have cookies of their own. */
   const withConnections = (exchange: Exchange, session: StoredSession): MaybePromise<StoredSession> =>
@@ -82,24 +74,31 @@ function reader({ config, sealer, clientTag, connections, hasEnded, marker }: Re
       return session
     })
 
-  /** Decrypts one cookie; returns null unless it is a live session. */
+  /** Decrypts one cookie; returns null unless it is a session of this client that has neither expired nor ended at a logout. */
   const open = (exchange: Exchange, { value }: JoinedCookie): MaybePromise<StoredSession | null> =>
     chain(sealer.open('session', value), (bytes) => {
       const session = bytes && decodeSession(bytes)
       if (bytes && !session && !isOtherVersion(bytes)) config.log.once(UNDECODABLE)
-      if (!session) return null
-      return chain(isLive(exchange, session), (live) => (live ? withConnections(exchange, session) : null))
+      if (!session || !isAlive(toTimes(session), rules, config.clock())) return null
+      return chain(clientTag(), (tag) => {
+        if (session.clientTag !== undefined && session.clientTag !== tag) return null
+        return chain(marker.hasEnded(exchange, session), (ended) =>
+          ended ? null : withConnections(exchange, session),
+        )
+      })
     })
 
   /** Returns the first live session that has not ended in this process. */
-  function openFirst(exchange: Exchange, sealed: Generator<JoinedCookie>): MaybePromise<Snapshot | null> {
-    const { done, value } = sealed.next()
-    if (done) return null
-    return chain(open(exchange, value), (session) => {
-      if (!session) return openFirst(exchange, sealed)
-      if (!hasEnded?.(session)) return toSnapshot(session)
+  function openFirst(
+    exchange: Exchange,
+    [first, ...others]: readonly JoinedCookie[],
+  ): MaybePromise<Snapshot | null> {
+    if (!first) return null
+    return chain(open(exchange, first), (session) => {
+      if (!session) return openFirst(exchange, others)
+      if (!memory?.hasEnded(session)) return toSnapshot(session)
       getSlot(exchange).carriesEndedSession = true
-      return openFirst(exchange, sealed)
+      return openFirst(exchange, others)
     })
   }
 
@@ -143,14 +142,14 @@ type Pack = (
   mustFit: boolean,
 ) => Promise<ComposedSession & { readonly cookies: readonly NamedValue[] }>
 
-interface PackerParts extends Pick<CookieSessionParts, 'clientTag' | 'config' | 'sealer'> {
+interface PackerParts extends Pick<CookieSessionParts, 'clientTag' | 'config' | 'memory' | 'sealer'> {
   readonly connections: ConnectionCookies
   readonly attributes: SessionCookies['attributes']
   readonly load: Reader['load']
 }
 
 /** Creates the function that encrypts a session into cookies, and leaves out tokens if it is too large. */
-function packer({ attributes, clientTag, config, connections, load, sealer }: PackerParts): Pack {
+function packer({ attributes, clientTag, config, connections, load, memory, sealer }: PackerParts): Pack {
   const { maxBytes, name } = config.session.cookie
 
   async function compose(exchange: Exchange, session: StoredSession): Promise<ComposedSession> {
@@ -179,6 +178,7 @@ function packer({ attributes, clientTag, config, connections, load, sealer }: Pa
       config,
       compose: (other) => compose(exchange, other),
       mustFit,
+      ...(memory ? { memory } : {}),
       lastWritten: () => load(exchange),
     })
   }
@@ -191,7 +191,7 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
   const { attributes, clearAll, clearDead, clearReplaced, isPresent, scope } = createSessionCookies(parts)
   const marker = createLogoutMarker({ config, sealer, clientTag, scope })
   const { initial, carriesEndedSession, load, loadAll, remember } = reader({ ...parts, connections, marker })
-  const pack = packer({ clientTag, config, sealer, connections, attributes, load })
+  const pack = packer({ ...parts, connections, attributes, load })
 
   /** Replaces all sessions of the request by a new one, because the next request could load another one of them. */
   async function replace(exchange: Exchange, session: StoredSession): Promise<void> {

@@ -41,12 +41,10 @@ const MAX_MARKERS = 16
 /** Maximum number of sessions that one marker names. */
 const MAX_SESSION_KEYS = 16
 
-/* Version 2 has several session keys. A marker of one session is written as version 1, which every release reads. */
-const PARTS = /^[12]\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{22,}(?:~[A-Za-z0-9_-]{22,})*)\.([0-9a-z]{1,11})$/
+const PARTS = /^1\.([A-Za-z0-9_-]+)\.([A-Za-z0-9_-]{22,}(?:~[A-Za-z0-9_-]{22,})*)\.([0-9a-z]{1,11})$/
 
 function encodeMarker({ clientTag, sessionKeys, writtenAt }: EndedSessions): Bytes {
-  const version = sessionKeys.length === 1 ? 1 : 2
-  return utf8([version, clientTag, sessionKeys.join('~'), writtenAt.toString(36)].join('.'))
+  return utf8([1, clientTag, sessionKeys.join('~'), writtenAt.toString(36)].join('.'))
 }
 
 /** Decodes a marker. Returns null for another version or invalid bytes; never throws. */

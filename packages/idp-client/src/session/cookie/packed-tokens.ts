@@ -47,7 +47,7 @@ export function packToken(token: string): Token {
   return { kind: TEXT, parts: [utf8(token)] }
 }
 
-function unpackToken({ kind, parts }: Token): string {
+export function unpackToken({ kind, parts }: Token): string {
   return kind === TEXT ? text(parts[0] ?? new Uint8Array()) : parts.map((part) => toBase64url(part)).join('.')
 }
 
@@ -62,36 +62,27 @@ export function mapTokens(property: unknown, replace: (token: unknown) => unknow
   return copy
 }
 
-/** Returns the function that replaces the index of a token by the token. */
-export function createRestorer(tokens: readonly Token[]): (index: unknown) => unknown {
-  return (index) => {
-    const token = typeof index === 'number' ? tokens[index] : undefined
-    return token ? unpackToken(token) : index
+/** Reads bytes from the start to the end. */
+export class ByteReader {
+  readonly #bytes: Uint8Array
+  #offset = 0
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes
   }
-}
 
-/** Returns the next bytes; throws a RangeError if there are fewer. */
-export interface Reader {
-  (length: number): Uint8Array
-  rest(): Uint8Array
-  /** Throws a RangeError if bytes are left. */
-  assertEnd(): void
-}
-
-export function createReader(bytes: Uint8Array): Reader {
-  let offset = 0
-  const take = (length: number): Uint8Array => {
-    const part = bytes.subarray(offset, offset + length)
+  /** Returns the next bytes; throws a RangeError if there are fewer. */
+  take(length: number): Uint8Array {
+    const part = this.#bytes.subarray(this.#offset, this.#offset + length)
     if (part.length !== length) throw new RangeError('out of bounds')
-    offset += length
+    this.#offset += length
     return part
   }
-  return Object.assign(take, {
-    rest: () => take(bytes.length - offset),
-    assertEnd() {
-      if (offset !== bytes.length) throw new RangeError('too many bytes')
-    },
-  })
+
+  /** Throws a RangeError if bytes are left. */
+  assertEnd(): void {
+    if (this.#offset !== this.#bytes.length) throw new RangeError('too many bytes')
+  }
 }
 
 /** Returns the user's claims in the payload of an ID token; empty if the payload is not an object. */

@@ -7,9 +7,11 @@ import { logout } from '../../flows/logout.ts'
 import { touchSession } from '../../flows/touch-session.ts'
 import { updateSession } from '../../flows/update-session.ts'
 import type { Exchange } from '../../http/exchange.ts'
+import { redeemInStore } from '../../tokens/refresh/coordinator.ts'
+import type { Redemption } from '../../tokens/refresh/state.ts'
 import { createSession, freshlyStored } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
-import type { SessionChange } from '../storage.ts'
+import type { StoredSession } from '../model/stored-session.ts'
 
 /** The least that a store must have, with what was asked of it; `down` makes the named members fail. */
 class MapStore implements SessionDataStore {
@@ -384,11 +386,11 @@ describe('a store that fails', () => {
 })
 
 describe('redemptions', () => {
-  type Shared = NonNullable<Engine['sessions']['distributed']>
+  type Work = Parameters<typeof redeemInStore<Redemption>>[2]
 
-  function sharedOf(engine: Engine): Shared {
-    if (!engine.sessions.distributed) throw new Error('sessions are in a store')
-    return engine.sessions.distributed
+  const redeem = async (engine: Engine, session: StoredSession, work: Work): Promise<Redemption> => {
+    const store = (await engine.sessions.distributed?.()) ?? expect.fail('sessions are in a store')
+    return redeemInStore(store, session, work)
   }
 
   const renewed = async (current: Awaited<ReturnType<Engine['sessions']['load']>>) => {
@@ -404,7 +406,7 @@ describe('redemptions', () => {
     await signIn(one)
     const session = await one.engine.sessions.load(cookies.exchange())
     if (!session) throw new Error('nobody is signed in')
-    await sharedOf(one.engine).exclusively(session, renewed)
+    await redeem(one.engine, session, renewed)
     expect(store.record.tokenSet).toMatchObject({ accessToken: 'new', refreshToken: 'next' })
   })
 
@@ -413,18 +415,15 @@ describe('redemptions', () => {
     await signIn(one)
     const session = await one.engine.sessions.load(cookies.exchange())
     if (!session) throw new Error('nobody is signed in')
-    await sharedOf(one.engine).exclusively(session, renewed)
+    await redeem(one.engine, session, renewed)
     const tried: (string | undefined)[] = []
-    const { session: after } = await sharedOf(one.engine).exclusively(
-      session,
-      async (current): Promise<SessionChange> => {
-        const { refreshToken, ...rest } = current.data.tokenSet
-        tried.push(refreshToken)
-        if (refreshToken === 'next') return { session: current }
-        const dead = { ...current, data: { ...current.data, tokenSet: rest } }
-        return { session: dead, failure: new Error('invalid_grant') }
-      },
-    )
+    const { session: after } = await redeem(one.engine, session, async (current): Promise<Redemption> => {
+      const { refreshToken, ...rest } = current.data.tokenSet
+      tried.push(refreshToken)
+      if (refreshToken === 'next') return { session: current }
+      const dead = { ...current, data: { ...current.data, tokenSet: rest } }
+      return { session: dead, failure: new Error('invalid_grant') }
+    })
     expect(tried).toEqual(['alice-refresh', 'next'])
     expect(after.data.tokenSet.refreshToken).toBe('next')
     expect(store.record.tokenSet.refreshToken).toBe('next')
@@ -435,7 +434,7 @@ describe('redemptions', () => {
     await signIn(one)
     const session = await one.engine.sessions.load(cookies.exchange())
     if (!session) throw new Error('nobody is signed in')
-    const ended = sharedOf(one.engine).exclusively(session, async (current) => {
+    const ended = redeem(one.engine, session, async (current) => {
       store.records.clear()
       return renewed(current)
     })
@@ -449,7 +448,7 @@ describe('redemptions', () => {
     const session = await one.engine.sessions.load(cookies.exchange())
     if (!session) throw new Error('nobody is signed in')
     store.down.add('set')
-    const { session: kept } = await withoutWaiting(() => sharedOf(one.engine).exclusively(session, renewed))
+    const { session: kept } = await withoutWaiting(() => redeem(one.engine, session, renewed))
     expect(kept.data.tokenSet.refreshToken).toBe('next')
     expect(store.record.tokenSet.refreshToken).toBe('alice-refresh')
     expect((await loaded(one.engine))?.tokenSet.refreshToken).toBe('next')
@@ -472,7 +471,7 @@ describe('redemptions', () => {
     onTestFinished(() => void Reflect.deleteProperty(globalThis, context))
     store.down.add('set')
     await withoutWaiting(async () => {
-      await sharedOf(one.engine).exclusively(session, renewed)
+      await redeem(one.engine, session, renewed)
       const first = Promise.all([...kept])
       const attempts = kept.length
       const turn = (): Promise<string> => new Promise((resolve) => setImmediate(() => resolve('not ended')))

@@ -1,56 +1,134 @@
-import type { Config } from '../../config/config.ts'
-import type { SessionDataStore } from '../../config/options.ts'
-import type { Sealer } from '../../crypto/seal.ts'
-import type { Exchange } from '../../http/exchange.ts'
+import type { Exchange, RequestCookies } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
-import { chain } from '../../lib/chain.ts'
-import type { SessionCookies } from '../cookie/cookies.ts'
+import { all, chain } from '../../lib/chain.ts'
+import { monotonic } from '../../lib/clock.ts'
+import type { SessionCookieParts } from '../cookie/cookies.ts'
 import { createSessionCookies } from '../cookie/cookies.ts'
-import { endsAt, toTimes } from '../model/lifetime.ts'
+import { isAlive, isRollingDue, toTimes } from '../model/lifetime.ts'
 import type { SessionReference } from '../model/reference.ts'
-import { encodeReference } from '../model/reference.ts'
-import type { StoredSession } from '../model/stored-session.ts'
-import { forgetProcessTokens } from '../process-tokens.ts'
-import type { DistributedSessionStorage, SessionCreation } from '../storage.ts'
-import { createGuardedStore } from './guarded-store.ts'
-import { isRecordOf, recordId } from './record.ts'
-import { exclusiveRedemption } from './redemption.ts'
-import type { StoreReader } from './store-reader.ts'
-import { createStoreReader } from './store-reader.ts'
-import type { StoreRecords } from './store-records.ts'
-import { createStoreRecords } from './store-records.ts'
+import { decodeReference, encodeReference } from '../model/reference.ts'
+import type { Snapshot, StoredSession } from '../model/stored-session.ts'
+import type { SessionSlot } from '../session-slot.ts'
+import { sessionSlot } from '../session-slot.ts'
+import type {
+  DistributedSessionStorage,
+  DistributedSessions,
+  ProcessMemory,
+  SessionCreation,
+} from '../storage.ts'
+import type { CompleteStore } from './complete-store.ts'
+import { recordId } from './record.ts'
+import { StoreRecords, toSnapshot } from './store-records.ts'
 
-export interface StoreSessionParts {
-  readonly config: Config
-  readonly store: SessionDataStore
-  readonly sealer: Sealer
-  /** Tag of provider and client, see `StoredSession.clientTag`. */
-  readonly clientTag: () => MaybePromise<string>
-  readonly baseUrl: (exchange: Exchange) => string
+export interface StoreSessionParts extends SessionCookieParts {
+  readonly store: CompleteStore
+  /** The memory of this process, which forgets sessions when they end. Default: none. */
+  readonly memory?: ProcessMemory
 }
 
-/** Creates the function that stages the cookie of a session. */
-function cookieWriter(
-  { clientTag, config, sealer }: StoreSessionParts,
-  { attributes, clearAll, clearReplaced }: SessionCookies,
-  reader: StoreReader,
-): (exchange: Exchange, session: StoredSession, isNew: boolean) => Promise<void> {
-  const { name } = config.session.cookie
-  const kept = new Set([name])
-  return async (exchange, session, isNew) => {
-    const { httpOnly: _always, maxAge, ...scope } = attributes(exchange, session)
-    const reference = {
-      clientTag: await clientTag(),
-      sessionKey: session.sessionKey,
-      writtenAt: config.clock(),
+/** Maximum number of sessions that one request can name. */
+const MAX_REFERENCES = 16
+/** Maximum number of records that one request reads, until one of them is a live session. */
+const MAX_READS = 5
+
+const UNTRIED =
+  `A request names more than ${MAX_READS} sessions, of which the first ${MAX_READS} are not alive; the others were not ` +
+  'read. Give each application on this host its own session.cookie.name.'
+
+/** Returns the references of a client, without duplicates, the latest first. */
+function selectLatest(
+  references: readonly (SessionReference | null)[],
+  clientTag: string,
+): SessionReference[] {
+  const found = new Map<string, SessionReference>()
+  for (const reference of references) {
+    if (found.size === MAX_REFERENCES) break
+    if (reference?.clientTag !== clientTag) continue
+    const before = found.get(reference.sessionKey)
+    if (!before || before.writtenAt < reference.writtenAt) found.set(reference.sessionKey, reference)
+  }
+  // The one that was written last is most likely alive; the browser sends them in no useful order.
+  return [...found.values()].sort((a, b) => b.writtenAt - a.writtenAt)
+}
+
+/** Reads the sessions of one client from the store, each once per request. */
+class RequestSessions {
+  readonly #parts: StoreSessionParts
+  readonly #records: StoreRecords
+
+  constructor(parts: StoreSessionParts, records: StoreRecords) {
+    this.#parts = parts
+    this.#records = records
+  }
+
+  slot(exchange: RequestCookies): SessionSlot {
+    return sessionSlot(exchange, this.#parts.config)
+  }
+
+  /**
+   * Returns the references in the request's cookies: of this client, without duplicates, the latest first, at most
+   * `MAX_REFERENCES`. Does not call the store.
+   */
+  references(exchange: RequestCookies): MaybePromise<readonly SessionReference[]> {
+    const slot = this.slot(exchange)
+    slot.references ??= this.#decrypt(exchange)
+    return slot.references
+  }
+
+  /** Decrypts all cookies of the name: a sibling domain or another path may have set some, too. */
+  #decrypt({ cookies }: RequestCookies): MaybePromise<readonly SessionReference[]> {
+    const { clientTag, config, sealer } = this.#parts
+    const opened = cookies
+      .all(config.session.cookie.name)
+      .map((sealed) => chain(sealer.open('session-id', sealed), (bytes) => bytes && decodeReference(bytes)))
+    return chain(all(opened), (references) => chain(clientTag(), (tag) => selectLatest(references, tag)))
+  }
+
+  /** Returns the live session as the store returned it at the first read. */
+  initial(exchange: RequestCookies): MaybePromise<Snapshot | null> {
+    const slot = this.slot(exchange)
+    if (slot.initial === undefined)
+      slot.initial = chain(this.references(exchange), (named) =>
+        named.length === 0 ? null : this.#findLive(slot, named),
+      )
+    return slot.initial
+  }
+
+  /** Returns the live session with the changes of this request. */
+  current(exchange: RequestCookies): MaybePromise<Snapshot | null> {
+    const { current } = this.slot(exchange)
+    return current === undefined ? this.initial(exchange) : current
+  }
+
+  /** Sets the session that this request loads from now on; null for none. */
+  adopt(exchange: RequestCookies, session: StoredSession | null): void {
+    this.slot(exchange).current = session && toSnapshot(session)
+  }
+
+  /** Reads one record after the other until one is a live session. */
+  async #findLive(slot: SessionSlot, named: readonly SessionReference[]): Promise<Snapshot | null> {
+    for (const reference of named.slice(0, MAX_READS)) {
+      const known = await this.#records.read(reference.sessionKey)
+      const live = known && this.#toLive(reference, known)
+      if (live) return live
     }
-    const value = await sealer.seal('session-id', encodeReference(reference))
-    if (isNew) clearAll(exchange, kept)
-    else await clearReplaced(exchange, kept, session.sessionKey)
-    exchange.cookies.set({ name, scope }, value, maxAge)
-    reader.refer(exchange, reference)
-    const bytes = name.length + 1 + value.length
-    config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: 1 })
+    if (named.length > MAX_READS) {
+      slot.hasUntried = true
+      this.#parts.config.log.once(UNTRIED, 'SESSION_COOKIE_SHARED')
+    }
+    return null
+  }
+
+  /** Returns the record of a reference if it is a live session of the same client. */
+  #toLive({ clientTag, writtenAt }: SessionReference, known: Snapshot): Snapshot | null {
+    const { clock, session: rules } = this.#parts.config
+    const { session } = known
+    if (session.clientTag !== undefined && session.clientTag !== clientTag) return null
+    const now = clock()
+    const times = toTimes(session)
+    if (!isAlive(times, rules, now)) return null
+    const isOld = isRollingDue({ ...times, usedAt: writtenAt }, rules, now)
+    return isOld ? { ...known, session: { ...session, stale: session.data } } : known
   }
 }
 
@@ -73,76 +151,106 @@ async function createOnce(
   return session
 }
 
+/** Creates the operations for a refresh. */
+function createDistributed(
+  store: CompleteStore,
+  records: StoreRecords,
+  requests: RequestSessions,
+): DistributedSessions {
+  return {
+    async lock(sessionKey) {
+      const lock = await store.lock(await recordId(sessionKey))
+      if (!lock) return undefined
+      return {
+        until: monotonic() + store.leaseMilliseconds,
+        // Retried once, because the first call on an idle connection may fail. Otherwise others wait until the lock expires.
+        release: () => lock.release().catch(() => lock.release().catch(store.report)),
+      }
+    },
+    read: async (sessionKey) => (await records.read(sessionKey))?.session ?? null,
+    persist: (found, changed) => records.persist({ session: found, initial: () => found.data }, changed),
+    flush: (sessionKey) => records.flush(sessionKey),
+    adopt: (exchange, session) => requests.adopt(exchange, session),
+    async currentId(exchange) {
+      const known = await requests.current(exchange)
+      return known && recordId(known.session.sessionKey)
+    },
+  }
+}
+
 /**
  * Creates a storage that keeps sessions in the application's store. The cookie contains the encrypted session key. Only a
  * login creates a record, so that a deleted one is not restored.
  */
 export function createStoreSessionStorage(parts: StoreSessionParts): DistributedSessionStorage {
-  const { clientTag, config, sealer } = parts
-  const { cookie: _cookie, ...rules } = config.session
-  const store = createGuardedStore(config, parts.store, isRecordOf)
-  const records = createStoreRecords(store, (session) => endsAt(toTimes(session), rules))
+  const { clientTag, config, sealer, store } = parts
+  const { name } = config.session.cookie
+  const own = new Set([name])
+  const records = new StoreRecords(config, store)
   const cookies = createSessionCookies(parts)
-  const reader = createStoreReader({ clientTag, config, records, sealer })
-  const stageCookie = cookieWriter(parts, cookies, reader)
+  const requests = new RequestSessions(parts, records)
+
+  async function stageCookie(exchange: Exchange, session: StoredSession, isNew: boolean): Promise<void> {
+    const { httpOnly: _always, maxAge, ...scope } = cookies.attributes(exchange, session)
+    const { sessionKey } = session
+    const reference = { clientTag: await clientTag(), sessionKey, writtenAt: config.clock() }
+    const value = await sealer.seal('session-id', encodeReference(reference))
+    if (isNew) cookies.clearAll(exchange, own)
+    else await cookies.clearReplaced(exchange, own, sessionKey)
+    exchange.cookies.set({ name, scope }, value, maxAge)
+    requests.slot(exchange).references = [reference]
+    const bytes = name.length + 1 + value.length
+    config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: 1 })
+  }
 
   /** Deletes the records that a request names. Best effort: a failure is reported, and blocks neither logout nor login. */
   async function forget(references: readonly SessionReference[]): Promise<void> {
-    for (const { sessionKey } of references) forgetProcessTokens(sessionKey)
+    for (const { sessionKey } of references) parts.memory?.forget(sessionKey)
     await Promise.all(references.map(({ sessionKey }) => records.forget(sessionKey).catch(store.report)))
   }
 
+  const distributed = createDistributed(store, records, requests)
+
   return {
-    load: (exchange) => chain(reader.current(exchange), (known) => known?.session ?? null),
+    load: (exchange) => chain(requests.current(exchange), (known) => known?.session ?? null),
 
     async initial(exchange) {
-      const known = await reader.initial(exchange)
+      const known = await requests.initial(exchange)
       return known && { ...known.session, data: known.initial() }
     },
 
     async save(exchange, given, { creation = {} } = {}) {
       const { stale: _older, ...rest } = given
-      const session = {
-        ...rest,
-        clientTag: await clientTag(),
-        usedAt: Math.max(given.usedAt, config.clock()),
-      }
-      const named = await reader.references(exchange)
-      const isNew =
-        creation.stored !== undefined || !named.some(({ sessionKey }) => sessionKey === session.sessionKey)
+      const usedAt = Math.max(given.usedAt, config.clock())
+      const session = { ...rest, clientTag: await clientTag(), usedAt }
+      const isSame = ({ sessionKey }: { readonly sessionKey: string }) => sessionKey === session.sessionKey
+      const named = await requests.references(exchange)
+      const isNew = creation.stored !== undefined || !named.some(isSame)
       let kept: StoredSession | null
       if (isNew) {
         kept = await createOnce(records, creation, session)
         // The next request could load another one of them.
-        if (kept) await forget(named.filter(({ sessionKey }) => sessionKey !== session.sessionKey))
+        if (kept) await forget(named.filter((reference) => !isSame(reference)))
       } else {
-        const known = await reader.current(exchange)
-        kept = known?.session.sessionKey === session.sessionKey ? await records.write(known, session) : null
+        const known = await requests.current(exchange)
+        kept = known && isSame(known.session) ? await records.write(known, session) : null
       }
-      reader.adopt(exchange, kept)
+      requests.adopt(exchange, kept)
       if (kept) await stageCookie(exchange, kept, isNew)
       return kept !== null
     },
 
     async destroy(exchange) {
-      await forget(await reader.references(exchange))
+      await forget(await requests.references(exchange))
       cookies.clearAll(exchange)
-      reader.adopt(exchange, null)
+      requests.adopt(exchange, null)
     },
 
     async sweep(exchange) {
-      if (!cookies.isPresent(exchange.cookies) || (await reader.current(exchange))) return false
-      if (reader.hasUntried(exchange)) return false
-      return cookies.clearDead(exchange)
+      if (!cookies.isPresent(exchange.cookies) || (await requests.current(exchange))) return false
+      return requests.slot(exchange).hasUntried ? false : cookies.clearDead(exchange)
     },
 
-    distributed: {
-      exclusively: exclusiveRedemption({ store, records }),
-      adopt: async (exchange, session) => reader.adopt(exchange, session),
-      async currentId(exchange) {
-        const known = await reader.current(exchange)
-        return known && recordId(known.session.sessionKey)
-      },
-    },
+    distributed: () => distributed,
   }
 }

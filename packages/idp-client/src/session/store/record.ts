@@ -1,40 +1,30 @@
 import { hashToken } from '../../crypto/random.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
+import { setOwn, shallowCopy } from '../../lib/own-properties.ts'
 import { provenIn, readAuthentication } from '../model/authentication.ts'
 import type { SessionData, StoredInternalData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
-import { copySession, isSessionData } from '../model/stored-session.ts'
+import { isSessionData } from '../model/stored-session.ts'
 
 /** Returns the id of a session's record: a hash, so that the contents of a store do not allow to create cookies. */
 export function recordId(sessionKey: string): MaybePromise<string> {
   return hashToken(`session ${sessionKey}`, 32)
 }
 
-const RECORD_ID = /^[\w-]{43}$/
-
 /** Returns whether a value has the form of a record id. A store is never called with another one. */
 export function isRecordId(id: string): boolean {
-  return RECORD_ID.test(id)
+  return /^[\w-]{43}$/.test(id)
 }
 
 /** Converts a session to its record: JSON, whatever hooks and applications put into it. */
 export function toRecord(session: StoredSession, id: string): SessionData {
-  const { requestedAuthentication, authentication, clientTag, data, fromLink, ownScope, usedAt } =
-    copySession(session)
-  const { iss, sub } = provenIn(session)
-  const internal: StoredInternalData = {
-    ...data.internal,
-    id,
-    usedAt,
-    ...(clientTag === undefined ? {} : { client: clientTag }),
-    ...(requestedAuthentication === undefined ? {} : { asked: requestedAuthentication }),
-    ...(ownScope === undefined ? {} : { ownScope }),
-    ...(fromLink ? { fromLink } : {}),
-    ...(typeof iss === 'string' ? { iss } : {}),
-    sub: typeof sub === 'string' ? sub : data.user.sub,
-    ...(authentication ? { authentication } : {}),
-  }
-  return { ...data, internal }
+  const { authentication, clientTag: client, data, fromLink, ownScope, usedAt } = session
+  const { requestedAuthentication: asked } = session
+  const proven = provenIn(session)
+  const iss = typeof proven.iss === 'string' ? proven.iss : undefined
+  const sub = typeof proven.sub === 'string' ? proven.sub : data.user.sub
+  const own = { id, usedAt, client, asked, ownScope, fromLink, iss, sub, authentication }
+  return JSON.parse(JSON.stringify({ ...data, internal: { ...data.internal, ...own } }))
 }
 
 /** Returns whether a value is a session and the record of this id. */
@@ -73,4 +63,28 @@ export function fromRecord(record: unknown, sessionKey: string): StoredSession |
     ...(internal.fromLink === true ? { fromLink: true } : {}),
     ...(authentication ? { authentication } : {}),
   }
+}
+
+/** Returns a deep copy of JSON; undefined for a value that a round trip through JSON would change. */
+function copyOfJson(value: unknown): unknown {
+  if (typeof value === 'string' || typeof value === 'boolean' || value === null) return value
+  if (typeof value !== 'object') return Number.isFinite(value) ? value : undefined
+  if (Array.isArray(value)) {
+    const items = Array.from(value, copyOfJson)
+    return items.includes(undefined) ? undefined : items
+  }
+  if (Object.getPrototypeOf(value) !== Object.prototype) return undefined
+  const copy = shallowCopy(value as Record<string, unknown>)
+  for (const name of Object.keys(copy)) {
+    const given = copy[name]
+    const property = copyOfJson(given)
+    if (property === undefined) return undefined
+    if (property !== given) setOwn(copy, name, property)
+  }
+  return copy
+}
+
+/** Returns a deep copy of a record as JSON would have it; a store may return values of other types, such as dates. */
+export function copyRecord(record: unknown): unknown {
+  return copyOfJson(record) ?? JSON.parse(JSON.stringify(record ?? null))
 }

@@ -1,0 +1,290 @@
+import type { Config } from '../../config/config.ts'
+import type {
+  LogoutToken,
+  ProviderSession,
+  SessionDataStore,
+  SessionExpiry,
+  SessionLock,
+} from '../../config/options.ts'
+import { randomToken } from '../../crypto/random.ts'
+import type { Remedy } from '../../errors/remedy.ts'
+import type { StoreOperation } from '../../errors/session.ts'
+import { SessionStoreError } from '../../errors/session.ts'
+import { monotonic } from '../../lib/clock.ts'
+import { identify } from '../../lib/identify.ts'
+import { jsonReader } from '../../lib/json-reader.ts'
+import { KeyedMutex } from '../../lib/keyed-mutex.ts'
+import { Lru } from '../../lib/lru.ts'
+import { pause } from '../../lib/pause.ts'
+import { processWide, toKey } from '../../lib/registry.ts'
+import { backoff, retry } from '../../lib/retry.ts'
+import { SingleFlight } from '../../lib/single-flight.ts'
+import { reportFailure } from '../../log/failure.ts'
+import type { SessionData } from '../model/session-data.ts'
+import { copyRecord, isRecordOf } from './record.ts'
+
+/** Interval of the attempts to acquire a lock, in milliseconds. */
+const RETRY_MILLISECONDS = 40
+/** How long a request waits for a lock after the lock should have expired, in milliseconds. */
+const SLACK_MILLISECONDS = 1000
+/** How often a task is tried if it fails although the store can remember its name. */
+const ATTEMPTS = 3
+/** Maximum number of processed names of all stores: only the provider, which signs logout tokens, adds names. */
+const MAX_PROCESSED = 10_000
+/** How long this process remembers that the provider ended a session, in seconds: longer than a callback takes. */
+const REMEMBERED_SECONDS = 600
+/** Maximum number of ended sessions and users of all stores: only the provider, which signs logout tokens, adds them. */
+const MAX_ENDED = 10_000
+
+/** Changes of records in this process, by record id: a hash of the session key. */
+const changes = () => processWide('queue:record-changes/2', () => new KeyedMutex<string>())
+
+/** The tasks that run, and the names of stores that remember none, with their expiry in seconds since the epoch. */
+const processing = () =>
+  processWide('mark:processed-once/4', () => ({
+    running: new SingleFlight<boolean>(),
+    processed: new Lru<string, number>(MAX_PROCESSED),
+  }))
+
+/** Ends of sessions in stores that remember none, in seconds since the epoch. */
+const ended = () =>
+  processWide('mark:ended-at-provider/3', () => new Lru<string, { iat: number; until: number }>(MAX_ENDED))
+
+/* Codes of Node.js, SQLSTATE and names of classes. Matches neither record ids, which are longer, nor e-mail addresses. */
+const NAME = /^[A-Za-z][A-Za-z_]{0,31}$|^[0-9A-Z]{5}$/
+
+const remedies: readonly (readonly [RegExp, Remedy])[] = [
+  [/^(?:ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE)/, 'SESSION_STORE_UNREACHABLE'],
+  [/^(?:42P01|42501|3D000|3F000|28P01|28000)$/, 'SESSION_STORE_NOT_SET_UP'],
+  [/^(?:ClientClosedError|ClientOfflineError|SocketClosedUnexpectedlyError)$/, 'SESSION_STORE_NOT_CONNECTED'],
+]
+
+/** Returns the code or the class of a driver's error. Its message may contain the record. */
+function toReason(cause: unknown): string | undefined {
+  if (!(cause instanceof Error)) return undefined
+  const names: unknown[] = ['code' in cause ? cause.code : undefined, cause.constructor.name]
+  const reason = names.find((name): name is string => typeof name === 'string' && NAME.test(name))
+  return reason === 'Error' ? undefined : reason
+}
+
+/** Wraps a function of a store: throws its failures as `SESSION_STORE_FAILED`. */
+export function guarded<Given extends unknown[], T>(
+  operation: StoreOperation,
+  call: (...given: Given) => Promise<T>,
+): (...given: Given) => Promise<T> {
+  return async (...given) => {
+    try {
+      return await call(...given)
+    } catch (cause) {
+      // An error of this library has more details already.
+      if (cause instanceof SessionStoreError) throw cause
+      const reason = toReason(cause)
+      const [, remedy] = remedies.find(([pattern]) => reason !== undefined && pattern.test(reason)) ?? []
+      throw new SessionStoreError('SESSION_STORE_FAILED', {
+        cause,
+        detail: `Operation: ${reason === undefined ? operation : `${operation}, ${reason}`}.`,
+        operation,
+        ...(reason === undefined ? {} : { reason }),
+        ...(remedy ? { remedy } : {}),
+      })
+    }
+  }
+}
+
+/** Other libraries define an `update` that stores `change` in place of a session, and returns a boolean or nothing. */
+function assertUpdated<T>(updated: T): T {
+  if (typeof updated === 'object') return updated
+  throw new SessionStoreError('SESSION_STORE_FAILED', {
+    detail:
+      'sessionStore.update returned no session and not null: update(id, session) of other libraries does that.',
+    operation: 'update',
+    remedy: 'SESSION_STORE_UPDATE',
+  })
+}
+
+/** Takes the place of a function that the store lacks. */
+function unsupported(name: string): (..._given: unknown[]) => Promise<never> {
+  return async () => {
+    throw new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: `The store has no ${name}.` })
+  }
+}
+
+type Functions = Required<SessionDataStore>
+
+type EndingToken = LogoutToken & { readonly iat: number }
+
+type RecordUpdater = (current: SessionData) => SessionData
+
+/**
+ * The application's store with every function: what it lacks, this process does for itself, or rejects with
+ * `SESSION_STORE_UNSUPPORTED`. No other module asks what a store has. Every failure is thrown as `SESSION_STORE_FAILED`.
+ */
+export class CompleteStore {
+  /** Returns a record, to which nothing else refers, and its JSON if it was parsed. */
+  readonly get: (id: string) => Promise<{ readonly value: unknown } | null>
+  /** How long a lock lasts, in milliseconds. */
+  readonly leaseMilliseconds: number
+  readonly #config: Config
+  readonly #given: SessionDataStore
+  /** Result of the first call of `update`. */
+  #probed: { readonly result: unknown } | undefined
+
+  constructor(config: Config, given: SessionDataStore) {
+    const read = jsonReader(given.get) ?? (async (id) => ({ value: copyRecord(await given.get(id)) }))
+    this.get = guarded('get', read)
+    this.leaseMilliseconds = config.sessionLockTimeout
+    this.#config = config
+    this.#given = given
+  }
+
+  supports(name: keyof SessionDataStore): boolean {
+    return this.#given[name] !== undefined
+  }
+
+  readonly set: Functions['set'] = guarded('set', async (id, session, expiry) => {
+    await this.#assertSignature(expiry)
+    await this.#given.set(id, session, expiry)
+  })
+
+  readonly delete: Functions['delete'] = guarded('delete', (id) =>
+    this.#given.update ? this.#given.delete(id) : this.#inTurn(id, () => this.#given.delete(id)),
+  )
+
+  /** Returns the session as it was written; null, without a write, if the record is not a session. */
+  readonly update: Functions['update'] = guarded('update', async (id, change, expiry) => {
+    await this.#assertSignature(expiry)
+    // One after the other: a store would have to retry concurrent updates of a record.
+    return this.#inTurn(id, () => this.#update(id, change, expiry))
+  })
+
+  /** Calls `update` once, before the first write, for an id that no session has: its result shows its signature. */
+  async #assertSignature(expiry: SessionExpiry): Promise<void> {
+    if (!this.#given.update) return
+    this.#probed ??= { result: await this.#given.update(randomToken(), (current) => current, expiry) }
+    assertUpdated(this.#probed.result)
+  }
+
+  #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
+    return changes().run(id, work, this.#config.httpTimeout)
+  }
+
+  async #update(id: string, change: RecordUpdater, expiry: SessionExpiry): Promise<SessionData | null> {
+    let isSession = true
+    const changeSession: RecordUpdater = (current) => {
+      isSession = isRecordOf(current, id)
+      if (!isSession) throw new Error('the record is not a session')
+      return change(current)
+    }
+    try {
+      if (this.#given.update) return assertUpdated(await this.#given.update(id, changeSession, expiry))
+      // Atomic in this process, but not across processes.
+      const current = await this.#given.get(id)
+      if (!current) return null
+      const changed = changeSession(current)
+      await this.#given.set(id, changed, expiry)
+      return changed
+    } catch (error) {
+      if (isSession) throw error
+      return null
+    }
+  }
+
+  /** Waits until the lock is free. Returns null if the store cannot lock. */
+  readonly lock: (id: string) => Promise<SessionLock | null> = guarded('lock', async (id) => {
+    if (!this.#given.lock) return null
+    // The lock of another process expires before that.
+    const end = monotonic() + this.leaseMilliseconds + SLACK_MILLISECONDS
+    const attempt = async (): Promise<SessionLock | undefined> =>
+      (await this.#given.lock?.(id, this.leaseMilliseconds)) ?? undefined
+    const spacing = { first: RETRY_MILLISECONDS, longest: RETRY_MILLISECONDS, now: monotonic }
+    const lock =
+      (await attempt()) ?? (await retry(attempt, backoff({ ...spacing, limit: end - monotonic() }), pause))
+    if (!lock) throw new Error('the lock of a session could not be acquired')
+    return { release: guarded('lock', () => lock.release()) }
+  })
+
+  /**
+   * Runs `work` once for a name, until it expires: once in all processes if the store remembers names, otherwise once in
+   * this one. Returns false if it ran before. Throws what `work` throws, and may then be called again; a call with the
+   * same name while it runs shares the outcome. Names are unique across clients.
+   */
+  once(name: string, { expiresAt }: SessionExpiry, work: () => Promise<void>): Promise<boolean> {
+    // By store: the provider may send one logout token to several applications of a client, each with its own sessions.
+    const key = toKey(identify(this.#given), name)
+    const { running } = processing()
+    const task = (): Promise<boolean> =>
+      this.#given.once ? this.#onceInStore(name, expiresAt, work) : this.#onceInProcess(key, expiresAt, work)
+    return running.run(key, task, { patience: this.#config.httpTimeout })
+  }
+
+  /**
+   * A name in a store cannot be released, so each attempt uses the next one, and the attempt that succeeds uses the rest.
+   * An attempt that failed, or whose process died, leaves names for another.
+   */
+  async #onceInStore(name: string, expiresAt: number, work: () => Promise<void>): Promise<boolean> {
+    const take = guarded('once', async (part: string) => this.#given.once?.(part, { expiresAt }))
+    const names = Array.from({ length: ATTEMPTS }, (_, attempt) => `${name}.${attempt}`)
+    for (const [index, part] of names.entries()) {
+      if (!(await take(part))) continue
+      await work()
+      await Promise.all(names.slice(index + 1).map(take))
+      return true
+    }
+    return false
+  }
+
+  async #onceInProcess(key: string, expiresAt: number, work: () => Promise<void>): Promise<boolean> {
+    const { processed } = processing()
+    const now = this.#config.clock()
+    if ((processed.get(key) ?? now) > now) return false
+    await work()
+    processed.set(key, expiresAt)
+    return true
+  }
+
+  /** Remembers the end first: a login that is being completed calls `endedAt` after it has stored its session. */
+  readonly deleteByLogoutToken: (token: EndingToken) => Promise<void> = guarded('logout', (token) => {
+    if (!this.#given.endedAt) {
+      const name = this.#toEndedName(token)
+      const iat = Math.max(token.iat, ended().get(name)?.iat ?? token.iat)
+      ended().set(name, { iat, until: this.#config.clock() + REMEMBERED_SECONDS })
+    }
+    const { deleteByLogoutToken = unsupported('deleteByLogoutToken') } = this.#given
+    return this.#deleteForGood(() => deleteByLogoutToken.call(this.#given, token))
+  })
+
+  /** Returns the latest end of a session at the provider that is known, by its `sid` or by the `sub` of its user. */
+  readonly endedAt: Functions['endedAt'] = guarded('endedAt', async (session) => {
+    if (this.#given.endedAt) return this.#given.endedAt(session)
+    const { sid: _sid, ...user } = session
+    const now = this.#config.clock()
+    const ends = [session, user].map((subject) => ended().get(this.#toEndedName(subject)))
+    const times = ends.flatMap((end) => (end && end.until > now ? [end.iat] : []))
+    return times.length > 0 ? Math.max(...times) : null
+  })
+
+  /** A `sid` and a `sub` have different keys, even if they are equal. */
+  #toEndedName({ iss, sid, sub }: ProviderSession): string {
+    return toKey(identify(this.#given), iss, ...(sid === undefined ? ['sub', sub] : ['sid', sid]))
+  }
+
+  readonly listBySubject: Functions['listBySubject'] = guarded('list', (sub) => {
+    const { listBySubject = unsupported('listBySubject') } = this.#given
+    return listBySubject.call(this.#given, sub)
+  })
+
+  readonly deleteBySubject: Functions['deleteBySubject'] = guarded('delete', (sub) => {
+    const { deleteBySubject = unsupported('deleteBySubject') } = this.#given
+    return this.#deleteForGood(() => deleteBySubject.call(this.#given, sub))
+  })
+
+  /** Without `update` deletes once more after the running changes of this process, which may write a deleted record again. */
+  async #deleteForGood<T>(deletion: () => Promise<T>): Promise<T> {
+    const deleted = await deletion()
+    if (!this.#given.update && (await changes().idle(this.#config.httpTimeout))) await deletion()
+    return deleted
+  }
+
+  /** Reports a failure that no caller receives. */
+  readonly report = (error: unknown): void => reportFailure(this.#config.log, error)
+}

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest'
+import { Cookies, engineFor } from '../../../test/support/engine.ts'
+import type { SessionDataStore } from '../../config/options.ts'
+import { randomToken } from '../../crypto/random.ts'
+import { OAuthError } from '../../errors/provider.ts'
+import { freshlyStored } from '../../session/model/session.ts'
+import { memoryStore } from '../../stores/memory.ts'
+import { toTokenRequest } from '../token-request.ts'
+import { getFreshToken } from './access-token.ts'
+
+/**
+ * Two processes on one store that cannot lock. This one sends the refresh token `rt-1`, which the other one redeems
+ * meanwhile: the session then has `rt-2` and an access token that expires after `lifetime` seconds.
+ */
+async function overtaken(lifetime: number) {
+  const { get, set, delete: remove, update } = memoryStore({ name: randomToken() })
+  const sessionStore: SessionDataStore = { get, set, delete: remove, update }
+  const { clock, engine } = engineFor({ sessionStore })
+  const cookies = new Cookies()
+  const tokenSet = { accessToken: 'at-1', expiresAt: clock.now, refreshToken: 'rt-1' }
+  const data = { user: { sub: 'alice' }, tokenSet, internal: { createdAt: clock.now } }
+  const exchange = cookies.exchange()
+  const session = freshlyStored(data, clock.now)
+  await engine.sessions.save(exchange, session)
+  cookies.take(exchange)
+  const sent: string[] = []
+  const refresh = async ({ refreshToken }: { refreshToken: string }) => {
+    sent.push(refreshToken)
+    if (refreshToken === 'rt-1') {
+      const theirs = { accessToken: 'at-2', expiresAt: clock.now + lifetime, refreshToken: 'rt-2' }
+      const other = cookies.exchange()
+      const loaded = await engine.sessions.load(other)
+      if (!loaded) throw new Error('no session')
+      await engine.sessions.save(other, { ...loaded, data: { ...loaded.data, tokenSet: theirs } })
+      throw new OAuthError('OAUTH_ERROR', { error: 'invalid_grant' })
+    }
+    return { accessToken: 'at-3', refreshToken: 'rt-3', tokenType: 'Bearer', expiresAt: clock.now + 60 }
+  }
+  const ask = async (force: boolean): Promise<string> => {
+    const { clientTag, config, sealer, sessions } = engine
+    const on = cookies.exchange()
+    const loaded = await sessions.load(on)
+    if (!loaded) throw new Error('no session')
+    const want = { ...toTokenRequest(config.authorization, {}), force }
+    return (await getFreshToken({ clientTag, config, sealer, sessions, refresh }, on, loaded, want))
+      .accessToken
+  }
+  const stored = async () => (await engine.sessions.load(cookies.exchange()))?.data.tokenSet
+  return { ask, sent, stored }
+}
+
+test('[Q3] if another process has redeemed the token first, and its access token is valid, nothing is redeemed again', async () => {
+  const { ask, sent, stored } = await overtaken(60)
+  expect(await ask(true)).toBe('at-2')
+  expect(sent).toEqual(['rt-1'])
+  expect(await stored()).toMatchObject({ accessToken: 'at-2', refreshToken: 'rt-2' })
+})
+
+test('[Q3] if the access token of the other process has expired, its refresh token is redeemed', async () => {
+  const { ask, sent, stored } = await overtaken(-1)
+  expect(await ask(false)).toBe('at-3')
+  expect(sent).toEqual(['rt-1', 'rt-2'])
+  expect(await stored()).toMatchObject({ accessToken: 'at-3', refreshToken: 'rt-3' })
+})

@@ -1,0 +1,128 @@
+import { AccessTokenError } from '../../errors/access-token.ts'
+import { isIdpError } from '../../errors/base.ts'
+import type { Exchange, RequestHeaders } from '../../http/exchange.ts'
+import { isNavigation, isPrefetch } from '../../http/request-kind.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
+import type { StoredSession } from '../../session/model/stored-session.ts'
+import { withoutRefreshToken } from '../apply.ts'
+import type { MfaContextParts } from '../mfa-context.ts'
+import { orMfaRequired } from '../mfa-demand.ts'
+import type { Entry } from '../select.ts'
+import type { TokenRequest } from '../token-request.ts'
+import { deadSince, findToken, makeRoomForPending, selectToken } from './process-memory.ts'
+import type { GrantParts } from './redeem.ts'
+import type { Redemption } from './state.ts'
+
+export interface FreshTokenParts extends GrantParts, MfaContextParts {}
+
+/** The token that a call needs, and the session of its request. */
+interface Wanted {
+  readonly session: StoredSession
+  readonly want: TokenRequest
+  /** Still valid, and returned if there is no refresh. */
+  readonly fallback?: Entry
+}
+
+/**
+ * Returns a valid access token for a token request, refreshed if necessary. A forced refresh never returns the token that it
+ * was to replace. Throws `AccessTokenError`: `MISSING_SESSION` if the session has ended meanwhile, `MISSING_REFRESH_TOKEN`,
+ * `FAILED_TO_REFRESH_TOKEN` (`cause`: error of the provider or the network), `REFRESH_NOT_PERSISTABLE`;
+ * `SESSION_STORE_FAILED`; `MfaRequiredError` if the provider requires another factor.
+ */
+export function getFreshToken(
+  parts: FreshTokenParts,
+  exchange: Exchange,
+  session: StoredSession,
+  want: TokenRequest,
+): MaybePromise<Entry> {
+  const selection = selectToken(parts.config, session, want, parts.config.tokenRefreshBuffer)
+  if (selection.kind === 'usable') return selection.entry
+  return refreshedToken(parts, exchange, { session, want, ...selection })
+}
+
+/** Returns the refreshed token. */
+async function refreshedToken(parts: FreshTokenParts, exchange: Exchange, wanted: Wanted): Promise<Entry> {
+  const { fallback, session, want } = wanted
+  const { refreshToken } = session.data.tokenSet
+  const obstacle = await findObstacle(parts, exchange, session)
+  if (obstacle || refreshToken === undefined) {
+    if (fallback) return fallback
+    throw new AccessTokenError(obstacle ?? 'MISSING_REFRESH_TOKEN')
+  }
+  // Loaded at the first refresh.
+  const [{ failedWith, refresh, reportFailed }, { toPurpose }] = await Promise.all([
+    import('./coordinator.ts'),
+    import('./redeem.ts'),
+  ])
+  try {
+    const redemption = await refresh(parts, exchange, toPurpose(parts, session, refreshToken, want))
+    const entry = tokenAfter(parts, wanted, redemption)
+    if (entry) return entry
+    // The provider has rejected it in another process, which removed it.
+    if (redemption.failure === undefined && redemption.session.data.tokenSet.refreshToken === undefined)
+      throw new AccessTokenError('MISSING_REFRESH_TOKEN')
+    throw failedWith(redemption.failure)
+  } catch (error) {
+    // Another process ended the session while its token was redeemed.
+    if (isIdpError(error, 'MISSING_SESSION')) throw new AccessTokenError('MISSING_SESSION')
+    if (fallback) {
+      reportFailed(parts.config, error)
+      return fallback
+    }
+    if (isIdpError(error) && error.name === 'AccessTokenError') throw error
+    if (isIdpError(error, 'SESSION_STORE_FAILED')) throw error
+    throw await orMfaRequired(parts, failedWith(error), { wanted: want, session })
+  }
+}
+
+/**
+ * Returns why the refresh token is not redeemed, without a request to the provider. Removes a rejected refresh token from the
+ * session if it is due.
+ */
+async function findObstacle(
+  parts: FreshTokenParts,
+  exchange: Exchange,
+  session: StoredSession,
+): Promise<'MISSING_REFRESH_TOKEN' | 'REFRESH_NOT_PERSISTABLE' | undefined> {
+  const { config, sessions } = parts
+  const since = await deadSince(parts, session.data)
+  if (since !== undefined) {
+    if (mayRemove(exchange, since, config.clock()))
+      await sessions.save(exchange, { ...session, data: withoutRefreshToken(session.data) })
+    return 'MISSING_REFRESH_TOKEN'
+  }
+  if (session.data.tokenSet.refreshToken === undefined) return 'MISSING_REFRESH_TOKEN'
+  if (sessions.distributed || exchange.canWrite()) return undefined
+  return config.processLasts && makeRoomForPending(config.clock()) ? undefined : 'REFRESH_NOT_PERSISTABLE'
+}
+
+/** Returns the token after a redemption, which another request may have started; `undefined` if that has brought none. */
+function tokenAfter(
+  { config }: FreshTokenParts,
+  { session: before, want }: Wanted,
+  { entry, failure, session: after }: Redemption,
+): Entry | undefined {
+  const found = selectToken(config, after, { ...want, force: false }, 0)
+  const usable = found.kind === 'usable' ? found.entry : undefined
+  if (entry) return usable ?? entry
+  if (failure !== undefined) return undefined
+  if (!want.force) return usable
+  return usable?.accessToken === findToken(config, before, want)?.accessToken ? undefined : usable
+}
+
+/** Seconds for which a session whose refresh token was rejected is not written. */
+const QUIET_SECONDS = 60
+
+/** Returns whether a page of this application, or the user, caused the request. */
+function isOwn(headers: RequestHeaders): boolean {
+  const site = headers.get('sec-fetch-site')
+  return site === null || site === 'same-origin' || site === 'none' || isNavigation(headers)
+}
+
+/**
+ * Returns whether a session may be written without its rejected refresh token: after this time the browser would have sent a
+ * newer one.
+ */
+export function mayRemove({ canWrite, request: { headers } }: Exchange, since: number, now: number): boolean {
+  return canWrite() && now >= since + QUIET_SECONDS && !isPrefetch(headers) && isOwn(headers)
+}

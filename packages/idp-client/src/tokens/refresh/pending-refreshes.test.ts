@@ -1,0 +1,209 @@
+import { expect, test } from 'vitest'
+import { Cookies, engineFor } from '../../../test/support/engine.ts'
+import { randomToken } from '../../crypto/random.ts'
+import { createCookieSessionStorage } from '../../session/cookie/in-cookie.ts'
+import { freshlyStored } from '../../session/model/session.ts'
+import { toTokenRequest } from '../token-request.ts'
+import { verifyInSession } from '../verified.ts'
+import { getFreshToken } from './access-token.ts'
+import { withPendingRefreshes } from './pending-refreshes.ts'
+import {
+  advance,
+  closeFamily,
+  findFamily,
+  isPending,
+  keepUntilSent,
+  markPersisted,
+  openFamily,
+} from './process-memory.ts'
+
+async function signedIn() {
+  const { clock, engine } = engineFor()
+  const cookies = new Cookies()
+  const first = `rt-${randomToken()}`
+  const tokenSet = { accessToken: 'at-1', expiresAt: clock.now, refreshToken: first }
+  const exchange = cookies.exchange()
+  const data = { user: { sub: 'alice' }, tokenSet, internal: { createdAt: clock.now } }
+  await engine.sessions.save(exchange, freshlyStored(data, clock.now))
+  cookies.take(exchange)
+  const redeemed: string[] = []
+  const refresh = async ({ refreshToken }: { refreshToken: string }) => {
+    redeemed.push(refreshToken)
+    const tokens = { accessToken: `at-${redeemed.length + 1}`, refreshToken: `${first}+${redeemed.length}` }
+    return { ...tokens, tokenType: 'Bearer', expiresAt: clock.now + 60 }
+  }
+  const { clientTag, config, sealer, sessions } = engine
+  const ask = async (on: ReturnType<Cookies['exchange']>) => {
+    const session = await sessions.load(on)
+    if (!session) throw new Error('no session')
+    const parts = { clientTag, config, sealer, sessions, refresh }
+    return (await getFreshToken(parts, on, session, toTokenRequest(config.authorization, {}))).accessToken
+  }
+  return { ask, clock, cookies, engine, redeemed }
+}
+
+test('a session that was loaded before a refresh and saved after it does not restore consumed tokens', async () => {
+  const { ask, clock, cookies, engine, redeemed } = await signedIn()
+  const slow = cookies.exchange()
+  const loaded = await engine.sessions.load(slow)
+  const quick = cookies.exchange()
+  expect(await ask(quick)).toBe('at-2')
+  cookies.take(quick)
+  if (loaded) await engine.sessions.save(slow, { ...loaded, usedAt: clock.now })
+  cookies.take(slow)
+  const session = await engine.sessions.load(cookies.exchange())
+  expect(session?.data.tokenSet).toMatchObject({
+    accessToken: 'at-2',
+    refreshToken: expect.stringMatching(/\+1$/),
+  })
+  expect(await ask(cookies.exchange())).toBe('at-2')
+  clock.now += 61
+  expect(await ask(cookies.exchange())).toBe('at-3')
+  expect(new Set(redeemed).size).toBe(redeemed.length)
+})
+
+test('a response that is sent after a later refresh does not make that refresh count as persisted', async () => {
+  const { ask, clock, cookies, redeemed } = await signedIn()
+  const readOnly = () => ({ ...cookies.exchange(), canWrite: () => false })
+  expect(await ask(readOnly())).toBe('at-2')
+  clock.now += 61
+  const slow = cookies.exchange()
+  expect(await ask(slow)).toBe('at-3')
+  clock.now += 61
+  expect(await ask(readOnly())).toBe('at-4')
+  cookies.take(slow)
+  for (const accessToken of ['at-5', 'at-6']) {
+    clock.now += 61
+    expect(await ask(readOnly())).toBe(accessToken)
+  }
+  const next = cookies.exchange()
+  expect(await ask(next)).toBe('at-6')
+  cookies.take(next)
+  clock.now += 61
+  expect(await ask(cookies.exchange())).toBe('at-7')
+  expect(new Set(redeemed).size).toBe(6)
+})
+
+test('a response with older tokens that is sent last leaves the newer ones pending', async () => {
+  const { ask, clock, cookies, redeemed } = await signedIn()
+  const slow = cookies.exchange()
+  expect(await ask(slow)).toBe('at-2')
+  clock.now += 61
+  const quick = cookies.exchange()
+  expect(await ask(quick)).toBe('at-3')
+  cookies.take(quick)
+  cookies.take(slow)
+  clock.now += 600
+  expect(await ask(cookies.exchange())).toBe('at-4')
+  expect(new Set(redeemed).size).toBe(3)
+})
+
+test('a refresh that completes while a session is saved is kept until a response carries it', async () => {
+  const { ask, clock, cookies, engine, redeemed } = await signedIn()
+  const { clientTag, config, sealer } = engine
+  const storage = createCookieSessionStorage({
+    clientTag,
+    config,
+    sealer,
+    baseUrl: () => 'https://app.example.com',
+  })
+  const save: typeof storage.save = async (...given) => {
+    expect(await ask({ ...cookies.exchange(), canWrite: () => false })).toBe('at-2')
+    return storage.save(...given)
+  }
+  const sessions = withPendingRefreshes({ ...storage, save }, { clientTag, config })
+  const slow = cookies.exchange()
+  const loaded = await sessions.load(slow)
+  if (!loaded) throw new Error('no session')
+  await sessions.save(slow, { ...loaded, usedAt: clock.now })
+  cookies.take(slow)
+  expect(await ask(cookies.exchange())).toBe('at-2')
+  clock.now += 61
+  const next = cookies.exchange()
+  expect(await ask(next)).toBe('at-3')
+  cookies.take(next)
+  clock.now += 61
+  expect(await ask(cookies.exchange())).toBe('at-4')
+  expect(new Set(redeemed).size).toBe(3)
+})
+
+test('[C8] a session that was loaded before a step-up and saved after it keeps the scope that a guard requested', async () => {
+  const { clock, cookies, engine } = await signedIn()
+  const slow = cookies.exchange()
+  const loaded = await engine.sessions.load(slow)
+  if (!loaded) throw new Error('no session')
+  const exchange = cookies.exchange()
+  const { clientTag, config, sessions } = engine
+  const grant = { accessToken: 'at-2', refreshToken: 'rt-2', tokenType: 'Bearer', expiresAt: clock.now + 60 }
+  await verifyInSession({ clientTag, config, sessions }, exchange, {
+    session: loaded,
+    want: toTokenRequest(config.authorization, {}),
+    key: 'popup',
+    verify: async () => ({ ...grant, ownScope: 'transfer' }),
+  })
+  cookies.take(exchange)
+  await engine.sessions.save(slow, { ...loaded, usedAt: clock.now })
+  cookies.take(slow)
+  const after = await engine.sessions.load(cookies.exchange())
+  expect([after?.data.tokenSet.accessToken, after?.ownScope]).toEqual(['at-2', 'transfer'])
+})
+
+test('no token is redeemed if it cannot be written and too many are pending already', async () => {
+  const { ask, cookies, engine, redeemed } = await signedIn()
+  const session = await engine.sessions.load(cookies.exchange())
+  if (!session) throw new Error('no session')
+  const families = Array.from({ length: 1000 }, (_, at) => openFamily(`waiting-${at}`, session))
+  for (const family of families) keepUntilSent(engine.config, family, session)
+  const readOnly = () => ({ ...cookies.exchange(), canWrite: () => false })
+  await expect(ask(readOnly())).rejects.toMatchObject({ code: 'REFRESH_NOT_PERSISTABLE' })
+  expect(redeemed).toEqual([])
+  for (const family of families) closeFamily(family)
+  expect(await ask(readOnly())).toBe('at-2')
+})
+
+test('[C2] at most 1000 sessions are pending, also if writes fail', async () => {
+  const { cookies, engine } = await signedIn()
+  const session = await engine.sessions.load(cookies.exchange())
+  if (!session) throw new Error('no session')
+  const families = Array.from({ length: 1001 }, (_, at) => openFamily(`pending-${at}`, session))
+  for (const family of families) keepUntilSent(engine.config, family, session)
+  expect(families.filter(isPending).length).toBeLessThanOrEqual(1000)
+  expect(families.map(isPending)).toEqual(expect.arrayContaining([true, false]))
+  for (const family of families) closeFamily(family)
+})
+
+test('[C2] a pending session is still available after as many other refreshes as are remembered', async () => {
+  const { ask, clock, cookies, engine, redeemed } = await signedIn()
+  const session = await engine.sessions.load(cookies.exchange())
+  if (!session) throw new Error('no session')
+  clock.now += 61
+  expect(await ask({ ...cookies.exchange(), canWrite: () => false })).toBe('at-2')
+  const others = Array.from({ length: 20_001 }, (_, at) => openFamily(`other-${at}`, session))
+  expect(await ask(cookies.exchange())).toBe('at-2')
+  expect(redeemed).toHaveLength(1)
+  for (const family of others) closeFamily(family)
+})
+
+test('[C2] a session that is refreshed often without being written keeps only the tokens of the browser and the latest ones', async () => {
+  const { clock, cookies, engine } = await signedIn()
+  const session = await engine.sessions.load(cookies.exchange())
+  if (!session) throw new Error('no session')
+  const family = openFamily('token-0', session)
+  let last = 0
+  const refresh = (times: number): void => {
+    for (let time = 0; time < times; time += 1) {
+      advance(family, session, [`token-${last}`, `token-${++last}`], clock.now)
+      keepUntilSent(engine.config, family, session)
+      clock.now += 61
+    }
+  }
+  const leads = (token: number) => findFamily(`token-${token}`, session, clock.now) === family
+  refresh(100)
+  expect([leads(0), leads(50), leads(100)]).toEqual([true, false, true])
+  expect(family.keys.length).toBeLessThan(6)
+  markPersisted(family)
+  refresh(100)
+  expect([leads(0), leads(100), leads(150), leads(200)]).toEqual([false, true, false, true])
+  expect(family.keys.length).toBeLessThan(6)
+  closeFamily(family)
+})

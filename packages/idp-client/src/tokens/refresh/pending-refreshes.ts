@@ -1,0 +1,133 @@
+import type { Exchange } from '../../http/exchange.ts'
+import type { MaybePromise } from '../../lib/chain.ts'
+import { chain } from '../../lib/chain.ts'
+import type { CookieSessionStorage } from '../../session/cookie/in-cookie.ts'
+import type { SessionData } from '../../session/model/session-data.ts'
+import type { StoredSession } from '../../session/model/stored-session.ts'
+import { copySession } from '../../session/model/stored-session.ts'
+import { sessionSlot } from '../../session/session-slot.ts'
+import type { SessionStorage } from '../../session/storage.ts'
+import type { ClientParts, TokenFamily } from './process-memory.ts'
+import {
+  closeFamily,
+  findFamily,
+  hasEnded,
+  hasFamilies,
+  keepUntilSent,
+  markEnded,
+  markPersisted,
+  markSent,
+  tokenKey,
+} from './process-memory.ts'
+
+/**
+ * Returns a storage of sessions in cookies that applies the refreshes of this process: a request whose cookie is from before a
+ * refresh loads and saves the session with the new tokens.
+ */
+export function withPendingRefreshes(storage: CookieSessionStorage, parts: ClientParts): SessionStorage {
+  const { config } = parts
+
+  async function getFamily(session: StoredSession): Promise<TokenFamily | undefined> {
+    if (!hasFamilies()) return undefined
+    const { refreshToken } = session.data.tokenSet
+    return refreshToken ? findFamily(await tokenKey(parts, refreshToken), session, config.clock()) : undefined
+  }
+
+  const load = (exchange: Exchange): MaybePromise<StoredSession | null> =>
+    chain(storage.load(exchange), (session) =>
+      session && hasFamilies() ? withPendingRefresh(exchange, session) : session,
+    )
+
+  async function withPendingRefresh(exchange: Exchange, session: StoredSession): Promise<StoredSession> {
+    const family = await getFamily(session)
+    if (!family || !hasOlderTokens(session, family.latest)) return session
+    const usedAt = Math.max(session.usedAt, family.latest.usedAt)
+    const refreshed: StoredSession = { ...copySession(family.latest), usedAt, stale: session.data }
+    sessionSlot(exchange, config).refreshed ??= copySession(refreshed)
+    return refreshed
+  }
+
+  async function endSessions(sessions: readonly StoredSession[]): Promise<void> {
+    for (const session of sessions) {
+      markEnded(session)
+      const family = await getFamily(session)
+      if (family) closeFamily(family)
+    }
+  }
+
+  return {
+    load,
+
+    async initial(exchange) {
+      await load(exchange)
+      return sessionSlot(exchange, config).refreshed ?? storage.initial(exchange)
+    },
+
+    async save(exchange, session, options) {
+      const { stale: _older, ...given } = session
+      // Its cookie would replace a logout, or the session of a later login.
+      if (hasEnded(given)) return false
+      const kept = withLatestTokens(given, await getFamily(given))
+      const before = await storage.load(exchange)
+      const replaced = before?.sessionKey === kept.sessionKey ? [] : await storage.loadAll(exchange)
+      const isKept = await storage.save(exchange, kept, options)
+      await endSessions(replaced.filter(({ sessionKey }) => sessionKey !== kept.sessionKey))
+      // A session without a refresh token is found by its previous one.
+      const own = await getFamily(kept)
+      const family = own ?? (before ? await getFamily(before) : undefined)
+      if (!family) return isKept
+      // Without the tokens that did not fit, so that the cookie does not count as stale.
+      const saved = (await storage.load(exchange)) ?? kept
+      // A refresh may complete during the save or before the flush. Its newer tokens remain pending.
+      family.latest = copySession(withLatestTokens(saved, own))
+      exchange.cookies.whenFlushed(() => {
+        if (hasSameTokens(saved, family.latest)) return markPersisted(family)
+        markSent(family)
+        // If the newer tokens have been sent already, this cookie replaces them in the browser.
+        if (!family.closed) keepUntilSent(config, family, family.latest)
+      })
+      return isKept
+    },
+
+    ...(storage.assertFits ? { assertFits: storage.assertFits } : {}),
+
+    async destroy(exchange) {
+      const sessions = await storage.loadAll(exchange)
+      await storage.destroy(exchange)
+      await endSessions(sessions)
+    },
+
+    sweep: storage.sweep,
+  }
+}
+
+/** Replaces the tokens of a session that was loaded before a refresh by the new ones: the old ones are consumed. */
+function withLatestTokens(session: StoredSession, family: TokenFamily | undefined): StoredSession {
+  const newer = family?.latest.data
+  if (!newer || newer.tokenSet.refreshToken === session.data.tokenSet.refreshToken) return session
+  const { accessTokens: _older, ...data } = session.data
+  const { authentication: _earlier, ownScope: _smaller, ...rest } = session
+  const { authentication, ownScope } = family.latest
+  const { accessTokens, internal, tokenSet } = newer
+  const tokens = { tokenSet, ...(accessTokens ? { accessTokens } : {}) }
+  return {
+    ...rest,
+    data: { ...data, ...tokens, internal } as SessionData,
+    ...(authentication ? { authentication } : {}),
+    ...(ownScope === undefined ? {} : { ownScope }),
+  }
+}
+
+/** Returns whether the request has older tokens. Compares values, because an update also writes unchanged tokens. */
+function hasOlderTokens(mine: StoredSession, latest: StoredSession): boolean {
+  const [token, newer] = [mine.data.tokenSet.refreshToken, latest.data.tokenSet.refreshToken]
+  // If refresh tokens do not rotate, another process may have refreshed the session since.
+  if (token === newer && mine.usedAt >= latest.usedAt) return false
+  return !hasSameTokens(mine, latest)
+}
+
+function hasSameTokens(one: StoredSession, other: StoredSession): boolean {
+  const tokens = ({ data: { accessTokens, connectionTokenSets, tokenSet } }: StoredSession): string =>
+    JSON.stringify([tokenSet.refreshToken, tokenSet.accessToken, accessTokens, connectionTokenSets])
+  return tokens(one) === tokens(other)
+}

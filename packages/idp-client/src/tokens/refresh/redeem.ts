@@ -1,0 +1,126 @@
+import type { Config } from '../../config/config.ts'
+import { AccessTokenError } from '../../errors/access-token.ts'
+import { toKey } from '../../lib/registry.ts'
+import { isEdgeRuntime } from '../../lib/runtime.ts'
+import { prepareRefreshedSession } from '../../session/hooks.ts'
+import { besideNewIdToken, provenIn } from '../../session/model/authentication.ts'
+import { decodeClaims } from '../../session/model/claims.ts'
+import type { SessionData } from '../../session/model/session-data.ts'
+import type { StoredSession } from '../../session/model/stored-session.ts'
+import type { Refreshed } from '../apply.ts'
+import { applyRefresh, toEntry, withoutRefreshToken } from '../apply.ts'
+import type { TokenRequest } from '../token-request.ts'
+import type { Progress, Purpose, RefreshParts } from './coordinator.ts'
+import { deadSince, findToken, hasEnded, keepProcessToken, markDead, selectToken } from './process-memory.ts'
+import type { Redemption } from './state.ts'
+import { isFinal } from './state.ts'
+
+/** Sends the refresh grant. Passed in by the flow, so that this folder does not depend on `oidc/`. */
+export type RefreshGrant = (
+  request: Partial<Omit<Progress, 'scope'>> & {
+    readonly refreshToken: string
+    readonly subject: string
+    /** Claims of the session that a new ID token must agree with; absent if none are known. */
+    readonly previous?: Readonly<Record<string, unknown>>
+    readonly scope?: string
+    readonly audience?: string
+  },
+) => Promise<Refreshed>
+
+const SEVERAL_PROCESSES =
+  'The provider refused a refresh token (invalid_grant). If several processes serve this application and the provider rotates refresh tokens, sessions in cookies lose them this way: set sessionStore.'
+
+const EDGE_RUNTIME =
+  "A refresh token was redeemed in middleware.ts on the edge runtime, which shares no memory with the server: when both refresh one session, the provider may revoke it. Set runtime: 'nodejs' (Next.js 15.5 and newer), mount the routes with handlers(), or set sessionStore."
+
+export interface GrantParts extends RefreshParts {
+  readonly refresh: RefreshGrant
+}
+
+/** Returns what a refresh token is redeemed for to obtain an access token. */
+export function toPurpose(
+  parts: GrantParts,
+  session: StoredSession,
+  refreshToken: string,
+  want: TokenRequest,
+): Purpose {
+  const { config } = parts
+  const old = findToken(config, session, want)
+  return {
+    session,
+    refreshToken,
+    key: toKey(want.audience, want.scope, want.isDefaultRequest, want.force, want.processOnly),
+    isSatisfiedBy(latest) {
+      const found = selectToken(config, latest, { ...want, force: false }, config.tokenRefreshBuffer)
+      return found.kind === 'usable' && found.entry.accessToken !== old?.accessToken
+    },
+    redeem: (latest, token, progress) => redeem(parts, latest, want, { ...progress, refreshToken: token }),
+  }
+}
+
+/** Sends the refresh grant and applies it to the session. A rejected refresh token of a store is removed from the session. */
+async function redeem(
+  parts: GrantParts,
+  session: StoredSession,
+  want: TokenRequest,
+  { refreshToken, scope, ...progress }: Progress & { readonly refreshToken: string },
+): Promise<Redemption> {
+  const { config, sessions } = parts
+  const { data } = session
+  // While this call was waiting, the provider may have rejected the token of another call.
+  if ((await deadSince(parts, { tokenSet: { refreshToken } })) !== undefined)
+    throw new AccessTokenError('MISSING_REFRESH_TOKEN')
+  if (!sessions.distributed && isEdgeRuntime()) config.log.once(EDGE_RUNTIME)
+  try {
+    const proven = provenIn(session)
+    const { onOverdue, ...always } = progress
+    const grant = await parts.refresh({
+      refreshToken,
+      subject: typeof proven.sub === 'string' ? proven.sub : data.user.sub,
+      // A refreshed ID token is compared with the proven claims, and with the nonce of the stored ID token.
+      ...(proven.iss === undefined
+        ? {}
+        : { previous: { ...proven, nonce: decodeClaims(data.tokenSet.idToken)?.['nonce'] } }),
+      ...want.wireParameters,
+      ...always,
+      ...(config.processLasts ? { onOverdue } : {}),
+    })
+    const authentication = grant.idToken === undefined ? proven : besideNewIdToken(proven)
+    const redemption = await scope.run(() => withGrant(config, { ...session, authentication }, want, grant))
+    if (want.processOnly && want.audience !== undefined && !hasEnded(session))
+      keepProcessToken(config, session, want, { ...toEntry(grant, want), audience: want.audience })
+    return redemption
+  } catch (failure) {
+    if (!isFinal(failure)) throw failure
+    if (sessions.distributed) return { session: { ...session, data: withoutRefreshToken(data) }, failure }
+    await markDead(parts, refreshToken)
+    config.log.once(SEVERAL_PROCESSES, 'FAILED_TO_REFRESH_TOKEN')
+    throw failure
+  }
+}
+
+/** Applies a grant to a session and calls `beforeSessionSaved`. */
+export async function withGrant(
+  config: Config,
+  session: StoredSession,
+  want: TokenRequest,
+  grant: Refreshed,
+): Promise<Redemption> {
+  const { data } = session
+  const now = config.clock()
+  const applied = applyRefresh(data, { config: config.authorization, want, grant, now })
+  const known = withUserInfo(config, data, applied)
+  const saved = await prepareRefreshedSession(config, known, { ...grant, previous: data.user })
+  return {
+    session: { ...session, data: saved, usedAt: now, newAccessToken: grant.accessToken },
+    entry: toEntry(grant, want),
+  }
+}
+
+/** Restores the claims from UserInfo, which a refreshed ID token does not contain. */
+function withUserInfo({ fetchUserInfo }: Config, before: SessionData, after: SessionData): SessionData {
+  if (!fetchUserInfo || after.user === before.user) return after
+  const idTokenClaims = decodeClaims(before.tokenSet.idToken) ?? {}
+  const others = Object.entries(before.user).filter(([name]) => !(name in idTokenClaims))
+  return { ...after, user: { ...Object.fromEntries(others), ...after.user } }
+}
