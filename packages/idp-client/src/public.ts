@@ -4,7 +4,6 @@ export type { AccessTokenFactory, FetcherOptions, TypedAccessToken } from './con
 export type {
   BeforeSessionSavedHook,
   ConnectedAccount,
-  OnCallbackAnswer,
   OnCallbackContext,
   OnCallbackHook,
   OnCallbackResult,

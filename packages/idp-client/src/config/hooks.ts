@@ -38,7 +38,8 @@ export interface OnCallbackContext {
   connectedAccount?: ConnectedAccount
 }
 
-export interface OnCallbackAnswer {
+/** Changes of the default response. */
+export interface OnCallbackResult {
   /** Another same-origin path to redirect to. */
   returnTo?: string
   /**
@@ -48,12 +49,9 @@ export interface OnCallbackAnswer {
   cspNonce?: string
 }
 
-/** The return value of the hook: nothing (default response), changes of it, or a complete response. */
-export type OnCallbackResult = OnCallbackAnswer | Response | undefined
-
-/** The return value of the hook `onCallback`: a result, or nothing. */
+/** The return value of the hook `onCallback`: nothing (default response), changes of it, or a complete response. */
 // biome-ignore lint/suspicious/noConfusingVoidType: the contract allows a hook without a return statement
-export type OnCallbackReturn = OnCallbackResult | void
+export type OnCallbackReturn = OnCallbackResult | Response | undefined | void
 
 /**
  * Runs after every login attempt, also a failed one. Runs again with `error` if the session of the first call could not be

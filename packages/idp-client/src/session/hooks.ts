@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts'
-import type { OnCallbackAnswer, OnCallbackContext } from '../config/hooks.ts'
+import type { OnCallbackContext, OnCallbackResult } from '../config/hooks.ts'
 import type { HookName } from '../errors/callback.ts'
 import { CallbackError } from '../errors/callback.ts'
 import { copyJson } from '../lib/own-properties.ts'
@@ -92,7 +92,7 @@ export async function prepareChangedSession(config: Config, session: SessionData
 }
 
 export type CallbackDecision =
-  | ({ readonly kind: 'continue' } & Readonly<OnCallbackAnswer>)
+  | ({ readonly kind: 'continue' } & Readonly<OnCallbackResult>)
   | { readonly kind: 'response'; readonly response: Response }
 
 function isResponse(value: object): value is Response {
@@ -108,8 +108,8 @@ function isSendable(response: Response): boolean {
 }
 
 /** Validates the object that `onCallback` returned. Returns null for an invalid one. */
-function parseCallbackResult(result: object): OnCallbackAnswer | null {
-  const { cspNonce, returnTo } = result as { readonly [Name in keyof OnCallbackAnswer]: unknown }
+function parseCallbackResult(result: object): OnCallbackResult | null {
+  const { cspNonce, returnTo } = result as { readonly [Name in keyof OnCallbackResult]: unknown }
   if (cspNonce === undefined && returnTo === undefined) return null
   if (returnTo !== undefined && typeof returnTo !== 'string') return null
   if (cspNonce !== undefined && !(typeof cspNonce === 'string' && NONCE.test(cspNonce))) return null
