@@ -20,8 +20,7 @@ import type { DistributedSessionStorage, ProcessMemory, SessionStorage } from '.
 import type { CompleteStore } from './session/store/complete-store.ts'
 import { withPendingRefreshes } from './tokens/refresh/pending-refreshes.ts'
 import { forgetProcessTokens, hasEnded, keepMainToken } from './tokens/refresh/process-memory.ts'
-import { createCookieTransactionStorage } from './transaction/in-cookie.ts'
-import type { TransactionStorage } from './transaction/storage.ts'
+import { TransactionStorage } from './transaction/in-cookie.ts'
 
 /** The dependencies of every operation, created once per client. Contains no state of any user. */
 export interface Engine {
@@ -87,7 +86,7 @@ export function createEngine(config: Config): Engine {
     return resolveBaseUrl(config, request)
   }
   const parts = { config, sealer, clientTag, baseUrl }
-  const transactions = createCookieTransactionStorage(parts)
+  const transactions = new TransactionStorage(parts)
   const given = config.sessionStore
   const sessionStore =
     given &&
@@ -98,7 +97,10 @@ export function createEngine(config: Config): Engine {
   return {
     config,
     sealer,
-    sessions: createSessionStorage({ ...parts, limitTransactions: transactions.limit }, sessionStore),
+    sessions: createSessionStorage(
+      { ...parts, limitTransactions: (exchange) => transactions.limit(exchange) },
+      sessionStore,
+    ),
     sessionStore,
     transactions,
     clientTag,

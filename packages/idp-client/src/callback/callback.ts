@@ -4,15 +4,12 @@ import { hashToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
 import { CallbackError } from '../errors/callback.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { MaybePromise } from '../lib/chain.ts'
-import { chain } from '../lib/chain.ts'
 import { defined } from '../lib/defined.ts'
 import { asIdpError } from '../log/failure.ts'
-import { toMissingTransactionError, verifyState } from '../transaction/known-state.ts'
 import type { SingleUse } from '../transaction/single-use.ts'
 import { onlyOnce } from '../transaction/single-use.ts'
 import type { StateNote } from '../transaction/state.ts'
-import type { TransactionLookup } from '../transaction/storage.ts'
+import { toMissingTransactionError, verifyState } from '../transaction/state.ts'
 import type { Transaction } from '../transaction/transaction.ts'
 import type { Attempt, AttemptContext, CallbackOutcome } from './attempt.ts'
 import { failAttempt, redirectToApp, toPopupOutcome } from './attempt.ts'
@@ -26,19 +23,13 @@ export interface CallbackInput {
   readonly correlationId: string
 }
 
-interface LostTransaction {
-  readonly note: StateNote
-  readonly error: CallbackError
-  readonly input: CallbackInput
-}
-
 /**
  * Handles a valid state whose transaction is missing: redirects if there is a session, otherwise the login may restart.
  */
 async function handleLostTransaction(
   engine: Engine,
   exchange: Exchange,
-  { note, error, input }: LostTransaction,
+  { note, error, input }: { note: StateNote; error: CallbackError; input: CallbackInput },
 ): Promise<CallbackOutcome> {
   const appBaseUrl = engine.baseUrl(exchange)
   const { returnTo } = note
@@ -86,25 +77,18 @@ async function applyAttempt(
   return toPopupOutcome(config, { ...context, popup }, result, session?.data.user)
 }
 
-function findTransaction(
-  { transactions }: Engine,
-  exchange: Exchange,
-  state: string,
-): MaybePromise<TransactionLookup> {
-  return chain(hashToken(state), (stateHash) => transactions.load(exchange, stateHash))
-}
-
 /** Returns the keys by which a transaction can be used once, by identical requests. */
-function toSingleUse(
+async function toSingleUse(
   { httpTimeout }: Config,
   sealed: string,
   parameters: URLSearchParams,
-): MaybePromise<SingleUse> {
-  // A callback requests the metadata, tokens, keys and UserInfo.
-  const patience = 4 * httpTimeout
-  return chain(hashToken(sealed, 32), (key) =>
-    chain(hashToken(`${parameters}`, 32), (request) => ({ key, request, patience })),
-  )
+): Promise<SingleUse> {
+  return {
+    key: await hashToken(sealed, 32),
+    request: await hashToken(`${parameters}`, 32),
+    // A callback requests the metadata, tokens, keys and UserInfo.
+    patience: 4 * httpTimeout,
+  }
 }
 
 /**
@@ -132,7 +116,7 @@ export async function callback(
     return failAttempt(engine.config, { context, error: asIdpError(thrown), id })
   }
   const { state, note } = known
-  const lookup = await findTransaction(engine, exchange, state)
+  const lookup = await engine.transactions.load(exchange, await hashToken(state))
   if (lookup.kind === 'expired') engine.transactions.clear(exchange, lookup.transaction)
   if (lookup.kind !== 'found') {
     const place = toRequestPlace(engine.baseUrl(exchange), exchange.request)

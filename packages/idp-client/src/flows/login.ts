@@ -1,4 +1,4 @@
-import type { AuthorizationConfig, Config } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { toRequestPlace } from '../config/request-host.ts'
 import { hashToken, randomToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
@@ -6,19 +6,16 @@ import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { reportLargeHead } from '../http/cookie-budget.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { MaybePromise } from '../lib/chain.ts'
-import { chain } from '../lib/chain.ts'
 import { defined } from '../lib/defined.ts'
 import { authorizationUrl, mayConfigurationSet, mayQuerySet, newCodeVerifier } from '../oidc/authorize.ts'
 import { getProvider } from '../oidc/provider.ts'
-import { beyondScope, coversScope, unitedScope, withoutScope } from '../session/model/scope.ts'
+import { coversScope, unitedScope, withoutScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { withOfferedScope } from '../tokens/offered-scope.ts'
 import { mainAudience } from '../tokens/select.ts'
 import { OFFLINE_ACCESS, usesDefaultScope } from '../tokens/token-request.ts'
-import type { EffectiveAuthorization, ParameterChanges } from '../transaction/authorization.ts'
+import type { ParameterChanges } from '../transaction/authorization.ts'
 import {
-  effectiveAuthorization,
   effectiveScope,
   extendedScope,
   isStepUpOnly,
@@ -26,13 +23,14 @@ import {
   withGuardParameters,
 } from '../transaction/authorization.ts'
 import { toRedirectUri, toReturnPath } from '../transaction/destination.ts'
-import type { GuardLogin } from '../transaction/guard-login.ts'
-import { toGuardLogin } from '../transaction/guard-login.ts'
-import type { GuardParameters } from '../transaction/guard-parameters.ts'
-import { GUARD_PARAMETER, openGuardParameters } from '../transaction/guard-parameters.ts'
-import { toRequestFingerprint } from '../transaction/requested-authentication.ts'
+import type { GuardParameters, LoginRequest } from '../transaction/guard-login.ts'
+import {
+  GUARD_PARAMETER,
+  openGuardParameters,
+  toGuardLogin,
+  toLoginRequest,
+} from '../transaction/guard-login.ts'
 import { createState } from '../transaction/state.ts'
-import type { LoginTransaction } from '../transaction/transaction.ts'
 
 export interface LoginInput {
   /** Authorization parameters of this login; those that `source` may not set are ignored. */
@@ -64,7 +62,7 @@ interface RequestedParameters {
   /** Replaces the configured scope. */
   readonly scope?: unknown
   /** Extends the configured scope. */
-  readonly furtherScope?: string
+  readonly furtherScope?: string | undefined
   /** The part of `furtherScope` that a login link added, now or before. */
   readonly linkScope?: string
   /** Parameters that a guard requires; `changes` and `furtherScope` contain them. */
@@ -79,16 +77,7 @@ interface RequestedParameters {
  */
 function requestFromApplication({ parameters, popup }: LoginInput): RequestedParameters {
   const { scope, ...changes } = filterParameters(parameters, mayConfigurationSet)
-  if (popup === undefined) return { changes, scope }
-  const furtherScope = asString(scope)
-  return defined({ changes, furtherScope })
-}
-
-/** Throws `INVALID_REQUEST` unless the issuer that started the login is the configured one. */
-function assertIssuer(config: Config, issuer: unknown): MaybePromise<void> {
-  return chain(getProvider(config).metadata(), (metadata) => {
-    if (issuer !== metadata.issuer) throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: iss.' })
-  })
+  return popup === undefined ? { changes, scope } : { changes, furtherScope: asString(scope) }
 }
 
 const IGNORED_PARAMETERS =
@@ -106,44 +95,37 @@ function withoutForeignParameters(
   return filterParameters(parameters, (name) => !isIgnored(name))
 }
 
-/** Returns the login that a guard requires, continued in the session of this request; without a guard it requires nothing. */
-function openGuardLogin(engine: Engine, exchange: Exchange, sealed: unknown): MaybePromise<GuardLogin> {
-  return chain(openGuardParameters(engine, sealed), (required) =>
-    chain(required && engine.sessions.load(exchange), (session) =>
-      toGuardLogin(engine.config, required ?? {}, session),
-    ),
-  )
-}
-
 /**
- * Returns the parameters from the query of the login route: those that a link may set, and the sealed ones of a guard.
+ * Returns the parameters from the query of the login route: those that a link may set, and the sealed ones of a guard, whose
+ * login continues the session of this request. Throws `INVALID_REQUEST` unless the issuer that started the login is the
+ * configured one.
  */
-function requestFromQuery(
+async function requestFromQuery(
   engine: Engine,
   exchange: Exchange,
   { parameters, source }: LoginInput,
-  session: StoredSession | null,
-): MaybePromise<RequestedParameters> {
+  isStepUp: boolean,
+): Promise<RequestedParameters> {
   const { config } = engine
   const { iss, [GUARD_PARAMETER]: sealed, ...query } = parameters
-  return chain(iss === undefined ? undefined : assertIssuer(config, iss), () =>
-    chain(openGuardLogin(engine, exchange, sealed), ({ linkScope: earlierScope, required: guard, tried }) => {
-      const allowed = filterParameters(query, mayQuerySet)
-      const isForeign = source === 'cross-site-query'
-      const { scope, ...settable } = isForeign ? withoutForeignParameters(config, allowed) : allowed
-      const { scope: guardScope, ...required } = guard
-      const changes = queryChanges(config.authorization, settable, session !== null)
-      const linkScope = unitedScope(asString(scope), earlierScope)
-      const furtherScope = unitedScope(linkScope, guardScope)
-      return defined({
-        changes: withGuardParameters(changes, required),
-        furtherScope: furtherScope === '' ? undefined : furtherScope,
-        linkScope: linkScope === '' ? undefined : linkScope,
-        guard,
-        tried,
-      })
-    }),
-  )
+  if (iss !== undefined && iss !== (await getProvider(config).metadata()).issuer)
+    throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: iss.' })
+  const opened = await openGuardParameters(engine, sealed)
+  const guardSession = opened && (await engine.sessions.load(exchange))
+  const { linkScope: earlierScope, required: guard, tried } = toGuardLogin(config, opened ?? {}, guardSession)
+  const allowed = filterParameters(query, mayQuerySet)
+  const { scope, ...settable } =
+    source === 'cross-site-query' ? withoutForeignParameters(config, allowed) : allowed
+  const { scope: guardScope, ...required } = guard
+  const changes = queryChanges(config.authorization, settable, isStepUp)
+  const linkScope = unitedScope(asString(scope), earlierScope)
+  return {
+    changes: withGuardParameters(changes, required),
+    furtherScope: unitedScope(linkScope, guardScope),
+    linkScope,
+    guard,
+    tried,
+  }
 }
 
 /**
@@ -153,142 +135,74 @@ function requestFromQuery(
 function withPopupParameters(
   { authorization }: Config,
   session: StoredSession | null,
-  { changes, ...request }: RequestedParameters,
-): RequestedParameters {
+  changes: ParameterChanges,
+): ParameterChanges {
   const audience =
     asString(changes['audience']) ?? (session ? mainAudience(authorization, session.data) : undefined)
   const mode = authorization.parameters.has('response_mode') ? { response_mode: 'query' } : {}
-  return { ...request, changes: defined({ ...changes, audience, ...mode }) }
-}
-
-/** Returns the configuration whose default scope the provider supports, if a login for this audience uses that scope. */
-function toOfferedAuthorization(
-  config: Config,
-  audience: string | undefined,
-): MaybePromise<AuthorizationConfig> {
-  if (!usesDefaultScope(config.authorization, audience)) return config.authorization
-  return chain(getProvider(config).metadata(), (metadata) => withOfferedScope(config, metadata))
+  return defined({ ...changes, audience, ...mode })
 }
 
 /**
- * Merges the parameters with the configured ones. Limits the default scope to the scopes that the provider supports, so it
- * may load the metadata.
+ * Returns the scope to request. Limits the default scope to the scopes that the provider supports, so it may load the
+ * metadata.
  */
-function mergeParameters(
+async function toScope(
   config: Config,
   { changes, furtherScope, scope: replacement }: RequestedParameters,
   session: StoredSession | null,
-): MaybePromise<EffectiveAuthorization> {
-  if (replacement !== undefined && replacement !== null)
-    return effectiveAuthorization(config, { ...changes, scope: replacement })
+): Promise<unknown> {
+  if (replacement !== undefined && replacement !== null) return replacement
   const audience = asString(changes['audience']) ?? config.authorization.audience
-  return chain(toOfferedAuthorization(config, audience), (authorization) => {
-    const scope = extendedScope(authorization, audience, furtherScope)
-    // A refresh token for another audience would yield tokens that are mistaken for those of the session.
-    const isForeign = session !== null && audience !== mainAudience(authorization, session.data)
-    const requestedScope = isForeign ? withoutScope(scope, OFFLINE_ACCESS) : scope
-    return effectiveAuthorization(config, { ...changes, scope: requestedScope })
-  })
+  const authorization = usesDefaultScope(config.authorization, audience)
+    ? withOfferedScope(config, await getProvider(config).metadata())
+    : config.authorization
+  const scope = extendedScope(authorization, audience, furtherScope)
+  // A refresh token for another audience would yield tokens that are mistaken for those of the session.
+  const isForeign = session !== null && audience !== mainAudience(authorization, session.data)
+  return isForeign ? withoutScope(scope, OFFLINE_ACCESS) : scope
 }
 
-type TransactionParameters = Pick<
-  LoginTransaction,
-  | 'scope'
-  | 'ownScope'
-  | 'maxAge'
-  | 'audience'
-  | 'fromLink'
-  | 'organization'
-  | 'requestedAuthentication'
-  | 'requestedAcr'
-  | 'stepUpOnly'
->
-
-interface Prepared {
-  readonly authorization: EffectiveAuthorization
-  /** The parameters that the callback needs. */
-  readonly transaction: TransactionParameters
+/** Returns whether a login link chose a part of the scope, or the audience. */
+function isFromLink(
+  { authorization: configured }: Config,
+  { changes, guard, linkScope }: RequestedParameters,
+  { authorization: { audience }, ownScope }: LoginRequest,
+): boolean {
+  if (!guard) return false
+  const known = unitedScope(effectiveScope(configured, audience), ownScope)
+  return changes['audience'] !== undefined || !coversScope(known, linkScope)
 }
 
-/** Returns what was requested for this login, and the parameters of its authorization request. */
-function resolveAuthorization(
-  engine: Engine,
-  exchange: Exchange,
-  input: LoginInput,
-  session: StoredSession | null,
-): MaybePromise<readonly [RequestedParameters, EffectiveAuthorization]> {
+/** Determines the parameters of the authorization request, and those that the callback needs. */
+async function prepare(engine: Engine, exchange: Exchange, input: LoginInput) {
   const { config } = engine
+  const isPopup = input.popup !== undefined
+  const session = isPopup ? await engine.sessions.load(exchange) : null
   const requested =
     input.source === 'application'
       ? requestFromApplication(input)
-      : requestFromQuery(engine, exchange, input, session)
-  return chain(requested, (given) => {
-    const parameters = input.popup === undefined ? given : withPopupParameters(config, session, given)
-    return chain(mergeParameters(config, parameters, session), (merged) => [given, merged] as const)
-  })
-}
-
-/** Returns the properties of the transaction that depend on who requested what: the application, a guard or a login link. */
-function toOrigin(
-  { authorization: configured }: Config,
-  { changes, guard, linkScope }: RequestedParameters,
-  { audience, parameters, scope }: EffectiveAuthorization,
-): Pick<LoginTransaction, 'fromLink' | 'ownScope' | 'requestedAcr'> {
-  const ownScope = beyondScope(guard ? guard.scope : scope, effectiveScope(configured, audience))
+      : await requestFromQuery(engine, exchange, input, session !== null)
+  const { guard, tried = [] } = requested
+  const changes = isPopup ? withPopupParameters(config, session, requested.changes) : requested.changes
+  const scope = await toScope(config, { ...requested, changes }, session)
+  const request = await toLoginRequest(config, { ...changes, scope }, guard)
+  const { authorization, fingerprint = '', ownScope } = request
+  const { audience, maxAge, parameters } = authorization
   const acr = guard ? guard.acr_values : parameters.get('acr_values')
-  const isLinkAudience = guard !== undefined && changes['audience'] !== undefined
-  const addsScope =
-    guard !== undefined &&
-    !coversScope(unitedScope(effectiveScope(configured, audience), ownScope), linkScope)
-  return defined({
-    ownScope: ownScope === '' ? undefined : ownScope,
-    requestedAcr: acr === undefined || acr === configured.parameters.get('acr_values') ? undefined : acr,
-    fromLink: isLinkAudience || addsScope ? true : undefined,
+  const isStepUp = guard && session && isStepUpOnly(config.authorization, authorization, guard)
+  const transaction = defined({
+    scope: authorization.scope,
+    ownScope: ownScope || undefined,
+    requestedAcr: acr === config.authorization.parameters.get('acr_values') ? undefined : acr,
+    fromLink: isFromLink(config, requested, request) || undefined,
+    maxAge,
+    audience,
+    organization: parameters.get('organization'),
+    requestedAuthentication: [fingerprint, ...tried].join(' ') || undefined,
+    stepUpOnly: isStepUp || undefined,
   })
-}
-
-/** Determines the parameters of the authorization request, and which of them the application itself requested. */
-function prepare(engine: Engine, exchange: Exchange, input: LoginInput): MaybePromise<Prepared> {
-  const { config } = engine
-  return chain(input.popup === undefined ? null : engine.sessions.load(exchange), (session) =>
-    chain(resolveAuthorization(engine, exchange, input, session), ([requested, authorization]) => {
-      const { audience, maxAge, parameters, scope } = authorization
-      const { guard, tried = [] } = requested
-      const organization = parameters.get('organization')
-      const origin = toOrigin(config, requested, authorization)
-      const stepUpOnly =
-        guard !== undefined && session !== null && isStepUpOnly(config.authorization, authorization, guard)
-      const sent = defined({ parameters, ownScope: origin.ownScope })
-      return chain(toRequestFingerprint(sent, effectiveAuthorization(config, {})), (fingerprint = '') => {
-        const fingerprints = [fingerprint, ...tried].join(' ')
-        return {
-          authorization,
-          transaction: defined({
-            scope,
-            ...origin,
-            maxAge,
-            audience,
-            organization,
-            requestedAuthentication: fingerprints === '' ? undefined : fingerprints,
-            stepUpOnly: stepUpOnly ? (true as const) : undefined,
-          }),
-        }
-      })
-    }),
-  )
-}
-
-function prepareTransaction(
-  engine: Engine,
-  exchange: Exchange,
-  state: string,
-  transaction: Omit<LoginTransaction, 'clientTag' | 'stateHash'>,
-): MaybePromise<() => void> {
-  return chain(hashToken(state), (stateHash) =>
-    chain(engine.clientTag(), (clientTag) =>
-      engine.transactions.prepare(exchange, { ...transaction, stateHash, clientTag }),
-    ),
-  )
+  return { authorization, transaction }
 }
 
 /**
@@ -315,23 +229,29 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
   const startedAt = config.clock()
   const place = toRequestPlace(appBaseUrl, exchange.request)
   // A restarted popup would end on a page of the application instead of closing.
-  const noRestart = input.restarted || popup !== undefined ? { noRestart: true as const } : {}
-  const state = await createState(engine.sealer, { issuedAt: startedAt, ...place, returnTo, ...noRestart })
+  const noRestart = input.restarted || popup !== undefined || undefined
+  const note = defined({ issuedAt: startedAt, ...place, returnTo, noRestart })
+  const state = await createState(engine.sealer, note)
   const nonce = randomToken(32)
   const codeVerifier = newCodeVerifier()
-  const stageTransaction = await prepareTransaction(engine, exchange, state, {
-    responseType: 'code',
-    nonce,
-    codeVerifier,
-    redirectUri,
-    appBaseUrl,
-    returnTo,
-    ...transaction,
-    ...(popup === undefined ? {} : { popup }),
-    ...(authorization.crossSitePost ? { crossSitePost: true } : {}),
-    startedAt,
-    expiresAt: startedAt + config.transaction.cookie.maxAge,
-  })
+  const stageTransaction = await engine.transactions.prepare(
+    exchange,
+    defined({
+      stateHash: await hashToken(state),
+      responseType: 'code',
+      nonce,
+      codeVerifier,
+      redirectUri,
+      appBaseUrl,
+      returnTo,
+      ...transaction,
+      popup,
+      crossSitePost: authorization.crossSitePost || undefined,
+      startedAt,
+      expiresAt: startedAt + config.transaction.cookie.maxAge,
+      clientTag: await engine.clientTag(),
+    }),
+  )
   const url = await authorizationUrl(getProvider(engine.config), {
     parameters: authorization.parameters,
     redirectUri,

@@ -4,16 +4,19 @@ import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/defined.ts'
 import { copyJson } from '../lib/own-properties.ts'
 import { isOfOrganization, serverTime } from '../oidc/claims.ts'
-import { beyondScope, unitedScope } from '../session/model/scope.ts'
+import { unitedScope } from '../session/model/scope.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { mainAudience } from '../tokens/select.ts'
-import { effectiveAuthorization, effectiveScope, extendedScope } from '../transaction/authorization.ts'
-import type { GuardLogin } from '../transaction/guard-login.ts'
-import { toGuardLogin, toTried } from '../transaction/guard-login.ts'
-import type { GuardParameters } from '../transaction/guard-parameters.ts'
-import { GUARD_PARAMETER, sealGuardParameters } from '../transaction/guard-parameters.ts'
-import { toRequestFingerprint } from '../transaction/requested-authentication.ts'
+import { effectiveScope, extendedScope } from '../transaction/authorization.ts'
+import type { GuardLogin, GuardParameters } from '../transaction/guard-login.ts'
+import {
+  GUARD_PARAMETER,
+  sealGuardParameters,
+  toGuardLogin,
+  toLoginRequest,
+  toTried,
+} from '../transaction/guard-login.ts'
 import type { ClaimContext, Requirements, Unmet } from './requirements.ts'
 import { findUnmet } from './requirements.ts'
 
@@ -59,17 +62,12 @@ function toGuardParameters({ authorization }: Config, requirements: Requirements
 }
 
 /** Returns the fingerprint of a session that this login would create. */
-async function toFingerprint(
-  config: Config,
-  { linkScope, required }: GuardLogin,
-): Promise<string | undefined> {
+async function toFingerprint(config: Config, { linkScope, required }: GuardLogin): Promise<string> {
   const { authorization } = config
-  const { scope: guardScope, ...changes } = required
-  const furtherScope = unitedScope(linkScope, guardScope)
-  const requestedScope = extendedScope(authorization, authorization.audience, furtherScope)
-  const { parameters } = effectiveAuthorization(config, { ...changes, scope: requestedScope })
-  const ownScope = beyondScope(guardScope, effectiveScope(authorization, authorization.audience))
-  return toRequestFingerprint({ parameters, ownScope }, effectiveAuthorization(config, {}))
+  const furtherScope = unitedScope(linkScope, required.scope)
+  const scope = extendedScope(authorization, authorization.audience, furtherScope)
+  const { fingerprint = '' } = await toLoginRequest(config, { ...required, scope }, required)
+  return fingerprint
 }
 
 /** Returns the query parameters of the login route for a login. */
@@ -103,7 +101,7 @@ async function wasJustTried(
 ): Promise<boolean> {
   const { createdAt } = session.data.internal
   if (Math.abs(config.clock() - createdAt) >= PAUSE_SECONDS) return false
-  if (!toTried(session).includes((await toFingerprint(config, login)) ?? '')) return false
+  if (!toTried(session).includes(await toFingerprint(config, login))) return false
   return findUnmet(requirements, session, toClaimContext(config, session, createdAt)) !== null
 }
 

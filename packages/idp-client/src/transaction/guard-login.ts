@@ -1,10 +1,131 @@
 import type { Config } from '../config/config.ts'
+import { constantTimeEqual, hashToken } from '../crypto/random.ts'
+import type { Sealer } from '../crypto/seal.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import { defined } from '../lib/defined.ts'
+import { strictText, utf8 } from '../lib/utf8.ts'
 import { provenIn } from '../session/model/authentication.ts'
 import { beyondScope, unitedScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
-import { effectiveScope } from './authorization.ts'
-import type { GuardParameters } from './guard-parameters.ts'
+import type { EffectiveAuthorization, ParameterChanges } from './authorization.ts'
+import { effectiveAuthorization, effectiveScope } from './authorization.ts'
+
+/** Parameters by which a guard can require more than every login provides; their order is part of the fingerprint. */
+const NAMES = ['max_age', 'acr_values', 'organization', 'scope'] as const
+
+/** Query parameter of the login route that contains the requirements of a guard. */
+export const GUARD_PARAMETER = 'guard'
+
+/** How long it is valid, in seconds: a page may show the login link for a while. */
+const LIFETIME = 600
+
+/** Authorization parameters that a guard requires in addition to the configured ones. */
+export type GuardParameters = Readonly<Partial<Record<(typeof NAMES)[number], string>>>
+
+interface GuardParts {
+  readonly config: Pick<Config, 'clock'>
+  readonly sealer: Sealer
+  readonly clientTag: () => MaybePromise<string>
+}
+
+/**
+ * Encrypts the requirements of a guard for the login URL, so that a login link cannot forge them. They are not bound to a
+ * user: everyone who has the value could also open the guarded page. So nothing of a session may be among them.
+ */
+export async function sealGuardParameters(
+  { clientTag, config, sealer }: GuardParts,
+  parameters: GuardParameters,
+): Promise<string> {
+  const json = JSON.stringify({ v: 1, i: config.clock(), c: await clientTag(), p: parameters })
+  return sealer.seal('guard', utf8(json))
+}
+
+/** Decrypts the requirements of a guard of this client, at most 10 minutes old. Null for any other value; never throws. */
+export async function openGuardParameters(
+  { clientTag, config, sealer }: GuardParts,
+  sealed: unknown,
+): Promise<GuardParameters | null> {
+  const bytes = typeof sealed === 'string' ? await sealer.open('guard', sealed) : null
+  if (!bytes) return null
+  try {
+    const { c, i, p, v } = JSON.parse(strictText(bytes)) as Record<string, unknown>
+    if (v !== 1 || typeof i !== 'number' || typeof c !== 'string') return null
+    if (config.clock() - i >= LIFETIME || !constantTimeEqual(c, await clientTag())) return null
+    const given = new Map(Object.entries(Object(p)))
+    const known = NAMES.map((name) => [name, given.get(name)] as const)
+    return Object.fromEntries(known.filter(([, value]) => typeof value === 'string'))
+  } catch {
+    return null
+  }
+}
+
+/** The parameters of an authorization request, and the part of its scope that the application requested (`StoredSession`). */
+interface RequestedAuthentication {
+  readonly parameters: ReadonlyMap<string, string>
+  readonly ownScope?: string
+}
+
+/** Leaves out `offline_access`, because it depends on the provider whether that is sent. */
+function comparableScope(scope: string): string {
+  return unitedScope(scope)
+    .split(' ')
+    .filter((part) => part !== 'offline_access')
+    .sort()
+    .join(' ')
+}
+
+function comparable({ ownScope = '', parameters }: RequestedAuthentication): string {
+  const values = NAMES.map((name) => {
+    const value = parameters.get(name)
+    return name === 'scope' && value !== undefined ? comparableScope(value) : (value ?? null)
+  })
+  return JSON.stringify([...values, comparableScope(ownScope)])
+}
+
+/** Returns whether all values are written alike. */
+function isSameText(sent: RequestedAuthentication, configured: RequestedAuthentication): boolean {
+  const { ownScope = '' } = configured
+  if ((sent.ownScope ?? '') !== ownScope) return false
+  return NAMES.every((name) => sent.parameters.get(name) === configured.parameters.get(name))
+}
+
+/**
+ * Returns a fingerprint of the parameters of an authorization request: equal for equal parameters, undefined for those of
+ * every login with this configuration. It is stored in the session, so that a guard recognizes the login that it required.
+ */
+export function toRequestFingerprint(
+  sent: RequestedAuthentication,
+  configured: RequestedAuthentication,
+): MaybePromise<string | undefined> {
+  // Most logins: then no scope needs to be parsed.
+  if (isSameText(sent, configured)) return undefined
+  const fingerprint = comparable(sent)
+  return fingerprint === comparable(configured) ? undefined : hashToken(fingerprint, 6)
+}
+
+/** The authorization request of a login, and what a session stores of it. */
+export interface LoginRequest {
+  readonly authorization: EffectiveAuthorization
+  /** Scope beyond the configured one that the application requested; that of a guard, if one requires the login. */
+  readonly ownScope: string
+  /** See `toRequestFingerprint`. */
+  readonly fingerprint: string | undefined
+}
+
+/** Returns the request of a login with these changes of the configured parameters. */
+export async function toLoginRequest(
+  config: Config,
+  changes: ParameterChanges,
+  guard: GuardParameters | undefined,
+): Promise<LoginRequest> {
+  const authorization = effectiveAuthorization(config, changes)
+  const { audience, parameters, scope } = authorization
+  const configuredScope = effectiveScope(config.authorization, audience)
+  const ownScope = beyondScope(guard ? guard.scope : scope, configuredScope)
+  const sent = { parameters, ownScope }
+  const fingerprint = await toRequestFingerprint(sent, effectiveAuthorization(config, {}))
+  return { authorization, ownScope, fingerprint }
+}
 
 /** Seconds after a login within which the login for another guard counts as its continuation. */
 const DETOUR_SECONDS = 5

@@ -1,114 +1,198 @@
 import type { Config } from '../config/config.ts'
 import { constantTimeEqual } from '../crypto/random.ts'
 import type { Sealer } from '../crypto/seal.ts'
+import { SessionStoreError } from '../errors/session.ts'
+import type { NamedValue } from '../http/chunks.ts'
 import { MAX_CANDIDATES } from '../http/chunks.ts'
-import type { CookieScope } from '../http/cookie-jar.ts'
+import { bytesInJar, cookieBytes, sumBytes, transactionAllowance } from '../http/cookie-budget.ts'
+import type { CookieJar, CookieSpec } from '../http/cookie-jar.ts'
 import { cookieScope } from '../http/cookie-scope.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
-import { chain } from '../lib/chain.ts'
-import { createCookieValue, readSealedPart, readTransactionCookies } from './cookie-value.ts'
-import { createRestartGuard } from './restart-guard.ts'
-import { createTransactionRoom } from './room.ts'
-import type { TransactionLookup, TransactionStorage } from './storage.ts'
-import { decodeTransaction } from './transaction.ts'
+import type { LoginTransaction, Transaction } from './transaction.ts'
+import { decodeTransaction, encodeTransaction } from './transaction.ts'
 
-export interface CookieTransactionParts {
+export type TransactionLookup =
+  | { readonly kind: 'found'; readonly transaction: Transaction; readonly sealed: string }
+  | { readonly kind: 'expired'; readonly transaction: Transaction }
+  /** The cookie contains a later login (parallel transactions are disabled). */
+  | { readonly kind: 'superseded' }
+  | { readonly kind: 'missing' }
+
+/* The first of these that occurs is the result if several cookies have the name. */
+const PRECEDENCE: readonly TransactionLookup['kind'][] = ['found', 'expired', 'superseded', 'missing']
+
+/** Maximum size of one transaction cookie. */
+const ONE_COOKIE_BYTES = 3000
+
+/** How long the cookie of `claimRestart` allows no further restart. */
+const RESTART_SECONDS = 60
+
+/** Optional properties, in the order in which they are removed from a transaction that is too large. */
+const EXPENDABLE = [['scope', 'ownScope'], ['audience'], ['returnTo']] as const
+
+/** Returns the start time in a cookie value, in seconds since the epoch; 0, the oldest, for a value without one. */
+function readStart(value: string): number {
+  return Number(/^(\d{1,12}):/.exec(value)?.[1] ?? 0)
+}
+
+function without(transaction: Transaction, names: readonly (keyof LoginTransaction)[]): Transaction {
+  const kept = Object.entries(transaction).filter(([name]) => !names.includes(name as keyof LoginTransaction))
+  return Object.fromEntries(kept) as unknown as Transaction
+}
+
+/** Returns the names of the oldest cookies to delete so that the others take at most so many bytes. */
+function selectEvicted(cookies: readonly NamedValue[], allowance: number): string[] {
+  const oldestFirst = [...cookies].sort((a, b) => readStart(a.value) - readStart(b.value))
+  let total = sumBytes(cookies)
+  const evicted: string[] = []
+  for (const cookie of oldestFirst) {
+    if (total <= allowance) break
+    evicted.push(cookie.name)
+    total -= cookieBytes(cookie)
+  }
+  return evicted
+}
+
+interface TransactionParts {
   readonly config: Config
   readonly sealer: Sealer
   readonly clientTag: () => MaybePromise<string>
   readonly baseUrl: (exchange: Exchange) => string
 }
 
-/* The first of these that occurs is the result if several cookies have the name. */
-const PRECEDENCE: readonly TransactionLookup['kind'][] = ['found', 'expired', 'superseded', 'missing']
-
-function preferred(one: TransactionLookup, other: TransactionLookup): TransactionLookup {
-  return PRECEDENCE.indexOf(other.kind) < PRECEDENCE.indexOf(one.kind) ? other : one
-}
-
 /** Stores each transaction in an encrypted cookie; all in the same one if parallel transactions are disabled. */
-export function createCookieTransactionStorage({
-  config,
-  sealer,
-  clientTag,
-  baseUrl,
-}: CookieTransactionParts): TransactionStorage {
-  const { parallel, cookie } = config.transaction
-  const nameFor = (stateHash: string): string => (parallel ? cookie.prefix + stateHash : cookie.prefix)
+export class TransactionStorage {
+  readonly #parts: TransactionParts
+  /** Name of the cookie of `claimRestart`: it contains only a time and is not encrypted. It is never evicted. */
+  readonly #restart: string
 
-  function getScope(exchange: Exchange, crossSitePost: boolean): CookieScope {
-    const scope = cookieScope(cookie, () => baseUrl(exchange))
-    return crossSitePost ? { ...scope, sameSite: 'none', secure: true } : scope
+  constructor(parts: TransactionParts) {
+    this.#parts = parts
+    this.#restart = `${parts.config.transaction.cookie.prefix}restart`
   }
 
-  function open(value: string, stateHash: string): MaybePromise<TransactionLookup> {
-    const sealed = readSealedPart(value)
-    return chain(sealer.open('transaction', sealed), (bytes) =>
-      chain(clientTag(), (tag): TransactionLookup => {
-        const transaction = bytes && decodeTransaction(bytes)
-        if (!transaction || !constantTimeEqual(transaction.clientTag, tag)) return { kind: 'missing' }
-        if (!constantTimeEqual(transaction.stateHash, stateHash))
-          return { kind: parallel ? 'missing' : 'superseded' }
-        if (transaction.expiresAt <= config.clock()) return { kind: 'expired', transaction }
-        return { kind: 'found', transaction, sealed }
-      }),
+  #nameOf({ stateHash }: Pick<Transaction, 'stateHash'>): string {
+    const { cookie, parallel } = this.#parts.config.transaction
+    return parallel ? cookie.prefix + stateHash : cookie.prefix
+  }
+
+  #spec(exchange: Exchange, name: string, transaction?: Transaction): CookieSpec {
+    const { baseUrl, config } = this.#parts
+    const scope = cookieScope(config.transaction.cookie, () => baseUrl(exchange))
+    if (!transaction?.crossSitePost) return { name, scope }
+    return { name, scope: { ...scope, sameSite: 'none', secure: true } }
+  }
+
+  /** Returns the transaction cookies of a request, whether they can be decrypted or not. */
+  #all(jar: CookieJar): NamedValue[] {
+    const names = jar.names(this.#parts.config.transaction.cookie.prefix)
+    return names.map((name) => ({ name, value: jar.get(name) ?? '' }))
+  }
+
+  /** Returns the bytes that the session leaves for the cookies of transactions. */
+  #allowance({ cookies }: Exchange): number {
+    const { maxBytes, name } = this.#parts.config.session.cookie
+    const isOfSession = (each: string): boolean =>
+      each === name || (each.startsWith(`${name}__`) && each !== `${name}__ended`)
+    return transactionAllowance(maxBytes, bytesInJar(cookies, isOfSession))
+  }
+
+  /**
+   * Returns `<start>:<sealed>`, without the optional properties that do not fit. Throws `SESSION_TOO_LARGE` if not even the
+   * required ones fit into the room that is left for one transaction, which may replace all others.
+   */
+  async #createValue(exchange: Exchange, name: string, transaction: Transaction): Promise<string> {
+    const restartBytes = bytesInJar(exchange.cookies, (each) => each === this.#restart)
+    const limit = Math.min(ONE_COOKIE_BYTES, this.#allowance(exchange) - restartBytes)
+    for (let removed = 0; ; removed++) {
+      const kept = without(transaction, EXPENDABLE.slice(0, removed).flat())
+      const sealed = await this.#parts.sealer.seal('transaction', encodeTransaction(kept))
+      const value = `${transaction.startedAt}:${sealed}`
+      const bytes = cookieBytes({ name, value })
+      if (bytes <= limit) return value
+      if (removed < EXPENDABLE.length) continue
+      const detail = `This login or connection needs a cookie of ${bytes} bytes, and the others leave ${limit}.`
+      throw new SessionStoreError('SESSION_TOO_LARGE', { bytes, detail })
+    }
+  }
+
+  /**
+   * Encrypts a transaction. The returned function stages its cookie, and the deletion of the oldest ones if all together are
+   * too large. Throws `SESSION_TOO_LARGE` if the session leaves no room for it.
+   */
+  async prepare(exchange: Exchange, transaction: Transaction): Promise<() => void> {
+    const name = this.#nameOf(transaction)
+    const spec = this.#spec(exchange, name, transaction)
+    const value = await this.#createValue(exchange, name, transaction)
+    return () => {
+      exchange.cookies.set(spec, value, this.#parts.config.transaction.cookie.maxAge)
+      this.limit(exchange, name)
+    }
+  }
+
+  /** Stages the deletion of the oldest transactions, except that named `kept`, that do not fit beside the session as it is staged. */
+  limit(exchange: Exchange, kept?: string): void {
+    const all = this.#all(exchange.cookies)
+    const evictable = all.filter(({ name }) => name !== kept && name !== this.#restart)
+    const others = all.filter((each) => !evictable.includes(each))
+    const evicted = selectEvicted(evictable, this.#allowance(exchange) - sumBytes(others))
+    if (evicted.length === 0) return
+    this.#parts.config.log.once(
+      'Unfinished logins were dropped: their cookies would not fit into a request any more.',
     )
+    for (const name of evicted) exchange.cookies.clear(this.#spec(exchange, name))
   }
 
-  /** Returns the lookup of the highest precedence among these cookie values. */
-  function openFirst(values: readonly string[], stateHash: string): MaybePromise<TransactionLookup> {
-    const [value, ...others] = values
-    if (value === undefined) return { kind: 'missing' }
-    return chain(open(value, stateHash), (lookup) =>
-      lookup.kind === 'found' || others.length === 0
-        ? lookup
-        : chain(openFirst(others, stateHash), (other) => preferred(lookup, other)),
-    )
+  async #open(value: string, stateHash: string): Promise<TransactionLookup> {
+    const { clientTag, config, sealer } = this.#parts
+    const sealed = value.slice(value.indexOf(':') + 1)
+    const bytes = await sealer.open('transaction', sealed)
+    const transaction = bytes && decodeTransaction(bytes)
+    if (!transaction || !constantTimeEqual(transaction.clientTag, await clientTag()))
+      return { kind: 'missing' }
+    if (!constantTimeEqual(transaction.stateHash, stateHash))
+      return { kind: config.transaction.parallel ? 'missing' : 'superseded' }
+    if (transaction.expiresAt <= config.clock()) return { kind: 'expired', transaction }
+    return { kind: 'found', transaction, sealed }
   }
 
-  const scopeOfAll = (exchange: Exchange): CookieScope => getScope(exchange, false)
-  const restartGuard = createRestartGuard(config, scopeOfAll)
-  const room = createTransactionRoom(config, { getScope: scopeOfAll, restart: restartGuard.name })
+  /** Reads all cookies of the name: another path or application may have set one, too. */
+  async load({ cookies }: Exchange, stateHash: string): Promise<TransactionLookup> {
+    let best: TransactionLookup = { kind: 'missing' }
+    for (const value of cookies.all(this.#nameOf({ stateHash })).slice(0, MAX_CANDIDATES)) {
+      const lookup = await this.#open(value, stateHash)
+      if (PRECEDENCE.indexOf(lookup.kind) < PRECEDENCE.indexOf(best.kind)) best = lookup
+      if (best.kind === 'found') break
+    }
+    return best
+  }
 
-  return {
-    prepare(exchange, transaction) {
-      const name = nameFor(transaction.stateHash)
-      const scope = getScope(exchange, transaction.crossSitePost === true)
-      return chain(
-        createCookieValue(sealer, transaction, { name, left: room.left(exchange) }),
-        (value) => (): void => {
-          exchange.cookies.set({ name, scope }, value, cookie.maxAge)
-          room.evict(exchange, name)
-        },
-      )
-    },
+  /** Stages the deletion of one transaction's cookie. */
+  clear(exchange: Exchange, transaction: Transaction): void {
+    exchange.cookies.clear(this.#spec(exchange, this.#nameOf(transaction), transaction))
+  }
 
-    limit: (exchange) => room.evict(exchange),
+  /** Stages the deletion of every transaction cookie that the request carries, and of the cookie of `claimRestart`. */
+  clearAll(exchange: Exchange): void {
+    for (const { name } of this.#all(exchange.cookies)) exchange.cookies.clear(this.#spec(exchange, name))
+  }
 
-    /** Reads all cookies of the name: another path or application may have set one, too. */
-    load({ cookies }, stateHash) {
-      return openFirst(cookies.all(nameFor(stateHash)).slice(0, MAX_CANDIDATES), stateHash)
-    },
+  /**
+   * Prevents a loop of automatic restarts: stages a cookie that allows no further one for a minute. Returns false if the
+   * browser has that cookie already: the login must not be restarted.
+   */
+  claimRestart(exchange: Exchange): boolean {
+    const now = this.#parts.config.clock()
+    const isClaimed = (value: string): boolean => now - readStart(value) < RESTART_SECONDS
+    if (exchange.cookies.all(this.#restart).some(isClaimed)) return false
+    exchange.cookies.set(this.#spec(exchange, this.#restart), `${now}:1`, RESTART_SECONDS)
+    this.limit(exchange)
+    return true
+  }
 
-    clear(exchange, transaction) {
-      const scope = getScope(exchange, transaction.crossSitePost === true)
-      exchange.cookies.clear({ name: nameFor(transaction.stateHash), scope })
-    },
-
-    clearAll(exchange) {
-      const scope = scopeOfAll(exchange)
-      for (const { name } of readTransactionCookies(exchange.cookies, cookie.prefix)) {
-        exchange.cookies.clear({ name, scope })
-      }
-    },
-
-    claimRestart(exchange) {
-      const isClaimed = restartGuard.claim(exchange)
-      if (isClaimed) room.evict(exchange)
-      return isClaimed
-    },
-
-    clearRestart: restartGuard.clear,
+  clearRestart(exchange: Exchange): void {
+    if (exchange.cookies.get(this.#restart) !== undefined)
+      exchange.cookies.clear(this.#spec(exchange, this.#restart))
   }
 }

@@ -1,12 +1,12 @@
+import type { Config } from '../config/config.ts'
 import { randomToken } from '../crypto/random.ts'
 import type { Sealer } from '../crypto/seal.ts'
+import { CallbackError } from '../errors/callback.ts'
 import type { SafeReturnPath } from '../http/return-path.ts'
 import { safeReturnPath } from '../http/return-path.ts'
-import type { MaybePromise } from '../lib/chain.ts'
-import { chain } from '../lib/chain.ts'
 import { defined } from '../lib/defined.ts'
-import type { Bytes } from '../lib/utf8.ts'
 import { strictText, utf8, utf8Length } from '../lib/utf8.ts'
+import type { TransactionLookup } from './in-cookie.ts'
 
 /** Data in the `state` of a login or connection, available without its transaction cookie. */
 export interface StateNote {
@@ -28,35 +28,63 @@ const RANDOM_CHARACTERS = 43
 const FORM = /^[\w-]{43}\./
 
 /** Creates a `state`: 256 random bits, and a note that is encrypted. */
-export function createState(sealer: Sealer, note: StateNote): MaybePromise<string> {
+export async function createState(sealer: Sealer, note: StateNote): Promise<string> {
   const { issuedAt, host, noRestart, requestHost, returnTo } = note
-  const kept = returnTo !== undefined && utf8Length(returnTo) <= RETURN_TO_BYTES ? { r: returnTo } : {}
-  const seen = requestHost === undefined ? {} : { h: requestHost }
-  const flags = noRestart ? { a: 1 } : {}
-  const json = JSON.stringify({ v: 1, i: issuedAt, o: host, ...seen, ...kept, ...flags })
-  return chain(sealer.seal('state', utf8(json)), (sealed) => `${randomToken(32)}.${sealed}`)
+  const json = JSON.stringify({
+    v: 1,
+    i: issuedAt,
+    o: host,
+    h: requestHost,
+    r: utf8Length(returnTo ?? '') <= RETURN_TO_BYTES ? returnTo : undefined,
+    a: noRestart ? 1 : undefined,
+  })
+  return `${randomToken(32)}.${await sealer.seal('state', utf8(json))}`
 }
 
 /** Decrypts the note of a state. Returns null if it was not issued here; never throws. */
-export function decryptState(sealer: Sealer, state: string): MaybePromise<StateNote | null> {
+export async function decryptState(sealer: Sealer, state: string): Promise<StateNote | null> {
   if (!FORM.test(state)) return null
-  const opened = sealer.open('state', state.slice(RANDOM_CHARACTERS + 1))
-  return chain(opened, (bytes) => bytes && decodeNote(bytes))
-}
-
-function decodeNote(bytes: Bytes): StateNote | null {
+  const bytes = await sealer.open('state', state.slice(RANDOM_CHARACTERS + 1))
+  if (!bytes) return null
   try {
     const { v, i, o, h, r, a } = JSON.parse(strictText(bytes)) as Record<string, unknown>
     if (v !== 1 || typeof i !== 'number' || typeof o !== 'string') return null
-    const returnTo = safeReturnPath(r, `https://${o}`)
     return defined({
       issuedAt: i,
       host: o,
       requestHost: typeof h === 'string' ? h : undefined,
-      returnTo: returnTo === null ? undefined : returnTo,
+      returnTo: safeReturnPath(r, `https://${o}`) ?? undefined,
       noRestart: a === 1 ? true : undefined,
     })
   } catch {
     return null
   }
+}
+
+/** Returns the `state` of a callback and its note. Throws `MISSING_STATE`, or `UNKNOWN_STATE` if it was not issued here. */
+export async function verifyState(
+  sealer: Sealer,
+  parameters: URLSearchParams,
+): Promise<{ state: string; note: StateNote }> {
+  const [state, ...others] = parameters.getAll('state')
+  if (!state) throw new CallbackError('MISSING_STATE')
+  const note = others.length === 0 ? await decryptState(sealer, state) : null
+  if (!note) throw new CallbackError('UNKNOWN_STATE')
+  return { state, note }
+}
+
+/**
+ * Returns the error for a state whose transaction is missing. `otherHost`: the login started at another host than that of
+ * the callback.
+ */
+export function toMissingTransactionError(
+  config: Config,
+  note: StateNote,
+  lookup: TransactionLookup,
+  otherHost: boolean,
+): CallbackError {
+  if (lookup.kind === 'superseded') return new CallbackError('SUPERSEDED_STATE')
+  const isExpired = note.issuedAt + config.transaction.cookie.maxAge <= config.clock()
+  if (lookup.kind === 'expired' || isExpired) return new CallbackError('EXPIRED_STATE')
+  return new CallbackError(otherHost ? 'STATE_HOST_MISMATCH' : 'UNKNOWN_STATE')
 }

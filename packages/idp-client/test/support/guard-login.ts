@@ -1,5 +1,5 @@
 import { createSealer } from '../../src/crypto/seal.ts'
-import { GUARD_PARAMETER } from '../../src/transaction/guard-parameters.ts'
+import { GUARD_PARAMETER } from '../../src/transaction/guard-login.ts'
 import { SECRET } from './engine.ts'
 
 type Parameters = Readonly<Record<string, string>>

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { toRequestFingerprint } from './requested-authentication.ts'
+import { toRequestFingerprint } from './guard-login.ts'
 
 const SCOPE = 'openid email offline_access'
 
