@@ -8,7 +8,7 @@ import type {
   MfaVerifyOptions,
 } from './config/mfa.ts'
 import type { Engine } from './engine.ts'
-import type { MfaVerification } from './flows/mfa-verify.ts'
+import type { MfaVerification } from './flows/mfa.ts'
 import type { Exchange } from './http/exchange.ts'
 import type { ArgumentReader } from './http/host-arguments.ts'
 
@@ -86,13 +86,13 @@ export function serverMfaClient<FrameworkRequest extends object, FrameworkRespon
   withEngine: <T>(operation: (engine: Engine) => Promise<T>) => Promise<T>,
   operate: Operate<FrameworkRequest, FrameworkResponse>,
 ): ServerMfaClient<FrameworkRequest, FrameworkResponse> {
-  /** Returns a method; `load` returns its flow. */
-  function method<T>(name: string, load: () => Promise<Work<T>>) {
+  function method<T>(name: string, select: (flows: typeof import('./flows/mfa.ts')) => Work<T>) {
     return async (...args: readonly unknown[]): Promise<T> => {
       const { request, response, options } = read.withOptions<unknown>(`mfa.${name}`, args)
       return withEngine(async (engine) => {
-        const [work, { belongsToSession }] = await Promise.all([load(), import('./flows/mfa.ts')])
-        const needsRequest = request !== undefined || (await belongsToSession(engine, options))
+        const flows = await import('./flows/mfa.ts')
+        const work = select(flows)
+        const needsRequest = request !== undefined || (await flows.belongsToSession(engine, options))
         if (!needsRequest) return work(engine, null, options)
         return operate(request, response, (_engine, exchange) => work(engine, exchange, options))
       })
@@ -100,12 +100,9 @@ export function serverMfaClient<FrameworkRequest extends object, FrameworkRespon
   }
 
   return {
-    getAuthenticators: method(
-      'getAuthenticators',
-      async () => (await import('./flows/mfa.ts')).getAuthenticators,
-    ),
-    challenge: method('challenge', async () => (await import('./flows/mfa.ts')).challenge),
-    enroll: method('enroll', async () => (await import('./flows/mfa.ts')).enroll),
-    verify: method('verify', async () => (await import('./flows/mfa-verify.ts')).verify),
+    getAuthenticators: method('getAuthenticators', (flows) => flows.getAuthenticators),
+    challenge: method('challenge', (flows) => flows.challenge),
+    enroll: method('enroll', (flows) => flows.enroll),
+    verify: method('verify', (flows) => flows.verify),
   }
 }

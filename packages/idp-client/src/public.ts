@@ -32,7 +32,7 @@ export type {
   ConnectionAccessToken,
   GetAccessTokenForConnectionOptions,
 } from './flows/get-connection-token.ts'
-export type { MfaVerification, MfaVerifiedTokens } from './flows/mfa-verify.ts'
+export type { MfaVerification, MfaVerifiedTokens } from './flows/mfa.ts'
 export type { GuardResult } from './guards/guards.ts'
 export type { HostPageGuardOptions } from './guards/host-guards.ts'
 export type { ApiGuardOptions, GuardRequirements } from './guards/requirements.ts'

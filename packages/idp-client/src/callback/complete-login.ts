@@ -14,8 +14,8 @@ import { fetchUserInfoClaims } from '../oidc/userinfo.ts'
 import { prepareNewSession } from '../session/hooks.ts'
 import { provenIn, toAuthentication } from '../session/model/authentication.ts'
 import { decodeClaims, filterDefaultIdTokenClaims } from '../session/model/claims.ts'
-import { createSession, freshlyStored } from '../session/model/session.ts'
-import type { TokenSet, User } from '../session/model/session-data.ts'
+import { createSession, freshlyStored, toTokenSet } from '../session/model/session.ts'
+import type { User } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { SessionCreation } from '../session/storage.ts'
 import { applyRefresh } from '../tokens/apply.ts'
@@ -32,20 +32,6 @@ import { onceEach } from './completion.ts'
 
 /** Parameters that the protocol defines for a code response, without the `state`, which has been verified. */
 const CALLBACK_PARAMETERS = ['code', 'iss', 'error', 'error_description', 'error_uri'] as const
-
-function toTokenSet(grant: Omit<TokenGrant, 'claims'>, transaction: LoginTransaction): TokenSet {
-  const { audience, scope } = transaction
-  return defined({
-    accessToken: grant.accessToken,
-    expiresAt: grant.expiresAt,
-    token_type: grant.tokenType,
-    idToken: grant.idToken,
-    refreshToken: grant.refreshToken,
-    scope: grant.scope,
-    requestedScope: scope,
-    audience,
-  })
-}
 
 /** Returns the claims of the user: those of the ID token, which override those of UserInfo (`fetchUserInfo`). */
 async function loadClaims(

@@ -2,6 +2,7 @@ import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { SessionStoreError } from '../errors/session.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { defined } from '../lib/defined.ts'
 import { endsAt, isAlive, toTimes } from '../session/model/lifetime.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { CompleteStore } from '../session/store/complete-store.ts'
@@ -57,9 +58,8 @@ export async function listSessions(engine: Engine, sub: string): Promise<Session
     if (!isAlive(times, rules, clock())) return []
     const { accessTokens: _a, connectionTokenSets: _c, internal, tokenSet: _t, ...data } = session.data
     const { sid, createdAt } = internal
-    const expiresAt = endsAt(times, rules)
-    const info = { id, createdAt, lastUsedAt: session.usedAt, expiresAt, data: data as SessionInfo['data'] }
-    return [sid === undefined ? info : { ...info, sid }]
+    const info = { id, sid, createdAt, lastUsedAt: session.usedAt, expiresAt: endsAt(times, rules) }
+    return [defined({ ...info, data: data as SessionInfo['data'] })]
   })
   return infos.sort((one, other) => other.lastUsedAt - one.lastUsedAt)
 }

@@ -1,17 +1,18 @@
-import type { Config } from '../config/config.ts'
 import type { AuthorizationParameters } from '../config/options.ts'
 import type { Engine } from '../engine.ts'
 import { BackchannelAuthenticationError } from '../errors/backchannel-authentication.ts'
 import { isIdpError } from '../errors/base.ts'
 import { defined } from '../lib/defined.ts'
-import type { BackchannelGrant, LoginHint } from '../oidc/ciba.ts'
+import { mayConfigurationSet } from '../oidc/authorize.ts'
+import type { LoginHint } from '../oidc/ciba.ts'
+import { authenticateByBackchannel } from '../oidc/ciba.ts'
+import { getProvider } from '../oidc/provider.ts'
 import { decodeClaims } from '../session/model/claims.ts'
+import { toTokenSet } from '../session/model/session.ts'
 import type { TokenSet, User } from '../session/model/session-data.ts'
-import type { RequestedToken } from '../tokens/mfa-context.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
 import { withOfferedScope } from '../tokens/offered-scope.ts'
 import { usesDefaultScope } from '../tokens/token-request.ts'
-import type { EffectiveAuthorization } from '../transaction/authorization.ts'
 import { effectiveAuthorization } from '../transaction/authorization.ts'
 
 /** One entry of `authorization_details` (RFC 9396 section 2). */
@@ -76,13 +77,6 @@ function refuse(option: string): never {
 
 const isNonBlankString = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 
-interface ValidatedOptions {
-  readonly bindingMessage: string
-  readonly hint: LoginHint
-  readonly requestedExpiry: number
-  readonly authorizationDetails?: string
-}
-
 function readLoginHint(loginHint: unknown): LoginHint {
   if (isNonBlankString(loginHint)) return { kind: 'string', value: loginHint }
   const subject =
@@ -112,18 +106,18 @@ function readHint(
   return { kind: 'token', token }
 }
 
-function validateOptions(options: Partial<BackchannelAuthenticationOptions>): ValidatedOptions {
+function validateOptions(options: Partial<BackchannelAuthenticationOptions>) {
   const { authorizationDetails: details, bindingMessage, requestedExpiry = DEFAULT_EXPIRY } = options
   if (!isNonBlankString(bindingMessage)) refuse('bindingMessage (a non-blank string)')
   const hint = readHint(options)
   const isExpiry =
     Number.isInteger(requestedExpiry) && requestedExpiry > 0 && requestedExpiry <= LONGEST_EXPIRY
   if (!isExpiry) refuse(`requestedExpiry (whole seconds from 1 to ${LONGEST_EXPIRY})`)
-  if (details === undefined || details === null) return { bindingMessage, hint, requestedExpiry }
-  if (!Array.isArray(details) || !details.every((detail) => isNonBlankString(detail?.type))) {
+  const areDetails = Array.isArray(details) && details.every((detail) => isNonBlankString(detail?.type))
+  if (!areDetails && (details ?? undefined) !== undefined)
     refuse('authorizationDetails (a list of objects with a type)')
-  }
-  return { bindingMessage, hint, requestedExpiry, authorizationDetails: JSON.stringify(details) }
+  const authorizationDetails = areDetails ? JSON.stringify(details) : undefined
+  return { bindingMessage, hint, requestedExpiry, authorizationDetails }
 }
 
 /** Parameters that belong to the browser's authorization request only, or would add a second hint. */
@@ -141,47 +135,8 @@ const DROPPED: ReadonlySet<string> = new Set([
   'dpop_jkt',
 ])
 
-function toParameters(
-  { parameters, scope }: EffectiveAuthorization,
-  maySet: (name: string) => boolean,
-): ReadonlyMap<string, string> {
-  if (!scope.split(' ').includes('openid')) refuse('authorizationParams.scope (it must contain openid)')
-  return new Map([...parameters].filter(([name]) => !DROPPED.has(name) && maySet(name)))
-}
-
-function toResult(
-  grant: BackchannelGrant,
-  requested: EffectiveAuthorization,
-): BackchannelAuthenticationResult {
-  const { authorizationDetails: details } = grant
-  const isDetail = (detail: object): detail is AuthorizationDetail =>
-    'type' in detail && typeof detail.type === 'string'
-  return defined({
-    tokenSet: defined({
-      accessToken: grant.accessToken,
-      expiresAt: grant.expiresAt,
-      token_type: grant.tokenType,
-      idToken: grant.idToken,
-      requestedScope: requested.scope,
-      refreshToken: grant.refreshToken,
-      scope: grant.scope,
-      audience: requested.audience,
-    }),
-    idTokenClaims: { ...grant.claims } as User,
-    authorizationDetails: details ? details.filter(isDetail) : undefined,
-  })
-}
-
-function isDefaultScope(
-  { authorization }: Config,
-  { scope }: AuthorizationParameters,
-  { audience }: EffectiveAuthorization,
-): boolean {
-  return (scope ?? undefined) === undefined && usesDefaultScope(authorization, audience)
-}
-
-function toRequestedToken({ audience, scope }: EffectiveAuthorization): RequestedToken {
-  return { wireParameters: defined({ scope, audience }), scope }
+function isDetail(detail: object): detail is AuthorizationDetail {
+  return 'type' in detail && typeof detail.type === 'string'
 }
 
 function toBackchannelError(cause: unknown): unknown {
@@ -209,31 +164,44 @@ export async function backchannelAuthentication(
   const validated = validateOptions(options ?? {})
   const { authorizationParams = {} } = options
   const intended = effectiveAuthorization(config, authorizationParams)
-  const [{ authenticateByBackchannel }, { mayConfigurationSet }, { getProvider }] = await Promise.all([
-    import('../oidc/ciba.ts'),
-    import('../oidc/authorize.ts'),
-    import('../oidc/provider.ts'),
-  ])
-  const parameters = toParameters(intended, mayConfigurationSet)
+  if (!intended.scope.split(' ').includes('openid'))
+    refuse('authorizationParams.scope (it must contain openid)')
+  const parameters = [...intended.parameters].filter(
+    ([name]) => !DROPPED.has(name) && mayConfigurationSet(name),
+  )
   const provider = getProvider(config)
-  const { signal } = options
+  const isDefaultScope =
+    (authorizationParams.scope ?? undefined) === undefined &&
+    usesDefaultScope(config.authorization, intended.audience)
   let requested = intended
   try {
-    if (isDefaultScope(config, authorizationParams, intended)) {
+    if (isDefaultScope) {
       const authorization = withOfferedScope(config, await provider.metadata())
       requested = effectiveAuthorization({ ...config, authorization }, authorizationParams)
     }
-    const grant = await authenticateByBackchannel(provider, {
-      ...validated,
-      parameters: new Map([...parameters, ['scope', requested.scope]]),
-      ...(signal ? { signal } : {}),
+    const grant = await authenticateByBackchannel(
+      provider,
+      defined({
+        ...validated,
+        parameters: new Map([...parameters, ['scope', requested.scope]]),
+        signal: options.signal,
+      }),
+    )
+    return defined({
+      tokenSet: toTokenSet(grant, requested),
+      idTokenClaims: { ...grant.claims } as User,
+      authorizationDetails: grant.authorizationDetails?.filter(isDetail),
     })
-    return toResult(grant, requested)
   } catch (cause) {
+    const { audience, scope } = requested
     const { hint } = validated
-    throw await orMfaRequired(engine, toBackchannelError(cause), {
-      wanted: toRequestedToken(requested),
-      ...('subject' in hint ? { subject: hint.subject } : {}),
-    })
+    throw await orMfaRequired(
+      engine,
+      toBackchannelError(cause),
+      defined({
+        wanted: { wireParameters: defined({ scope, audience }), scope },
+        subject: 'subject' in hint ? hint.subject : undefined,
+      }),
+    )
   }
 }

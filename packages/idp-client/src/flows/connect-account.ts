@@ -8,7 +8,7 @@ import { reportLargeHead } from '../http/cookie-budget.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { mayConfigurationSet, mayQuerySet, newCodeVerifier } from '../oidc/authorize.ts'
 import { getProvider } from '../oidc/provider.ts'
-import type { Connecting, ConnectRequest } from '../oidc/vendor/accounts.ts'
+import type { Connecting } from '../oidc/vendor/accounts.ts'
 import { accountToken, beginConnect } from '../oidc/vendor/accounts.ts'
 import { subjectTag } from '../session/model/claims.ts'
 import type { TokenSource } from '../tokens/token-request.ts'
@@ -34,28 +34,6 @@ export interface ConnectAccountInput {
   readonly correlationId: string
 }
 
-function toParameters({ options, source }: ConnectAccountInput): Record<string, string> {
-  const maySet = source === 'query' ? mayQuerySet : mayConfigurationSet
-  const parameters = Object.entries(options.authorizationParams ?? {}).flatMap(([name, value]) =>
-    value === undefined || value === null || !maySet(name) ? [] : [[name, String(value)] as const],
-  )
-  return Object.fromEntries(parameters)
-}
-
-async function requestConnect(
-  { config }: Engine,
-  request: ConnectRequest,
-  getToken: TokenSource,
-): Promise<Connecting> {
-  try {
-    const access = await getToken(accountToken(config))
-    return await beginConnect(getProvider(config), access, request)
-  } catch (cause) {
-    if (isProviderFailure(cause)) throw new ConnectAccountError('FAILED_TO_INITIATE', { cause })
-    throw cause
-  }
-}
-
 /**
  * Starts connecting an account of another provider to the user of the session, and returns the URL to redirect to:
  * 1. checks the input: `MISSING_CONNECTION`, `MISSING_SESSION`, `SESSION_NOT_WRITABLE` if no cookie can be set;
@@ -71,7 +49,7 @@ export async function connectAccount(
   getToken: TokenSource,
 ): Promise<URL> {
   const { config } = engine
-  const { connection, returnTo: requestedPath, scopes = [] } = input.options
+  const { authorizationParams, connection, returnTo: requestedPath, scopes = [] } = input.options
   if (typeof connection !== 'string' || connection === '') throw new ConnectAccountError('MISSING_CONNECTION')
   const session = await engine.sessions.load(exchange)
   if (!session) throw new ConnectAccountError('MISSING_SESSION')
@@ -83,9 +61,19 @@ export async function connectAccount(
   const place = toRequestPlace(appBaseUrl, exchange.request)
   const state = await createState(engine.sealer, { issuedAt: startedAt, ...place, returnTo })
   const codeVerifier = newCodeVerifier()
-  const parameters = toParameters(input)
+  const maySet = input.source === 'query' ? mayQuerySet : mayConfigurationSet
+  const given = Object.entries(authorizationParams ?? {}).filter(
+    ([name, value]) => value !== undefined && value !== null && maySet(name),
+  )
+  const parameters = Object.fromEntries(given.map(([name, value]) => [name, String(value)]))
   const request = { connection, scopes, parameters, redirectUri, state, codeVerifier }
-  const { authSession, url } = await requestConnect(engine, request, getToken)
+  let attempt: Connecting
+  try {
+    attempt = await beginConnect(getProvider(config), await getToken(accountToken(config)), request)
+  } catch (cause) {
+    throw isProviderFailure(cause) ? new ConnectAccountError('FAILED_TO_INITIATE', { cause }) : cause
+  }
+  const { authSession, url } = attempt
   const stageTransaction = await engine.transactions.prepare(exchange, {
     stateHash: await hashToken(state),
     responseType: 'connect_code',

@@ -62,8 +62,7 @@ export async function listConnectedAccounts(
       await forget(engine, exchange, (data) => keepConnections(data, (each) => connected.has(each)))
     return accounts
   } catch (cause) {
-    if (isProviderFailure(cause)) throw new ConnectedAccountsError('FAILED_TO_LIST', { cause })
-    throw cause
+    throw isProviderFailure(cause) ? new ConnectedAccountsError('FAILED_TO_LIST', { cause }) : cause
   }
 }
 

@@ -2,8 +2,9 @@ import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import { CustomTokenExchangeError } from '../errors/token-exchange.ts'
 import { defined } from '../lib/defined.ts'
+import { getProvider } from '../oidc/provider.ts'
 import type { ExchangeParameters } from '../oidc/token-exchange.ts'
-import type { RequestedToken } from '../tokens/mfa-context.ts'
+import { exchangeTokens, mayExchangeSet } from '../oidc/token-exchange.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
 import { withOfferedScope } from '../tokens/offered-scope.ts'
 
@@ -69,43 +70,25 @@ function checkOptions(options: Partial<CustomTokenExchangeOptions>): void {
   if (!isTokenType(actorTokenType)) throw new CustomTokenExchangeError('INVALID_ACTOR_TOKEN_TYPE')
 }
 
-type Pair = readonly [string, string]
-
-function optionalPair(name: string, value: string | null | undefined): Pair[] {
-  return value === undefined || value === null || value === '' ? [] : [[name, value]]
-}
-
-function toPairs(
-  parameters: CustomTokenExchangeOptions['additionalParameters'],
-  maySet: (name: string) => boolean,
-): Pair[] {
-  return Object.entries(parameters ?? {}).flatMap(([name, value]) => {
-    if (!maySet(name)) throw new CustomTokenExchangeError('RESERVED_PARAMETER')
+function toParameters(options: CustomTokenExchangeOptions): ExchangeParameters {
+  const { actorToken, actorTokenType, audience, organization, subjectToken, subjectTokenType } = options
+  const given = Object.entries(options.additionalParameters ?? {}).flatMap(([name, value]) => {
+    if (!mayExchangeSet(name)) throw new CustomTokenExchangeError('RESERVED_PARAMETER')
     const values: readonly unknown[] = Array.isArray(value) ? value : [value]
-    return values.flatMap((each) =>
-      each === undefined || each === null ? [] : [[name, String(each)] as const],
-    )
+    return values.map((each) => [name, each] as const)
   })
-}
-
-function toParameters(
-  options: CustomTokenExchangeOptions,
-  maySet: (name: string) => boolean,
-): ExchangeParameters {
-  const { actorToken, actorTokenType, additionalParameters, audience, organization } = options
-  return [
-    ...toPairs(additionalParameters, maySet),
-    ...optionalPair('subject_token', options.subjectToken),
-    ...optionalPair('subject_token_type', options.subjectTokenType),
-    ...optionalPair('actor_token', actorToken),
-    ...(actorToken ? optionalPair('actor_token_type', actorTokenType) : []),
-    ...optionalPair('audience', audience),
-    ...optionalPair('organization', organization),
-  ]
-}
-
-function toRequestedToken({ audience }: CustomTokenExchangeOptions, scope: string): RequestedToken {
-  return { wireParameters: defined({ audience: audience || undefined, scope }), scope }
+  const own = {
+    subject_token: subjectToken,
+    subject_token_type: subjectTokenType,
+    actor_token: actorToken,
+    actor_token_type: actorToken ? actorTokenType : undefined,
+    audience,
+    organization,
+  }
+  const present = Object.entries(own).filter(([, value]) => value !== '')
+  return [...given, ...present].flatMap(([name, value]) =>
+    value === undefined || value === null ? [] : [[name, String(value)] as const],
+  )
 }
 
 function toActor(act: unknown): CustomTokenExchangeResult['act'] {
@@ -128,30 +111,20 @@ export async function exchangeToken(
 ): Promise<CustomTokenExchangeResult> {
   checkOptions(options ?? {})
   const { config } = engine
-  const [{ exchangeTokens, mayExchangeSet }, { getProvider }] = await Promise.all([
-    import('../oidc/token-exchange.ts'),
-    import('../oidc/provider.ts'),
-  ])
-  const parameters = toParameters(options, mayExchangeSet)
+  const parameters = toParameters(options)
   const provider = getProvider(config)
   // The scope for an error before the metadata is loaded.
   let scope = options.scope || config.authorization.defaultScope
   try {
     if (!options.scope) scope = withOfferedScope(config, await provider.metadata()).defaultScope
     const grant = await exchangeTokens(provider, [...parameters, ['scope', scope]])
-    const act = toActor(grant.claims?.['act'])
-    return defined({
-      accessToken: grant.accessToken,
-      tokenType: grant.tokenType,
-      expiresIn: grant.expiresIn,
-      idToken: grant.idToken,
-      refreshToken: grant.refreshToken,
-      scope: grant.scope,
-      act,
-    })
+    const { accessToken, claims, expiresIn, idToken, refreshToken, scope: granted, tokenType } = grant
+    const act = toActor(claims?.['act'])
+    return defined({ accessToken, tokenType, expiresIn, idToken, refreshToken, scope: granted, act })
   } catch (cause) {
     if (isIdpError(cause, 'INVALID_CONFIGURATION')) throw cause
     const error = new CustomTokenExchangeError('EXCHANGE_FAILED', { cause })
-    throw await orMfaRequired(engine, error, { wanted: toRequestedToken(options, scope) })
+    const wireParameters = defined({ audience: options.audience || undefined, scope })
+    throw await orMfaRequired(engine, error, { wanted: { wireParameters, scope } })
   }
 }

@@ -2,6 +2,9 @@ import type { Engine } from '../engine.ts'
 import { AccessTokenForConnectionError } from '../errors/connection-token.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/defined.ts'
+import { getProvider } from '../oidc/provider.ts'
+import { requestConnectionToken } from '../oidc/vendor/connection-token.ts'
+import type { ConnectionTokenParts } from '../tokens/connection-token.ts'
 import { getFreshConnectionToken } from '../tokens/connection-token.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
 import { withMainToken } from '../tokens/refresh/process-memory.ts'
@@ -43,33 +46,24 @@ export async function getConnectionToken(
   if (typeof connection !== 'string' || connection === '') {
     throw new AccessTokenForConnectionError('MISSING_CONNECTION')
   }
-  const session = await engine.sessions.load(exchange)
+  const { config, sessions } = engine
+  const session = await sessions.load(exchange)
   if (!session) throw new AccessTokenForConnectionError('MISSING_SESSION')
-  const hint = loginHint === undefined ? {} : { loginHint }
-  const { clientTag, config, sessions } = engine
-  const exchangeToken: Parameters<typeof getFreshConnectionToken>[0]['exchangeToken'] = async (
-    latest,
-    refreshToken,
-  ) => {
-    const [grant, { getProvider }] = await Promise.all([
-      import('../oidc/vendor/connection-token.ts'),
-      import('../oidc/provider.ts'),
-    ])
-    const subjectToken =
-      type === REFRESH_TOKEN ? refreshToken : withMainToken(config, latest).tokenSet.accessToken
-    const request = { connection, subjectToken, subjectTokenType: type, ...hint }
-    return grant.requestConnectionToken(getProvider(config), request)
+  const want = defined({ connection, loginHint })
+  const parts: ConnectionTokenParts = {
+    ...engine,
+    exchangeToken(latest, refreshToken) {
+      const subjectToken =
+        type === REFRESH_TOKEN ? refreshToken : withMainToken(config, latest).tokenSet.accessToken
+      const request = { ...want, subjectToken, subjectTokenType: type }
+      return requestConnectionToken(getProvider(config), request)
+    },
   }
-  const parts = { clientTag, config, sessions, exchangeToken }
-  const want = { connection, ...hint }
-  const { accessToken, expiresAt, scope } = await getFreshConnectionToken(
-    parts,
-    exchange,
-    session,
-    want,
-  ).catch(async (error: unknown) => {
+  try {
+    const { accessToken, expiresAt, scope } = await getFreshConnectionToken(parts, exchange, session, want)
+    return defined({ token: accessToken, expiresAt, scope })
+  } catch (error) {
     const wanted = toTokenRequest(config.authorization, {})
     throw await orMfaRequired(engine, error, { wanted, session })
-  })
-  return defined({ token: accessToken, expiresAt, scope })
+  }
 }

@@ -2,13 +2,9 @@ import type { Engine } from '../engine.ts'
 import { AccessTokenError } from '../errors/access-token.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
+import { getProvider } from '../oidc/provider.ts'
+import { fetchUserInfoClaims } from '../oidc/userinfo.ts'
 import type { User } from '../session/model/session-data.ts'
-
-/** An access token of the session. */
-interface Token {
-  readonly token: string
-  readonly token_type?: string
-}
 
 /**
  * Returns the current claims of the session's user from the UserInfo endpoint (OpenID Connect Core section 5.3):
@@ -22,15 +18,11 @@ interface Token {
 export async function getUserInfo(
   engine: Engine,
   exchange: Exchange,
-  getToken: (engine: Engine, exchange: Exchange) => MaybePromise<Token>,
+  getToken: (engine: Engine, exchange: Exchange) => MaybePromise<{ token: string; token_type?: string }>,
 ): Promise<User> {
   const session = await engine.sessions.load(exchange)
   if (!session) throw new AccessTokenError('MISSING_SESSION')
   const { token, token_type } = await getToken(engine, exchange)
-  const [{ fetchUserInfoClaims }, { getProvider }] = await Promise.all([
-    import('../oidc/userinfo.ts'),
-    import('../oidc/provider.ts'),
-  ])
   return fetchUserInfoClaims(getProvider(engine.config), {
     accessToken: token,
     tokenType: token_type === 'DPoP' ? 'DPoP' : 'Bearer',

@@ -2,6 +2,7 @@ import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import { reportLargeHead } from '../http/cookie-budget.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { defined } from '../lib/defined.ts'
 import { atMost } from '../lib/pause.ts'
 import { outliveRequest } from '../lib/request-scope.ts'
 import { asIdpError, reportFailure, reportOutcome } from '../log/failure.ts'
@@ -30,29 +31,6 @@ function toTarget(returnTo: string | undefined, baseUrl: string): URL | null {
   return target.protocol === 'https:' || target.protocol === 'http:' ? target : null
 }
 
-/** Returns the target when only the local session ends; it is always on the application's origin. */
-function localTarget(target: URL | null, baseUrl: string): string {
-  return target?.origin === new URL(baseUrl).origin ? target.href : baseUrl
-}
-
-/** Returns the URL that ends the session of the provider, or `null` if it supports no RP-initiated logout. */
-async function getEndSessionUrl(
-  engine: Engine,
-  returnTo: string,
-  session: SessionData | undefined,
-  input: LogoutInput,
-): Promise<URL | null> {
-  const idToken = engine.config.includeIdTokenHint ? session?.tokenSet.idToken : undefined
-  const sid = session?.internal.sid
-  return endSessionUrl(getProvider(engine.config), {
-    returnTo,
-    federated: input.federated,
-    ...(input.state === undefined ? {} : { state: input.state }),
-    ...(idToken === undefined ? {} : { idTokenHint: idToken }),
-    ...(sid === undefined ? {} : { logoutHint: sid }),
-  })
-}
-
 /**
  * Chooses the redirect by the strategy. If the metadata of the provider cannot be loaded, logs that and ends the local
  * session only.
@@ -71,11 +49,23 @@ async function resolveRedirect(
     strategy: 'v2',
     location: v2LogoutUrl(config, { returnTo, federated: input.federated }).href,
   })
-  const local = (): LogoutRedirect => ({ strategy: 'local', location: localTarget(target, baseUrl) })
+  const local = (): LogoutRedirect => ({
+    strategy: 'local',
+    location: target?.origin === new URL(baseUrl).origin ? target.href : baseUrl,
+  })
   if (config.logoutStrategy === 'v2') return v2()
   if (config.logoutStrategy === 'local') return local()
   try {
-    const url = await getEndSessionUrl(engine, returnTo, session, input)
+    const url = await endSessionUrl(
+      getProvider(config),
+      defined({
+        returnTo,
+        federated: input.federated,
+        state: input.state,
+        idTokenHint: config.includeIdTokenHint ? session?.tokenSet.idToken : undefined,
+        logoutHint: session?.internal.sid,
+      }),
+    )
     if (url) return { strategy: 'oidc', location: url.href }
     if (config.logoutStrategy === 'auto') {
       config.log.once(
@@ -90,11 +80,8 @@ async function resolveRedirect(
       'LOGOUT_NOT_OFFERED',
     )
   } catch (error) {
-    reportOutcome(config.log, asIdpError(error), {
-      level: 'warn',
-      code: 'REQUEST_FAILED',
-      id: input.correlationId,
-    })
+    const { correlationId: id } = input
+    reportOutcome(config.log, asIdpError(error), { level: 'warn', code: 'REQUEST_FAILED', id })
   }
   return local()
 }

@@ -2,6 +2,8 @@ import type { Engine } from '../engine.ts'
 import { AccessTokenError } from '../errors/access-token.ts'
 import { IdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { revokeToken } from '../oidc/end-session.ts'
+import { getProvider } from '../oidc/provider.ts'
 import { withoutRefreshToken } from '../tokens/apply.ts'
 
 /**
@@ -16,10 +18,6 @@ export async function revokeRefreshToken(engine: Engine, exchange: Exchange): Pr
   const { refreshToken } = session.data.tokenSet
   if (!refreshToken) throw new AccessTokenError('MISSING_REFRESH_TOKEN')
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
-  const [{ revokeToken }, { getProvider }] = await Promise.all([
-    import('../oidc/end-session.ts'),
-    import('../oidc/provider.ts'),
-  ])
   let revoked: boolean
   try {
     revoked = await revokeToken(getProvider(engine.config), refreshToken)

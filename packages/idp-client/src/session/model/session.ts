@@ -1,4 +1,5 @@
 import { randomToken } from '../../crypto/random.ts'
+import { defined } from '../../lib/defined.ts'
 import type { InternalSessionData, SessionData, TokenSet, User } from './session-data.ts'
 import type { StoredSession } from './stored-session.ts'
 
@@ -18,6 +19,31 @@ export function createSession({ claims, tokenSet, now }: NewSession): SessionDat
     tokenSet,
     internal: { ...(typeof sid === 'string' ? { sid } : {}), createdAt: now },
   }
+}
+
+/** Tokens of a response; `TokenGrant` of `oidc/` is assignable to it. */
+interface Granted extends Pick<TokenSet, 'accessToken' | 'expiresAt' | 'idToken' | 'refreshToken' | 'scope'> {
+  readonly tokenType: string
+}
+
+/** Returns the tokens of a response, with the audience and the scope that were requested. */
+export function toTokenSet(
+  { accessToken, expiresAt, idToken, refreshToken, scope, tokenType }: Granted,
+  {
+    audience,
+    scope: requestedScope,
+  }: { readonly audience?: string | undefined; readonly scope?: string | undefined },
+): TokenSet {
+  return defined({
+    accessToken,
+    expiresAt,
+    token_type: tokenType,
+    idToken,
+    refreshToken,
+    scope,
+    requestedScope,
+    audience,
+  })
 }
 
 /** Properties of the login that its session keeps, see `StoredSession`. */
