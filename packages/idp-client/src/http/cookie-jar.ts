@@ -1,3 +1,4 @@
+import { defined } from '../lib/defined.ts'
 import { parseCookies } from './cookie-text.ts'
 
 export type SameSite = 'strict' | 'lax' | 'none'
@@ -8,6 +9,20 @@ export interface CookieScope {
   readonly domain?: string
   readonly secure: boolean
   readonly sameSite: SameSite
+}
+
+/** Returns the attributes of a cookie for one request: `secure` may depend on the base URL. */
+export function cookieScope(
+  {
+    path,
+    domain,
+    secure,
+    sameSite,
+  }: Omit<CookieScope, 'secure'> & { readonly secure: boolean | 'from-base-url' },
+  baseUrl: () => string,
+): CookieScope {
+  const isSecure = secure === 'from-base-url' ? baseUrl().startsWith('https:') : secure
+  return defined({ path, domain, secure: isSecure, sameSite })
 }
 
 export interface CookieSpec {
@@ -97,7 +112,7 @@ export class CookieJar {
   }
 
   set(spec: CookieSpec, value: string, maxAge?: number): void {
-    const attributes = { ...spec.scope, httpOnly: true, ...(maxAge === undefined ? {} : { maxAge }) } as const
+    const attributes = defined({ ...spec.scope, httpOnly: true, maxAge })
     this.#staged.set(spec.name, { name: spec.name, value, attributes })
     this.#pending.add(spec.name)
   }

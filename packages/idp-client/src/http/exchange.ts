@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../lib/chain.ts'
 import { conclude } from '../lib/chain.ts'
+import type { JsonBody } from './body.ts'
 import { CookieJar } from './cookie-jar.ts'
-import type { JsonBody } from './json-body.ts'
 
 /** The headers of a request; hosts without Web headers need not create any. */
 export type RequestHeaders = Pick<Headers, 'get' | 'has'>

@@ -12,24 +12,7 @@ export interface FailureReport {
   readonly id: string
 }
 
-export interface Wording {
-  readonly title: string
-  readonly sentence: string
-}
-
-type Kind =
-  | 'denied'
-  | 'stale'
-  | 'connect'
-  | 'signed-out'
-  | 'other-user'
-  | 'factor'
-  | 'provider'
-  | 'configuration'
-  | 'request'
-  | 'fault'
-
-const wordings: Readonly<Record<Kind, Wording>> = {
+const wordings = {
   denied: {
     title: 'Login was not completed',
     sentence: 'The login was cancelled, or the login service declined it.',
@@ -70,7 +53,9 @@ const wordings: Readonly<Record<Kind, Wording>> = {
     title: 'Something went wrong',
     sentence: 'The application could not complete the request. Please try again.',
   },
-}
+} as const
+
+type Kind = keyof typeof wordings
 
 const kinds: Partial<Record<Code, Kind>> = {
   AUTHORIZATION_ERROR: 'denied',
@@ -89,16 +74,12 @@ const kinds: Partial<Record<Code, Kind>> = {
   MFA_REQUIRED: 'factor',
 }
 
-function toKind({ diagnosis, status }: Pick<FailureReport, 'diagnosis' | 'status'>): Kind {
-  const { error: code, remedy } = diagnosis
-  if (setupMistakes.has(remedy)) return 'configuration'
-  // The store belongs to the application: the login service is not involved in its failures.
-  if (code === 'SESSION_STORE_FAILED') return 'fault'
-  if (status === 502 || status === 503 || status === 504) return 'provider'
-  return kinds[code] ?? (status < 500 ? 'request' : 'fault')
-}
-
 /** Returns title and sentence of the page for an error. */
-export function toWording(failure: Pick<FailureReport, 'diagnosis' | 'status'>): Wording {
-  return wordings[toKind(failure)]
+export function toWording({ diagnosis, status }: FailureReport): (typeof wordings)[Kind] {
+  const { error: code, remedy } = diagnosis
+  if (setupMistakes.has(remedy)) return wordings.configuration
+  // The store belongs to the application: the login service is not involved in its failures.
+  if (code === 'SESSION_STORE_FAILED') return wordings.fault
+  if (status === 502 || status === 503 || status === 504) return wordings.provider
+  return wordings[kinds[code] ?? (status < 500 ? 'request' : 'fault')]
 }

@@ -72,32 +72,6 @@ function detectRole(value: unknown, host: HostKinds): Role | null {
   return isPlainObject(value) && getHeaders(value) === null ? 'options' : null
 }
 
-function refuse(operation: string, forms: string, args: readonly unknown[], host: HostKinds): never {
-  const roles = args
-    .filter((value) => value !== undefined)
-    .map((value) => detectRole(value, host) ?? describe(value))
-  const detail = `${operation} takes ${forms}, not (${roles.join(', ')}).`
-  throw new IdpError('INVALID_ARGUMENTS', { detail })
-}
-
-function read<FrameworkRequest, FrameworkResponse, Options>(
-  args: readonly unknown[],
-  toRole: (value: unknown) => Role | null,
-): HostArguments<FrameworkRequest, FrameworkResponse, Options> | null {
-  const found: { [role in Role]?: unknown } = {}
-  const order: Role[] = []
-  for (const value of args) {
-    if (value === undefined) continue
-    const role = toRole(value)
-    if (role === null) return null
-    order.push(role)
-    found[role] = value
-  }
-  return ORDERS.has(order.join(', '))
-    ? (found as HostArguments<FrameworkRequest, FrameworkResponse, Options>)
-    : null
-}
-
 type OptionsListener = (operation: string, options: unknown) => void
 
 /**
@@ -114,6 +88,33 @@ export class ArgumentReader<FrameworkRequest, FrameworkResponse> {
     this.#onOptions = onOptions
   }
 
+  #read<Options>(
+    args: readonly unknown[],
+    isSession = false,
+  ): HostArguments<FrameworkRequest, FrameworkResponse, Options> | null {
+    const found: { [role in Role]?: unknown } = {}
+    const order: Role[] = []
+    for (const value of args) {
+      if (value === undefined) continue
+      const detected = detectRole(value, this.#host)
+      const role = isSession && detected === null ? 'options' : detected
+      if (role === null) return null
+      order.push(role)
+      found[role] = value
+    }
+    return ORDERS.has(order.join(', '))
+      ? (found as HostArguments<FrameworkRequest, FrameworkResponse, Options>)
+      : null
+  }
+
+  #refuse(operation: string, forms: string, args: readonly unknown[]): never {
+    const roles = args
+      .filter((value) => value !== undefined)
+      .map((value) => detectRole(value, this.#host) ?? describe(value))
+    const detail = `${operation} takes ${forms}, not (${roles.join(', ')}).`
+    throw new IdpError('INVALID_ARGUMENTS', { detail })
+  }
+
   /**
    * Reads `(options)`, `(request, options)`, `(request, response, options)` or `(options, request, response)`; each part
    * may be omitted or `undefined`. Options are plain objects that are neither request nor response.
@@ -123,10 +124,7 @@ export class ArgumentReader<FrameworkRequest, FrameworkResponse> {
     args: readonly unknown[],
   ): HostArguments<FrameworkRequest, FrameworkResponse, Options> {
     const forms = '(options), (request, response, options) or (options, request, response)'
-    const found = read<FrameworkRequest, FrameworkResponse, Options>(args, (value) =>
-      detectRole(value, this.#host),
-    )
-    if (!found) return refuse(operation, forms, args, this.#host)
+    const found = this.#read<Options>(args) ?? this.#refuse(operation, forms, args)
     this.#onOptions(operation, found.options)
     return found
   }
@@ -136,11 +134,9 @@ export class ArgumentReader<FrameworkRequest, FrameworkResponse> {
     operation: string,
     args: readonly unknown[],
   ): HostArguments<FrameworkRequest, FrameworkResponse, object> {
-    const found = read<FrameworkRequest, FrameworkResponse, object>(args, (value) =>
-      detectRole(value, this.#host),
-    )
+    const found = this.#read<object>(args)
     if (found && Object.keys(found.options ?? {}).length === 0) return found
-    return refuse(operation, '() or (request, response)', args, this.#host)
+    return this.#refuse(operation, '() or (request, response)', args)
   }
 
   /** Reads a session instead of options: any value, which the operation validates. */
@@ -148,12 +144,7 @@ export class ArgumentReader<FrameworkRequest, FrameworkResponse> {
     operation: string,
     args: readonly unknown[],
   ): HostArguments<FrameworkRequest, FrameworkResponse, Session> {
-    const toRole = (value: unknown): Role => {
-      const role = detectRole(value, this.#host)
-      return role === 'request' || role === 'response' ? role : 'options'
-    }
     const forms = '(session), (request, response, session) or (session, request, response)'
-    const found = read<FrameworkRequest, FrameworkResponse, Session>(args, toRole)
-    return found ?? refuse(operation, forms, args, this.#host)
+    return this.#read<Session>(args, true) ?? this.#refuse(operation, forms, args)
   }
 }

@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import type { RequestKind } from './request-kind.ts'
-import { classify, isNavigation, isPrefetch, isRsc, isServerAction, wantsJson } from './request-kind.ts'
+import { isNavigation, isPrefetch, isRsc, isServerAction, wantsJson } from './request-kind.ts'
+
+type RequestKind = 'navigation' | 'prefetch' | 'rsc' | 'server-action' | 'fetch' | 'unknown'
+
+/** Returns the kind of a request by its headers; `unknown` counts as a navigation. */
+function classify({ method, headers }: Pick<Request, 'method' | 'headers'>): RequestKind {
+  if (isPrefetch(headers)) return 'prefetch'
+  if (isServerAction(headers, method)) return 'server-action'
+  if (isRsc(headers)) return 'rsc'
+  if (!isNavigation(headers)) return 'fetch'
+  return headers.get('sec-fetch-mode') === 'navigate' ? 'navigation' : 'unknown'
+}
 
 const page = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8'
 const document = {

@@ -1,16 +1,5 @@
 import type { RequestHeaders } from './exchange.ts'
 
-/**
- * Kind of a request, from its headers. `'unknown'` is a client without the relevant headers (curl, an old browser); it
- * counts as a navigation, because these rules only protect browsers.
- */
-export type RequestKind = 'navigation' | 'prefetch' | 'rsc' | 'server-action' | 'fetch' | 'unknown'
-
-interface Classifiable {
-  readonly method: string
-  readonly headers: RequestHeaders
-}
-
 const FALSY = new Set(['', '0', 'false'])
 
 function isSet(value: string | null): boolean {
@@ -72,17 +61,12 @@ function isRouterFetch(headers: RequestHeaders): boolean {
   return isRsc(headers) || headers.has('x-nextjs-data') || headers.has('next-action')
 }
 
-/** Returns whether a response may redirect the user to the provider. True for prefetches too: a prerender navigates. */
+/**
+ * Returns whether a response may redirect the user to the provider. True for prefetches too: a prerender navigates. True for a
+ * client without the relevant headers (curl, an old browser), because these rules only protect browsers.
+ */
 export function isNavigation(headers: RequestHeaders): boolean {
   return !isSubresource(headers) && !isRouterFetch(headers)
-}
-
-export function classify({ method, headers }: Classifiable): RequestKind {
-  if (isPrefetch(headers)) return 'prefetch'
-  if (isServerAction(headers, method)) return 'server-action'
-  if (isRsc(headers)) return 'rsc'
-  if (!isNavigation(headers)) return 'fetch'
-  return headers.get('sec-fetch-mode') === 'navigate' ? 'navigation' : 'unknown'
 }
 
 interface Preference {

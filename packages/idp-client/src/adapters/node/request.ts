@@ -1,10 +1,9 @@
 import type { IncomingMessage } from 'node:http'
 import { IdpError } from '../../errors/base.ts'
+import type { JsonBody } from '../../http/body.ts'
+import { jsonBody, parseForm, parseJson, readText } from '../../http/body.ts'
 import type { RequestHeaders, RequestView } from '../../http/exchange.ts'
-import { parseForm, readText } from '../../http/form.ts'
 import { openMountLine } from '../../http/host-state.ts'
-import type { JsonBody } from '../../http/json-body.ts'
-import { jsonBody, parseJson } from '../../http/json-body.ts'
 import { lazy } from '../../lib/lazy.ts'
 import { text } from '../../lib/utf8.ts'
 

@@ -1,12 +1,11 @@
 import { IdpError } from '../../errors/base.ts'
+import type { JsonBody } from '../../http/body.ts'
+import { parseForm, parseJson, readChunks, readText } from '../../http/body.ts'
 import type { CookieJar, StagedCookie } from '../../http/cookie-jar.ts'
 import { flushToHeaders } from '../../http/cookie-text.ts'
 import type { Binding, Exchange, RequestView } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
-import { parseForm, readChunks, readText } from '../../http/form.ts'
 import { hasResponded, openMountLine, requestState } from '../../http/host-state.ts'
-import type { JsonBody } from '../../http/json-body.ts'
-import { parseJson } from '../../http/json-body.ts'
 import { noStore } from '../../http/responses.ts'
 
 /** The view of a Web request. URL and body are read at their first use: most requests need neither. */
