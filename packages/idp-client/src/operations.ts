@@ -6,8 +6,7 @@ import type {
   BackchannelAuthenticationOptions,
   BackchannelAuthenticationResult,
 } from './flows/backchannel-auth.ts'
-import type { ConnectAccountOptions } from './flows/connect-account.ts'
-import type { DeleteConnectedAccountOptions } from './flows/connected-accounts.ts'
+import type { ConnectAccountOptions, DeleteConnectedAccountOptions } from './flows/connected-accounts.ts'
 import type { CustomTokenExchangeOptions, CustomTokenExchangeResult } from './flows/exchange-token.ts'
 import type { Fetcher } from './flows/fetcher.ts'
 import type { AccessToken } from './flows/get-access-token.ts'
@@ -239,7 +238,7 @@ export abstract class IdpClientBase<
     } = this.#read.withOptions<Partial<ConnectAccountOptions>>('connectAccount', args)
     return this.respond(request, response, (exchange) =>
       this.run(async (engine) => {
-        const { connectAccount } = await import('./flows/connect-account.ts')
+        const { connectAccount } = await import('./flows/connected-accounts.ts')
         const input = { options, source: 'application', correlationId: newCorrelationId() } as const
         const url = await connectAccount(engine, exchange, input, accountTokens(engine, exchange))
         return redirect(url.href)

@@ -23,8 +23,7 @@ export type {
   BackchannelAuthenticationResult,
   BackchannelHint,
 } from './flows/backchannel-auth.ts'
-export type { ConnectAccountOptions } from './flows/connect-account.ts'
-export type { DeleteConnectedAccountOptions } from './flows/connected-accounts.ts'
+export type { ConnectAccountOptions, DeleteConnectedAccountOptions } from './flows/connected-accounts.ts'
 export type { CustomTokenExchangeOptions, CustomTokenExchangeResult } from './flows/exchange-token.ts'
 export type { Fetcher } from './flows/fetcher.ts'
 export type { AccessToken } from './flows/get-access-token.ts'

@@ -1,17 +1,18 @@
 import type { Config } from '../config/config.ts'
 import type { OnCallbackContext } from '../config/hooks.ts'
-import { randomToken } from '../crypto/random.ts'
-import { IdpError, isIdpError } from '../errors/base.ts'
+import type { IdpError } from '../errors/base.ts'
+import { isIdpError } from '../errors/base.ts'
+import { CallbackError } from '../errors/callback.ts'
 import { codes } from '../errors/codes.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { PopupLogin, PopupUser } from '../http/popup-page.ts'
 import type { SafeReturnPath } from '../http/return-path.ts'
-import { publicPrefix, resolveReturnPath } from '../http/return-path.ts'
+import { publicPrefix, resolveReturnPath, toReturnPath } from '../http/return-path.ts'
 import { defined } from '../lib/defined.ts'
 import { asIdpError, reportOutcome } from '../log/failure.ts'
 import { decideCallback } from '../session/hooks.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import { toReturnPath } from '../transaction/destination.ts'
+import type { Transaction } from '../transaction/transaction.ts'
 
 /** Outcome of an attempt; the route turns it into a response. */
 export type AttemptOutcome =
@@ -54,41 +55,45 @@ export interface Attempt {
   readonly stage?: (exchange: Exchange) => Promise<void>
 }
 
-/** Context of an attempt, regardless of its outcome; passed to `onCallback`. */
-export interface AttemptContext extends Omit<OnCallbackContext, 'session' | 'error' | 'returnTo'> {
-  readonly returnTo?: SafeReturnPath
+/** An attempt, regardless of its outcome. */
+interface Begun {
+  /** Passed to `onCallback`. */
+  readonly context: Omit<OnCallbackContext, 'session' | 'error' | 'returnTo'> & {
+    readonly returnTo?: SafeReturnPath
+  }
+  /** Correlation id. */
+  readonly id: string
 }
 
-function toReturnUrl(config: Config, baseUrl: string, returnTo: SafeReturnPath | undefined): string {
-  const path = returnTo ?? toReturnPath(config, baseUrl, undefined)
-  return resolveReturnPath(path, baseUrl, publicPrefix(config.basePath, baseUrl))
+/** A callback whose transaction was found. */
+export interface Found<T extends Transaction = Transaction> extends Begun {
+  readonly context: Begun['context'] & { readonly appBaseUrl: string }
+  readonly transaction: T
+  /** Query or form of the callback, unvalidated. */
+  readonly parameters: URLSearchParams
 }
 
-/** Redirects to a page of the application, by default to `signInReturnToPath`. */
-export function redirectToApp(
-  config: Config,
-  baseUrl: string,
-  returnTo: SafeReturnPath | undefined,
-): Redirect {
-  return { kind: 'redirect', location: toReturnUrl(config, baseUrl, returnTo) }
+/**
+ * Completes a transaction. Returns failures of the attempt instead of throwing them. Runs once for identical requests.
+ */
+export type Complete = (found: Found) => Promise<Attempt>
+
+/** Returns the named parameters and ignores all others. Throws `INVALID_CALLBACK` if one is repeated. */
+export function onceEach(parameters: URLSearchParams, names: readonly string[]): ReadonlyMap<string, string> {
+  const read = new Map<string, string>()
+  for (const name of names) {
+    const values = parameters.getAll(name)
+    if (values.length > 1) throw new CallbackError('INVALID_CALLBACK', { detail: `Parameter: ${name}.` })
+    if (values[0] !== undefined) read.set(name, values[0])
+  }
+  return read
 }
 
-interface FailureContext {
-  readonly context: AttemptContext
-  readonly error: IdpError
-  readonly restart?: boolean
-}
-
-function failure(config: Config, { context, error, restart = false }: FailureContext): Failure {
-  const { appBaseUrl, responseType, returnTo } = context
-  const isConnection = responseType === 'connect_code' && appBaseUrl !== undefined
-  return defined({
-    kind: 'failure',
-    error,
-    restart,
-    returnTo,
-    page: isConnection ? toReturnUrl(config, appBaseUrl, returnTo) : undefined,
-  })
+/** Redirects to a page of the application; without a valid path to `signInReturnToPath`. */
+export function redirectToApp(config: Config, baseUrl: string, returnTo: string | undefined): Redirect {
+  const path = toReturnPath(config, baseUrl, returnTo)
+  const location = resolveReturnPath(path, baseUrl, publicPrefix(config.basePath, baseUrl))
+  return { kind: 'redirect', location }
 }
 
 /** Decisions of the user or the provider: expected, logged at info level. */
@@ -100,80 +105,42 @@ const DECISIONS: ReadonlySet<string> = new Set([
   'account_selection_required',
 ])
 
-export interface FailedAttempt extends FailureContext {
-  /** Correlation id. */
-  readonly id: string
-}
-
 function toLevel({ cause, code }: IdpError): 'info' | 'warn' | 'error' {
   const oauthError = isIdpError(cause, 'OAUTH_ERROR') && 'error' in cause ? String(cause.error) : ''
   if (DECISIONS.has(oauthError)) return 'info'
   return codes[code].status < 500 ? 'warn' : 'error'
 }
 
-function report({ log }: Config, { context, error, id }: FailedAttempt): void {
-  const code = context.responseType === 'connect_code' ? 'CONNECT_FAILED' : 'LOGIN_FAILED'
-  reportOutcome(log, error, { level: toLevel(error), code, id })
+/** Logs a failed attempt and returns its failure page. */
+function reportFailed(config: Config, { context, id }: Begun, error: IdpError, restart = false): Failure {
+  const { appBaseUrl, responseType, returnTo } = context
+  const isConnection = responseType === 'connect_code'
+  const code = isConnection ? 'CONNECT_FAILED' : 'LOGIN_FAILED'
+  reportOutcome(config.log, error, { level: toLevel(error), code, id })
+  const page =
+    isConnection && appBaseUrl !== undefined && redirectToApp(config, appBaseUrl, returnTo).location
+  return defined({ kind: 'failure', error, restart, returnTo, page: page || undefined })
 }
 
 /** Logs a failed attempt and returns its outcome: the decision of `onCallback`, or the failure page. */
-export async function failAttempt(config: Config, failing: FailedAttempt): Promise<AttemptOutcome> {
-  const { context, error } = failing
-  const { appBaseUrl } = context
-  report(config, failing)
+export async function failAttempt(
+  config: Config,
+  begun: Begun,
+  thrown: unknown,
+  restart = false,
+): Promise<AttemptOutcome> {
+  const { context } = begun
+  const error = asIdpError(thrown)
+  const failure = reportFailed(config, begun, error, restart)
   try {
     const decision = await decideCallback(config, { ...context, session: null, error })
     if (decision.kind === 'response') return decision
-    if (decision.returnTo === undefined || appBaseUrl === undefined)
-      return { ...failure(config, failing), ...pickNonce(decision) }
-    const returnTo = toReturnPath(config, appBaseUrl, decision.returnTo)
-    return { ...redirectToApp(config, appBaseUrl, returnTo), ...pickNonce(decision), error }
-  } catch (thrown) {
-    return reportAsFailure(config, { ...failing, error: asIdpError(thrown) })
+    const { cspNonce, returnTo } = decision
+    if (returnTo === undefined || context.appBaseUrl === undefined) return defined({ ...failure, cspNonce })
+    return defined({ ...redirectToApp(config, context.appBaseUrl, returnTo), cspNonce, error })
+  } catch (thrownByHook) {
+    return reportFailed(config, begun, asIdpError(thrownByHook), restart)
   }
-}
-
-/** Returns whether `onCallback` itself failed; it is then not called again. */
-function isOnCallbackFailure(error: IdpError): boolean {
-  return 'hook' in error && error.hook === 'onCallback'
-}
-
-function reportAsFailure(config: Config, failing: FailedAttempt): Failure {
-  report(config, failing)
-  return failure(config, failing)
-}
-
-const pickNonce = ({ cspNonce }: { readonly cspNonce?: string }): { readonly cspNonce?: string } =>
-  cspNonce === undefined ? {} : { cspNonce }
-
-interface PopupContext extends Pick<AttemptContext, 'returnTo'> {
-  readonly appBaseUrl: string
-  /** Name of the channel on which the opener of the popup waits, or an empty string. */
-  readonly popup: string
-}
-
-/** Creates the outcome of a popup, which posts the signed-in user or the error to its opener. */
-export function toPopupOutcome(
-  config: Config,
-  { appBaseUrl, popup, returnTo }: PopupContext,
-  outcome: Redirect | Failure,
-  user: PopupUser | undefined,
-): CallbackOutcome {
-  const { cspNonce: nonce = randomToken(16), error } = outcome
-  const { location: nextUrl } =
-    outcome.kind === 'redirect' ? outcome : redirectToApp(config, appBaseUrl, returnTo)
-  const result = user && !error ? { user } : { error: error ?? new IdpError('MISSING_SESSION') }
-  return { kind: 'popup', popup: { channel: popup, nonce, nextUrl }, result }
-}
-
-export interface CompletedAttempt {
-  readonly context: AttemptContext & { readonly appBaseUrl: string }
-  /** Correlation id. */
-  readonly id: string
-  /** The session with every claim of the user. */
-  readonly session: SessionData
-  /** Runs `beforeSessionSaved` and returns the remaining staging. */
-  readonly prepare: () => Promise<NonNullable<Attempt['stage']>>
 }
 
 /** Returns a function that logs a completed attempt once, however many identical requests share its result. */
@@ -190,40 +157,40 @@ export function createReporter(
   }
 }
 
-/** Copies `internal`: a hook may modify the session that it gets, but not `internal`. */
-function withOwnInternal(session: SessionData): SessionData {
-  return { ...session, internal: { ...session.internal } }
-}
-
 /**
  * Runs the hooks after the provider's response, in the order `onCallback`, `beforeSessionSaved`. A later failure is
  * passed to `onCallback` as an error, like every other failure.
+ *
+ * @param session the session with every claim of the user.
+ * @param prepare runs `beforeSessionSaved` and returns the remaining staging.
  */
 export async function completeAttempt(
   config: Config,
-  { context, id, session, prepare }: CompletedAttempt,
+  { context, id }: Omit<Found, 'transaction' | 'parameters'>,
+  session: SessionData,
+  prepare: () => Promise<NonNullable<Attempt['stage']>>,
 ): Promise<Attempt> {
   try {
     // Without `beforeSessionSaved` the stored session is known already: do not report success for a session that cannot
     // be stored.
     const early = config.hooks.beforeSessionSaved ? undefined : await prepare()
-    const decision = await decideCallback(config, { ...context, session: withOwnInternal(session) })
+    // A copy of `internal`: a hook may modify the session that it gets, but not `internal`.
+    const given = { ...session, internal: { ...session.internal } }
+    const decision = await decideCallback(config, { ...context, session: given })
     if (decision.kind === 'response' && decision.response.status >= 400) return { outcome: decision }
     const stage = early ?? (await prepare())
     if (decision.kind === 'response') return { outcome: decision, stage }
-    const { appBaseUrl } = context
-    const returnTo =
-      decision.returnTo === undefined ? context.returnTo : toReturnPath(config, appBaseUrl, decision.returnTo)
-    return {
-      outcome: { ...redirectToApp(config, appBaseUrl, returnTo), ...pickNonce(decision) },
-      stage,
-    }
+    const { cspNonce, returnTo = context.returnTo } = decision
+    return { outcome: defined({ ...redirectToApp(config, context.appBaseUrl, returnTo), cspNonce }), stage }
   } catch (thrown) {
-    const failing = { context, error: asIdpError(thrown), id }
+    const error = asIdpError(thrown)
+    // If `onCallback` itself failed, it is not called again.
+    const isOnCallbackFailure = 'hook' in error && error.hook === 'onCallback'
+    const begun = { context, id }
     return {
-      outcome: isOnCallbackFailure(failing.error)
-        ? reportAsFailure(config, failing)
-        : await failAttempt(config, failing),
+      outcome: isOnCallbackFailure
+        ? reportFailed(config, begun, error)
+        : await failAttempt(config, begun, error),
     }
   }
 }

@@ -1,19 +1,18 @@
 import type { Config } from '../config/config.ts'
 import { areOtherHosts, toRequestPlace } from '../config/request-host.ts'
-import { hashToken } from '../crypto/random.ts'
+import { hashToken, randomToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
+import { IdpError } from '../errors/base.ts'
 import { CallbackError } from '../errors/callback.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/defined.ts'
-import { asIdpError } from '../log/failure.ts'
 import type { SingleUse } from '../transaction/single-use.ts'
 import { onlyOnce } from '../transaction/single-use.ts'
 import type { StateNote } from '../transaction/state.ts'
 import { toMissingTransactionError, verifyState } from '../transaction/state.ts'
 import type { Transaction } from '../transaction/transaction.ts'
-import type { Attempt, AttemptContext, CallbackOutcome } from './attempt.ts'
-import { failAttempt, redirectToApp, toPopupOutcome } from './attempt.ts'
-import type { Complete, Found } from './completion.ts'
+import type { Attempt, CallbackOutcome, Complete, Found } from './attempt.ts'
+import { failAttempt, redirectToApp } from './attempt.ts'
 
 export interface CallbackInput {
   /** Query or form of the callback, unvalidated. */
@@ -27,54 +26,54 @@ export interface CallbackInput {
  * Handles a valid state whose transaction is missing: redirects if there is a session, otherwise the login may restart.
  */
 async function handleLostTransaction(
-  engine: Engine,
+  { baseUrl, config, sessions }: Engine,
   exchange: Exchange,
-  { note, error, input }: { note: StateNote; error: CallbackError; input: CallbackInput },
+  { correlationId: id, request }: CallbackInput,
+  { error, note }: { readonly error: CallbackError; readonly note: StateNote },
 ): Promise<CallbackOutcome> {
-  const appBaseUrl = engine.baseUrl(exchange)
-  const { returnTo } = note
-  if (await engine.sessions.load(exchange)) return redirectToApp(engine.config, appBaseUrl, returnTo)
-  const context = defined({ request: input.request, appBaseUrl, returnTo })
+  const appBaseUrl = baseUrl(exchange)
+  const { noRestart, returnTo } = note
+  if (await sessions.load(exchange)) return redirectToApp(config, appBaseUrl, returnTo)
   // A browser that stores no cookies would restart in an endless loop.
-  return failAttempt(engine.config, { context, error, id: input.correlationId, restart: !note.noRestart })
+  return failAttempt(config, { context: defined({ request, appBaseUrl, returnTo }), id }, error, !noRestart)
 }
 
 function getPopup(transaction: Transaction): string | undefined {
   return transaction.responseType === 'code' ? transaction.popup : undefined
 }
 
-function toContext(
-  { request }: CallbackInput,
-  transaction: Transaction,
-): AttemptContext & { appBaseUrl: string } {
+function toContext({ request }: CallbackInput, transaction: Transaction): Found['context'] {
   const { appBaseUrl, responseType, returnTo } = transaction
-  return defined({
-    request,
-    responseType,
-    challengeMode: getPopup(transaction) === undefined ? 'redirect' : 'popup',
-    appBaseUrl,
-    returnTo,
-  })
+  const challengeMode = getPopup(transaction) === undefined ? 'redirect' : 'popup'
+  return defined({ request, responseType, challengeMode, appBaseUrl, returnTo })
 }
 
-/** Stages the changes of an attempt. A popup does not redirect: it posts the outcome to its opener. */
+/** Stages the changes of an attempt. A popup does not redirect: it posts the user or the error to its opener. */
 async function applyAttempt(
   { config, sessions }: Engine,
   exchange: Exchange,
-  { context, id, transaction }: Found,
+  found: Found,
   { outcome, stage }: Attempt,
 ): Promise<CallbackOutcome> {
-  const popup = getPopup(transaction)
   let result = outcome
   try {
     await stage?.(exchange)
   } catch (thrown) {
-    result = await failAttempt(config, { context, error: asIdpError(thrown), id })
+    result = await failAttempt(config, found, thrown)
   }
   if (result.kind === 'response') return { kind: 'response', response: result.response.clone() }
-  if (popup === undefined) return result
-  const session = await sessions.load(exchange)
-  return toPopupOutcome(config, { ...context, popup }, result, session?.data.user)
+  const channel = getPopup(found.transaction)
+  if (channel === undefined) return result
+  const { appBaseUrl, returnTo } = found.context
+  const { cspNonce: nonce = randomToken(16), error } = result
+  const nextUrl =
+    result.kind === 'redirect' ? result.location : redirectToApp(config, appBaseUrl, returnTo).location
+  const user = (await sessions.load(exchange))?.data.user
+  return {
+    kind: 'popup',
+    popup: { channel, nonce, nextUrl },
+    result: user && !error ? { user } : { error: error ?? new IdpError('MISSING_SESSION') },
+  }
 }
 
 /** Returns the keys by which a transaction can be used once, by identical requests. */
@@ -107,34 +106,30 @@ export async function callback(
   input: CallbackInput,
   complete: Complete,
 ): Promise<CallbackOutcome> {
-  const { correlationId: id, parameters } = input
+  const { config, sealer, transactions } = engine
+  const { correlationId: id, parameters, request } = input
   let known: { state: string; note: StateNote }
   try {
-    known = await verifyState(engine.sealer, parameters)
+    known = await verifyState(sealer, parameters)
   } catch (thrown) {
-    const context = { request: input.request, appBaseUrl: engine.baseUrl(exchange) }
-    return failAttempt(engine.config, { context, error: asIdpError(thrown), id })
+    return failAttempt(config, { context: { request, appBaseUrl: engine.baseUrl(exchange) }, id }, thrown)
   }
   const { state, note } = known
-  const lookup = await engine.transactions.load(exchange, await hashToken(state))
-  if (lookup.kind === 'expired') engine.transactions.clear(exchange, lookup.transaction)
+  const lookup = await transactions.load(exchange, await hashToken(state))
+  if (lookup.kind === 'expired') transactions.clear(exchange, lookup.transaction)
   if (lookup.kind !== 'found') {
     const place = toRequestPlace(engine.baseUrl(exchange), exchange.request)
-    const error = toMissingTransactionError(engine.config, note, lookup, areOtherHosts(note, place))
-    return handleLostTransaction(engine, exchange, { note, error, input })
+    const error = toMissingTransactionError(config, note, lookup, areOtherHosts(note, place))
+    return handleLostTransaction(engine, exchange, input, { note, error })
   }
   const { transaction, sealed } = lookup
-  engine.transactions.clear(exchange, transaction)
-  engine.transactions.clearRestart(exchange)
-  const use = await toSingleUse(engine.config, sealed, parameters)
-  const context = toContext(input, transaction)
-  const found = { transaction, parameters, context, id }
-  const joined = await onlyOnce(use, () => complete(found))
+  transactions.clear(exchange, transaction)
+  transactions.clearRestart(exchange)
+  const found = { transaction, parameters, context: toContext(input, transaction), id }
+  const joined = await onlyOnce(await toSingleUse(config, sealed, parameters), () => complete(found))
   if (joined.kind === 'result') return applyAttempt(engine, exchange, found, joined.result)
   const error = new CallbackError('REPLAYED_STATE')
   if (getPopup(transaction) === undefined)
-    return handleLostTransaction(engine, exchange, { note, error, input })
-  return applyAttempt(engine, exchange, found, {
-    outcome: await failAttempt(engine.config, { context, error, id }),
-  })
+    return handleLostTransaction(engine, exchange, input, { note, error })
+  return applyAttempt(engine, exchange, found, { outcome: await failAttempt(config, found, error) })
 }

@@ -5,7 +5,6 @@ import { CallbackError } from '../errors/callback.ts'
 import { ConnectAccountError } from '../errors/connected-accounts.ts'
 import { isProviderFailure } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { asIdpError } from '../log/failure.ts'
 import type { Provider } from '../oidc/provider.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { refusal } from '../oidc/translate.ts'
@@ -18,10 +17,8 @@ import type { StoredSession } from '../session/model/stored-session.ts'
 import { copySession } from '../session/model/stored-session.ts'
 import type { TokenSource } from '../tokens/token-request.ts'
 import type { ConnectTransaction } from '../transaction/transaction.ts'
-import type { Attempt } from './attempt.ts'
-import { completeAttempt, createReporter, failAttempt } from './attempt.ts'
-import type { Found } from './completion.ts'
-import { onceEach } from './completion.ts'
+import type { Attempt, Found } from './attempt.ts'
+import { completeAttempt, createReporter, failAttempt, onceEach } from './attempt.ts'
 
 const CALLBACK_PARAMETERS = ['connect_code', 'iss', 'error', 'error_description'] as const
 
@@ -68,26 +65,6 @@ async function loadSameSession(
   throw new ConnectAccountError('MISSING_SESSION')
 }
 
-async function connect(
-  engine: Engine,
-  exchange: Exchange,
-  { parameters, transaction }: Found<ConnectTransaction>,
-  getToken: TokenSource,
-): Promise<ConnectedAccount> {
-  const provider = getProvider(engine.config)
-  const { authSession, codeVerifier, redirectUri } = transaction
-  const completion = { authSession, codeVerifier, redirectUri }
-  try {
-    const connectCode = await readConnectCode(provider, parameters)
-    await loadSameSession(engine, exchange, transaction)
-    const access = await getToken(accountToken(engine.config))
-    return await completeConnect(provider, access, { ...completion, connectCode })
-  } catch (cause) {
-    if (isProviderFailure(cause)) throw new ConnectAccountError('FAILED_TO_COMPLETE', { cause })
-    throw cause
-  }
-}
-
 /**
  * Completes the connection of an account:
  * 1. reports an error response first, then a missing code;
@@ -104,35 +81,35 @@ export async function completeConnection(
   getToken: TokenSource,
 ): Promise<Attempt> {
   const { config, sessions } = engine
-  const { context, id, transaction } = found
+  const { context, id, parameters, transaction } = found
+  const { authSession, codeVerifier, redirectUri } = transaction
+  const provider = getProvider(config)
   let connectedAccount: ConnectedAccount
   let session: StoredSession
   try {
-    connectedAccount = await connect(engine, exchange, found, getToken)
+    const connectCode = await readConnectCode(provider, parameters)
+    await loadSameSession(engine, exchange, transaction)
+    const completion = { authSession, codeVerifier, redirectUri, connectCode }
+    connectedAccount = await completeConnect(provider, await getToken(accountToken(config)), completion)
     session = await loadSameSession(engine, exchange, transaction)
-  } catch (thrown) {
-    return { outcome: await failAttempt(config, { context, error: asIdpError(thrown), id }) }
+  } catch (cause) {
+    const error = isProviderFailure(cause) ? new ConnectAccountError('FAILED_TO_COMPLETE', { cause }) : cause
+    return { outcome: await failAttempt(config, found, error) }
   }
-  return completeAttempt(config, {
-    context: { ...context, connectedAccount },
-    id,
-    session: withKnownClaims(config, session.data),
-    prepare: async () => {
-      const { data: found } = copySession(session)
-      const changes = await prepareChangedSession(
-        config,
-        forgetConnection(session.data, connectedAccount.connection),
-      )
-      const reportCompleted = createReporter(config, 'CONNECT_COMPLETED', id)
-      return async (sharing) => {
-        reportCompleted()
-        const current = await sessions.load(sharing)
-        // The browser may have logged out or in again before an identical callback shares this result.
-        if (!current || !(await isInitiator(current, transaction))) return
-        // Changes that were made to the session meanwhile are preserved.
-        const data = withChanges({ current: current.data, found, changes })
-        await sessions.save(sharing, { ...current, data, usedAt: config.clock() })
-      }
-    },
+  const completed = { id, context: { ...context, connectedAccount } }
+  return completeAttempt(config, completed, withKnownClaims(config, session.data), async () => {
+    const { data: before } = copySession(session)
+    const forgotten = forgetConnection(session.data, connectedAccount.connection)
+    const changes = await prepareChangedSession(config, forgotten)
+    const reportCompleted = createReporter(config, 'CONNECT_COMPLETED', id)
+    return async (sharing) => {
+      reportCompleted()
+      const current = await sessions.load(sharing)
+      // The browser may have logged out or in again before an identical callback shares this result.
+      if (!current || !(await isInitiator(current, transaction))) return
+      // Changes that were made to the session meanwhile are preserved.
+      const data = withChanges({ current: current.data, found: before, changes })
+      await sessions.save(sharing, { ...current, data, usedAt: config.clock() })
+    }
   })
 }

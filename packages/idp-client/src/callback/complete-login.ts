@@ -4,7 +4,6 @@ import { IdpError, isIdpError } from '../errors/base.ts'
 import { CallbackError } from '../errors/callback.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/defined.ts'
-import { asIdpError } from '../log/failure.ts'
 import { compareOrganization } from '../oidc/claims.ts'
 import { exchangeCode } from '../oidc/code-exchange.ts'
 import type { Provider } from '../oidc/provider.ts'
@@ -25,10 +24,8 @@ import { toTokenRequest } from '../tokens/token-request.ts'
 import type { FactorTokens } from '../tokens/verified.ts'
 import { verifyInSession } from '../tokens/verified.ts'
 import type { LoginTransaction } from '../transaction/transaction.ts'
-import type { Attempt } from './attempt.ts'
-import { completeAttempt, createReporter, failAttempt } from './attempt.ts'
-import type { Found } from './completion.ts'
-import { onceEach } from './completion.ts'
+import type { Attempt, Found } from './attempt.ts'
+import { completeAttempt, createReporter, failAttempt, onceEach } from './attempt.ts'
 
 /** Parameters that the protocol defines for a code response, without the `state`, which has been verified. */
 const CALLBACK_PARAMETERS = ['code', 'iss', 'error', 'error_description', 'error_uri'] as const
@@ -124,49 +121,41 @@ function endedMeanwhile(): CallbackError {
 /** Adds the tokens of a popup to the existing session of the same user. */
 async function prepareStepUp(
   engine: Engine,
-  { context, id, transaction }: Found<LoginTransaction>,
+  found: Found<LoginTransaction>,
   session: StoredSession,
   redeemed: Redeemed,
 ): Promise<Attempt> {
   const { config, sessions } = engine
+  const { id, transaction } = found
   const want = toPopupTokenRequest(config, transaction)
   const { fromLink, ownScope, requestedAcr } = transaction
-  const grant = toSessionGrant(config, session, want, {
-    ...redeemed,
-    ...(ownScope === undefined ? {} : { ownScope }),
-    ...(fromLink ? { fromLink } : {}),
-    ...(requestedAcr === undefined ? {} : { requestedAcr }),
-  })
+  const origin = defined({ ownScope, fromLink, requestedAcr })
+  const grant = toSessionGrant(config, session, want, { ...redeemed, ...origin })
   const now = config.clock()
   const after = applyRefresh(session.data, { config: config.authorization, want, grant, now })
   const reportCompleted = createReporter(config, 'LOGIN_COMPLETED', id)
   let saving: Promise<unknown> | undefined
-  return completeAttempt(config, {
-    context,
-    id,
-    session: { ...after, user: redeemed.claims },
-    // Like a refresh, one at a time: `beforeSessionSaved` runs there, on the then current session.
-    prepare: async () => async (exchange) => {
-      const isJoining = saving !== undefined
-      await saving
-      const current = await sessions.load(exchange)
-      if (current?.sessionKey !== session.sessionKey) throw new IdpError('MISSING_SESSION')
-      // The loaded session has the tokens already, perhaps even newer ones.
-      const isRefreshed = current.data.tokenSet.refreshToken !== session.data.tokenSet.refreshToken
-      if (isJoining && isRefreshed) {
-        await sessions.save(exchange, current)
-        return
-      }
-      const verification = { session: current, want, key: transaction.stateHash, verify: async () => grant }
-      saving = verifyInSession(engine, exchange, verification)
-      await saving
-      // Only a session that took the new ID token belongs to the provider's session of the popup.
-      if (await wasEndedMeanwhile(engine, grant)) {
-        await sessions.destroy(exchange)
-        throw endedMeanwhile()
-      }
-      reportCompleted()
-    },
+  // Like a refresh, one at a time: `beforeSessionSaved` runs there, on the then current session.
+  return completeAttempt(config, found, { ...after, user: redeemed.claims }, async () => async (exchange) => {
+    const isJoining = saving !== undefined
+    await saving
+    const current = await sessions.load(exchange)
+    if (current?.sessionKey !== session.sessionKey) throw new IdpError('MISSING_SESSION')
+    // The loaded session has the tokens already, perhaps even newer ones.
+    const isRefreshed = current.data.tokenSet.refreshToken !== session.data.tokenSet.refreshToken
+    if (isJoining && isRefreshed) {
+      await sessions.save(exchange, current)
+      return
+    }
+    const verification = { session: current, want, key: transaction.stateHash, verify: async () => grant }
+    saving = verifyInSession(engine, exchange, verification)
+    await saving
+    // Only a session that took the new ID token belongs to the provider's session of the popup.
+    if (await wasEndedMeanwhile(engine, grant)) {
+      await sessions.destroy(exchange)
+      throw endedMeanwhile()
+    }
+    reportCompleted()
   })
 }
 
@@ -201,26 +190,22 @@ function stageNewSession(
 async function prepareLogin(
   engine: Engine,
   exchange: Exchange,
-  { context, id, transaction }: Found<LoginTransaction>,
+  found: Found<LoginTransaction>,
   grant: Redeemed,
 ): Promise<Attempt> {
   const { config, sessions } = engine
+  const { id, transaction } = found
   const tokenSet = toTokenSet(grant, transaction)
   const session = createSession({ claims: grant.claims, tokenSet, now: config.clock() })
   // Before the hook, which may remove the ID token.
   const { requestedAcr } = transaction
   const authentication = defined({ ...provenIn({ data: session }), requestedAcr })
-  return completeAttempt(config, {
-    context,
-    id,
-    session,
-    prepare: async () => {
-      const data = await prepareNewSession(config, session, tokenSet.idToken)
-      const stored = { ...freshlyStored(data, data.internal.createdAt, transaction), authentication }
-      // Saving checks the size again: here only so that `onCallback` does not see a session that cannot be stored.
-      if (config.hooks.onCallback) await sessions.assertFits?.(exchange, stored)
-      return stageNewSession(engine, stored, grant, id)
-    },
+  return completeAttempt(config, found, session, async () => {
+    const data = await prepareNewSession(config, session, tokenSet.idToken)
+    const stored = { ...freshlyStored(data, data.internal.createdAt, transaction), authentication }
+    // Saving checks the size again: here only so that `onCallback` does not see a session that cannot be stored.
+    if (config.hooks.onCallback) await sessions.assertFits?.(exchange, stored)
+    return stageNewSession(engine, stored, grant, id)
   })
 }
 
@@ -236,7 +221,7 @@ export async function completeLogin(
   exchange: Exchange,
   found: Found<LoginTransaction>,
 ): Promise<Attempt> {
-  const { context, id, transaction } = found
+  const { transaction } = found
   try {
     const before = transaction.popup === undefined ? null : await engine.sessions.load(exchange)
     if (transaction.stepUpOnly && !before) throw new IdpError('MISSING_SESSION')
@@ -245,6 +230,6 @@ export async function completeLogin(
     assertSameUser(before, grant)
     return await prepareStepUp(engine, found, before, grant)
   } catch (thrown) {
-    return { outcome: await failAttempt(engine.config, { context, error: asIdpError(thrown), id }) }
+    return { outcome: await failAttempt(engine.config, found, thrown) }
   }
 }

@@ -1,7 +1,6 @@
 import { hashToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
 import { LogoutTokenError } from '../errors/logout-token.ts'
-import type { LogoutNotice } from '../oidc/logout-token.ts'
 import { validateLogoutToken } from '../oidc/logout-token.ts'
 import { getProvider } from '../oidc/provider.ts'
 
@@ -9,11 +8,6 @@ export interface BackchannelLogoutInput {
   /** Reads the token; called only if the store supports back-channel logout. */
   readonly logoutToken: () => Promise<string>
   readonly correlationId: string
-}
-
-/** Returns the key of a logout token in the replay cache. */
-async function toReplayKey({ config }: Engine, { iss, jti }: LogoutNotice): Promise<string> {
-  return `logout.${await hashToken(JSON.stringify([iss, config.clientId, jti]), 32)}`
 }
 
 /**
@@ -31,10 +25,9 @@ export async function backchannelLogout(engine: Engine, input: BackchannelLogout
   const store = await engine.sessionStore?.()
   if (!store?.supports('deleteByLogoutToken')) throw new LogoutTokenError('BACKCHANNEL_LOGOUT_NOT_SUPPORTED')
   const notice = await validateLogoutToken(getProvider(config), await input.logoutToken())
-  const { endsAt: expiresAt, jti: _jti, ...token } = notice
-  const isFirstUse = await store.once(await toReplayKey(engine, notice), { expiresAt }, () =>
-    store.deleteByLogoutToken(token),
-  )
+  const { endsAt: expiresAt, jti, ...token } = notice
+  const replayKey = `logout.${await hashToken(JSON.stringify([token.iss, config.clientId, jti]), 32)}`
+  const isFirstUse = await store.once(replayKey, { expiresAt }, () => store.deleteByLogoutToken(token))
   if (!isFirstUse) throw new LogoutTokenError('LOGOUT_TOKEN_REPLAYED')
   const ended = token.sid === undefined ? 'user' : 'session'
   config.log.emit({ level: 'info', code: 'BACKCHANNEL_LOGOUT', id: input.correlationId, ended })

@@ -1,4 +1,4 @@
-import type { AccessTokenFactory, FetcherConfig, FetcherOptions } from '../config/fetcher.ts'
+import type { AccessTokenFactory, FetcherOptions } from '../config/fetcher.ts'
 import { apiUrl, resolveFetcher } from '../config/fetcher.ts'
 import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import type { Engine } from '../engine.ts'
@@ -85,22 +85,6 @@ async function getDpopProver({ config }: Engine): Promise<DpopProver> {
   }
 }
 
-function toFetcher(config: FetcherConfig, getToken: AccessTokenFactory, engine: Engine): Fetcher {
-  async function fetchWithAuth(
-    input: string | URL | Request,
-    second: RequestInit | GetAccessTokenOptions = {},
-    third?: GetAccessTokenOptions,
-  ): Promise<Response> {
-    const [init, tokenOptions] =
-      third === undefined && areTokenOptions(second) ? [{}, second] : [second as RequestInit, third]
-    const call = apiCall({ input, init, fetch: config.fetch, resolve: (address) => apiUrl(config, address) })
-    const { scheme, accessToken } = toAuthorizationScheme(await getToken(tokenOptions ?? {}), config.bound)
-    if (scheme === 'DPoP') return sendBound(call, accessToken, await getDpopProver(engine))
-    return call.send({ authorization: `Bearer ${accessToken}` })
-  }
-  return { fetchWithAuth }
-}
-
 /**
  * Creates a fetcher for the user of this exchange:
  * 1. validates the options: `InvalidConfigurationError`;
@@ -118,5 +102,20 @@ export async function createFetcher(
 ): Promise<Fetcher> {
   const config = resolveFetcher(options, engine.config)
   if (!(await engine.sessions.load(exchange))) throw new AccessTokenError('MISSING_SESSION')
-  return toFetcher(config, config.getAccessToken ?? getSessionToken, engine)
+  const getToken = config.getAccessToken ?? getSessionToken
+  return {
+    async fetchWithAuth(
+      input: string | URL | Request,
+      second: RequestInit | GetAccessTokenOptions = {},
+      third?: GetAccessTokenOptions,
+    ): Promise<Response> {
+      const [init, tokenOptions = {}] =
+        third === undefined && areTokenOptions(second) ? [{}, second] : [second as RequestInit, third]
+      const { bound, fetch } = config
+      const call = apiCall({ input, init, fetch, resolve: (address) => apiUrl(config, address) })
+      const { scheme, accessToken } = toAuthorizationScheme(await getToken(tokenOptions), bound)
+      if (scheme === 'DPoP') return sendBound(call, accessToken, await getDpopProver(engine))
+      return call.send({ authorization: `Bearer ${accessToken}` })
+    },
+  }
 }

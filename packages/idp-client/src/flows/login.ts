@@ -6,6 +6,7 @@ import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { reportLargeHead } from '../http/cookie-budget.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { toReturnPath } from '../http/return-path.ts'
 import { defined } from '../lib/defined.ts'
 import { authorizationUrl, mayConfigurationSet, mayQuerySet, newCodeVerifier } from '../oidc/authorize.ts'
 import { getProvider } from '../oidc/provider.ts'
@@ -20,9 +21,9 @@ import {
   extendedScope,
   isStepUpOnly,
   queryChanges,
+  toRedirectUri,
   withGuardParameters,
 } from '../transaction/authorization.ts'
-import { toRedirectUri, toReturnPath } from '../transaction/destination.ts'
 import type { GuardParameters, LoginRequest } from '../transaction/guard-login.ts'
 import {
   GUARD_PARAMETER,

@@ -40,12 +40,11 @@ const PAUSE_SECONDS = 60
 function organizationParameter(
   { parameters }: AuthorizationConfig,
   required: Requirements['organization'] = [],
-): GuardParameters {
-  const configured = parameters.get('organization')
+): string | undefined {
   const [only, ...others] = required
-  if (only === undefined) return {}
-  if (others.length === 0) return { organization: only }
-  return { organization: configured !== undefined && required.includes(configured) ? configured : '' }
+  if (others.length === 0) return only
+  const configured = parameters.get('organization')
+  return configured !== undefined && required.includes(configured) ? configured : ''
 }
 
 /** Returns the parameters of all requirements, met or not. A shorter configured `max_age` wins. */
@@ -56,7 +55,7 @@ function toGuardParameters({ authorization }: Config, requirements: Requirements
   return defined({
     max_age: age === undefined ? undefined : String(age),
     acr_values: acr ? acr.join(' ') : undefined,
-    ...organizationParameter(authorization, organization),
+    organization: organizationParameter(authorization, organization),
     scope: scope === '' ? undefined : scope,
   })
 }

@@ -1,5 +1,6 @@
 import { nearestName } from '../config/unknown-keys.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { defined } from '../lib/defined.ts'
 import type { GuardRequirements, Requirements } from './requirements.ts'
 
 type Name = keyof GuardRequirements
@@ -36,11 +37,6 @@ function readList(guard: string, name: Exclude<Name, 'maxAge'>, value: unknown):
   return refuse(`${guard}: ${name} must be a non-empty string or a list of them, ${rule}.`)
 }
 
-/** Splits a space-delimited scope. */
-function splitScope(scope: unknown): unknown {
-  return typeof scope === 'string' ? scope.split(' ') : scope
-}
-
 function checkKeys(guard: string, options: object, known: readonly string[]): void {
   for (const key of Reflect.ownKeys(options)) {
     if (typeof key === 'string' && known.includes(key)) continue
@@ -68,16 +64,18 @@ export function readRequirements(
     return refuse(`${guard}: its options must be an object.`)
   }
   checkKeys(guard, options, [...further, ...NAMES])
-  const requirements: GuardRequirements = options
-  const { acr, amr, maxAge, organization } = requirements
-  const scope = splitScope(requirements.scope)
-  return Object.freeze({
-    ...(maxAge === undefined ? {} : { maxAge: readAge(guard, maxAge) }),
-    ...(acr === undefined ? {} : { acr: readList(guard, 'acr', acr) }),
-    ...(amr === undefined ? {} : { amr: readList(guard, 'amr', amr) }),
-    ...(organization === undefined ? {} : { organization: readList(guard, 'organization', organization) }),
-    ...(scope === undefined ? {} : { scope: readList(guard, 'scope', scope) }),
+  const { acr, amr, maxAge, organization, scope }: GuardRequirements = options
+  const list = (name: Exclude<Name, 'maxAge'>, value: unknown): readonly string[] | undefined =>
+    value === undefined ? undefined : readList(guard, name, value)
+  const requirements = defined({
+    maxAge: maxAge === undefined ? undefined : readAge(guard, maxAge),
+    acr: list('acr', acr),
+    amr: list('amr', amr),
+    organization: list('organization', organization),
+    // Space-delimited.
+    scope: list('scope', typeof scope === 'string' ? scope.split(' ') : scope),
   })
+  return Object.freeze(requirements)
 }
 
 /** Returns options that were passed in place of a handler. Throws for a further argument, which would have no effect. */

@@ -6,6 +6,7 @@ import { getSession } from '../flows/get-session.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { json, redirect } from '../http/responses.ts'
 import { publicPrefix } from '../http/return-path.ts'
+import { defined } from '../lib/defined.ts'
 import { lazyPromise } from '../lib/lazy.ts'
 import { reporting } from '../log/reporting.ts'
 import { loginPath } from '../routes/login-path.ts'
@@ -62,24 +63,16 @@ export async function requireLogin(
   return { response: redirect(loginPath(prefix, routes, await returnTo(), verdict.login)) }
 }
 
-interface RejectionDetails {
-  readonly login?: LoginParameters
-  readonly challenge?: string
-}
-
-function rejection(status: number, code: Code, { login, challenge }: RejectionDetails = {}): Response {
-  const { message } = codes[code]
+function rejection(status: number, code: Code, login?: LoginParameters, challenge?: string): Response {
   const headers = challenge === undefined ? {} : { 'WWW-Authenticate': challenge }
-  const more = login === undefined ? {} : { login }
-  return json(status, { error: code.toLowerCase(), code, description: message, ...more }, headers)
+  return json(status, { error: code.toLowerCase(), code, description: codes[code].message, login }, headers)
 }
 
 /** Returns a Bearer challenge. Values need no escaping: guard options cannot contain quotes or backslashes. */
 function toChallenge(code: Code, parameters: Readonly<Record<string, string | undefined>>): string {
-  const all = { error: code.toLowerCase(), error_description: codes[code].message, ...parameters }
-  const pairs = Object.entries(all).flatMap(([name, value]) =>
-    value === undefined ? [] : [`${name}="${value}"`],
-  )
+  const { message } = codes[code]
+  const all = defined({ error: code.toLowerCase(), error_description: message, ...parameters })
+  const pairs = Object.entries(all).map(([name, value]) => `${name}="${value}"`)
   return `Bearer ${pairs.join(', ')}`
 }
 
@@ -99,11 +92,8 @@ function toStepUpChallenge(unmet: Unmet, { acr, maxAge, scope }: Requirements): 
 function toRejection(verdict: Exclude<Verdict, { kind: 'granted' }>, requirements: Requirements): Response {
   if (verdict.kind === 'unauthenticated') return rejection(401, 'NOT_AUTHENTICATED')
   const code = UNMET_CODES[verdict.unmet]
-  const challenge = toStepUpChallenge(verdict.unmet, requirements)
-  return rejection(codes[code].status, code, {
-    ...(verdict.kind === 'insufficient' ? { login: verdict.login } : {}),
-    ...(challenge === undefined ? {} : { challenge }),
-  })
+  const login = verdict.kind === 'insufficient' ? verdict.login : undefined
+  return rejection(codes[code].status, code, login, toStepUpChallenge(verdict.unmet, requirements))
 }
 
 /**

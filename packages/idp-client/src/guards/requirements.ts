@@ -1,4 +1,3 @@
-import type { AuthenticationClaims } from '../session/model/authentication.ts'
 import { provenIn } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
@@ -29,15 +28,10 @@ export interface GuardRequirements {
 /** Options of `withApiAuthRequired`. */
 export type ApiGuardOptions = GuardRequirements
 
-/** Validated requirements of a guard. */
-export interface Requirements {
-  /** Seconds. */
-  readonly maxAge?: number
-  readonly acr?: readonly string[]
-  readonly amr?: readonly string[]
-  readonly organization?: readonly string[]
-  readonly scope?: readonly string[]
-}
+type Lists = Partial<Record<Exclude<keyof GuardRequirements, 'maxAge'>, readonly string[]>>
+
+/** Validated requirements of a guard; `maxAge` in seconds. */
+export type Requirements = Readonly<Lists> & { readonly maxAge?: number }
 
 /** First kind of requirement that is not met; checked in the order authentication, organization, scope. */
 export type Unmet = 'authentication' | 'organization' | 'scope'
@@ -62,14 +56,6 @@ function withoutPrototype(claims: Claims = {}): Claims {
   return Object.assign(Object.create(null) as Claims, claims)
 }
 
-/**
- * Returns the claims of the stored ID token, or none if the session has newer proof: the ID token of a refresh may contain
- * less than was proven before.
- */
-function storedClaims({ data: { tokenSet } }: Session, proven: AuthenticationClaims): Claims {
-  return withoutPrototype(proven.ahead ? {} : decodeClaims(tokenSet.idToken))
-}
-
 function isRecent(claims: Claims, maxAge: number, { now, tolerance }: ClaimContext): boolean {
   const { auth_time: authTime } = claims
   if (typeof authTime !== 'number' || !Number.isFinite(authTime)) return false
@@ -78,8 +64,8 @@ function isRecent(claims: Claims, maxAge: number, { now, tolerance }: ClaimConte
 
 const isPresent = (claim: unknown): boolean => claim !== undefined && claim !== null
 
-function isOfContext({ acr }: Claims, wanted: readonly string[]): boolean {
-  return wanted.some((one) => one === acr)
+function isOfContext({ acr }: Claims, wanted: readonly unknown[]): boolean {
+  return wanted.includes(acr)
 }
 
 function hasMethods({ amr }: Claims, wanted: readonly string[]): boolean {
@@ -95,7 +81,8 @@ function isAuthenticated(
   const proven = withoutPrototype(authentication)
   if (maxAge !== undefined && !isRecent(proven, maxAge, context)) return false
   if (!acr && !amr) return true
-  const stored = storedClaims(session, authentication)
+  // The ID token of a refresh may contain less than was proven before; newer proof is not in the stored one.
+  const stored = withoutPrototype(authentication.ahead ? {} : decodeClaims(session.data.tokenSet.idToken))
   if (acr && !(isOfContext(proven, acr) && (!isPresent(stored.acr) || isOfContext(stored, acr)))) return false
   return !amr || (hasMethods(proven, amr) && (!isPresent(stored.amr) || hasMethods(stored, amr)))
 }

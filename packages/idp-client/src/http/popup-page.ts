@@ -1,8 +1,7 @@
 import { codes } from '../errors/codes.ts'
 import { defined } from '../lib/defined.ts'
-import { toExplanation, toReference } from './failure-page.ts'
-import type { FailureReport } from './failure-wording.ts'
-import { toWording } from './failure-wording.ts'
+import type { FailureReport } from './failure-page.ts'
+import { toExplanation, toReference, toWording } from './failure-page.ts'
 import { link, page } from './page.ts'
 
 export interface PopupLogin {

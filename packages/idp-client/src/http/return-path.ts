@@ -8,9 +8,6 @@ declare const safe: unique symbol
  */
 export type SafeReturnPath = string & { readonly [safe]: true }
 
-/** The root of the application. */
-export const ROOT_PATH = '/' as SafeReturnPath
-
 const MAX_BYTES = 2048
 /* Normalization shortens (dot segments, tabs), so a longer string may still become a valid path. */
 const MAX_INPUT_CHARACTERS = 16_384
@@ -35,6 +32,16 @@ export function safeReturnPath(value: unknown, baseUrl: string): SafeReturnPath 
   // A path that starts with two slashes would be resolved as a host.
   const path = `/${url.pathname.replace(/^[/\\]+/, '')}${url.search}${url.hash}`
   return utf8Length(path) <= MAX_BYTES ? (path as SafeReturnPath) : null
+}
+
+/** Parses an untrusted target. Returns `signInReturnToPath` for an invalid or absent one. */
+export function toReturnPath(
+  { signInReturnToPath }: { readonly signInReturnToPath: string },
+  baseUrl: string,
+  returnTo: unknown,
+): SafeReturnPath {
+  const root = '/' as SafeReturnPath
+  return safeReturnPath(returnTo, baseUrl) ?? safeReturnPath(signInReturnToPath, baseUrl) ?? root
 }
 
 /**

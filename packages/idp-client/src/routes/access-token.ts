@@ -2,6 +2,7 @@ import type { Engine } from '../engine.ts'
 import { getAccessToken } from '../flows/get-access-token.ts'
 import { touchSession } from '../flows/touch-session.ts'
 import { json } from '../http/responses.ts'
+import { defined } from '../lib/defined.ts'
 import { failWithJson } from './fail-with-json.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
 import { lastValues } from './route.ts'
@@ -10,26 +11,15 @@ async function handle(engine: Engine, { exchange, query }: RouteRequest): Promis
   // Deletes cookies that contain no live session before the error says so.
   if (!(await engine.sessions.load(exchange))) await touchSession(engine, exchange)
   const values = lastValues(query)
-  const audience = values.get('audience')
-  const scope = values.get('scope')
-  const {
-    token,
-    expiresAt,
-    scope: granted,
-    token_type,
-  } = await getAccessToken(engine, exchange, {
-    ...(audience ? { audience } : {}),
-    ...(scope ? { scope } : {}),
+  const options = defined({
+    audience: values.get('audience') || undefined,
+    scope: values.get('scope') || undefined,
     mergeScopes: values.get('mergeScopes') !== 'false',
   })
+  const { token, expiresAt, scope, token_type } = await getAccessToken(engine, exchange, options)
   await touchSession(engine, exchange)
-  return json(200, {
-    token,
-    expires_at: expiresAt,
-    expires_in: Math.max(0, expiresAt - engine.config.clock()),
-    ...(granted === undefined ? {} : { scope: granted }),
-    ...(token_type === undefined ? {} : { token_type }),
-  })
+  const expires_in = Math.max(0, expiresAt - engine.config.clock())
+  return json(200, { token, expires_at: expiresAt, expires_in, scope, token_type })
 }
 
 export const accessToken: RouteHandler = { handle, fail: failWithJson }

@@ -12,9 +12,8 @@ import { toStatus } from './status.ts'
 async function logoutToken({ request }: Exchange): Promise<string> {
   const [token, ...more] = (await request.form()).getAll('logout_token')
   if (token && more.length === 0) return token
-  throw new LogoutTokenError('BACKCHANNEL_LOGOUT_ERROR', {
-    detail: 'The form has no logout_token, or several.',
-  })
+  const detail = 'The form has no logout_token, or several.'
+  throw new LogoutTokenError('BACKCHANNEL_LOGOUT_ERROR', { detail })
 }
 
 async function handle(engine: Engine, { exchange, id }: RouteRequest): Promise<Response> {

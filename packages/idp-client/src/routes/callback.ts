@@ -1,7 +1,6 @@
 import type { CallbackOutcome } from '../callback/attempt.ts'
 import { callback as endTransaction } from '../callback/callback.ts'
 import { completeLogin } from '../callback/complete-login.ts'
-import type { Complete } from '../callback/completion.ts'
 import type { Engine } from '../engine.ts'
 import { diagnose } from '../errors/diagnosis.ts'
 import { accountTokens } from '../flows/get-access-token.ts'
@@ -33,24 +32,9 @@ function respond(engine: Engine, request: RouteRequest, outcome: CallbackOutcome
       const prefix = publicPrefix(engine.config.basePath, engine.baseUrl(exchange))
       const login = loginPath(prefix, engine.config.routes, returnTo)
       const links = { home: `${prefix}/`, login: page !== undefined && !needsLogin(error) ? page : login }
-      return failWithPage(
-        error,
-        request,
-        links,
-        restart && engine.transactions.claimRestart(exchange) ? restartPath(login) : undefined,
-      )
+      const restarts = restart && engine.transactions.claimRestart(exchange)
+      return failWithPage(error, request, links, restarts ? restartPath(login) : undefined)
     }
-  }
-}
-
-/**
- * Returns the completion of a transaction by its kind. Connecting accounts is rare, so its code is loaded on first use.
- */
-function completion(engine: Engine, { exchange }: RouteRequest): Complete {
-  return async ({ transaction, ...found }) => {
-    if (transaction.responseType === 'code') return completeLogin(engine, exchange, { ...found, transaction })
-    const { completeConnection } = await import('../callback/complete-connection.ts')
-    return completeConnection(engine, exchange, { ...found, transaction }, accountTokens(engine, exchange))
   }
 }
 
@@ -58,7 +42,12 @@ async function handle(engine: Engine, request: RouteRequest): Promise<Response> 
   const { exchange, hostRequest, id, query } = request
   const parameters = exchange.request.method === 'POST' ? await exchange.request.form() : query
   const input = { parameters, request: hostRequest, correlationId: id }
-  const outcome = await endTransaction(engine, exchange, input, completion(engine, request))
+  const outcome = await endTransaction(engine, exchange, input, async ({ transaction, ...found }) => {
+    if (transaction.responseType === 'code') return completeLogin(engine, exchange, { ...found, transaction })
+    // Connecting accounts is rare, so its code is loaded on first use.
+    const { completeConnection } = await import('../callback/complete-connection.ts')
+    return completeConnection(engine, exchange, { ...found, transaction }, accountTokens(engine, exchange))
+  })
   return respond(engine, request, outcome)
 }
 

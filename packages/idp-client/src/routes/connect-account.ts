@@ -1,5 +1,5 @@
 import type { Engine } from '../engine.ts'
-import { connectAccount as beginConnection } from '../flows/connect-account.ts'
+import { connectAccount as beginConnection } from '../flows/connected-accounts.ts'
 import { accountTokens } from '../flows/get-access-token.ts'
 import { redirect } from '../http/responses.ts'
 import { defined } from '../lib/defined.ts'
@@ -13,12 +13,10 @@ const OWN_PARAMETERS: ReadonlySet<string> = new Set(['connection', 'returnTo', '
 
 async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Promise<Response> {
   const values = lastValues(query)
-  const connection = values.get('connection')
-  const returnTo = values.get('returnTo')
   const further = [...values].filter(([name]) => !OWN_PARAMETERS.has(name))
   const options = defined({
-    connection,
-    returnTo,
+    connection: values.get('connection'),
+    returnTo: values.get('returnTo'),
     scopes: [...query.getAll('scopes'), ...query.getAll('scopes[]')].filter((scope) => scope !== ''),
     authorizationParams: Object.fromEntries(further),
   })

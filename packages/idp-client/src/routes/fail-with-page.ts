@@ -15,7 +15,7 @@ export function failWithPage(
   restartUrl?: string,
 ): Response {
   const json = wantsJson(exchange.request.headers)
-  const mfaRequired = json ? mfaRequiredJson(error) : null
+  const mfaRequired = json && mfaRequiredJson(error)
   if (mfaRequired) return mfaRequired
   return failurePage(
     defined({

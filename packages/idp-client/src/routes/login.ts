@@ -6,6 +6,7 @@ import { newNonce } from '../http/page.ts'
 import { popupFailurePage } from '../http/popup-page.ts'
 import { isSameOrigin } from '../http/request-kind.ts'
 import { redirect } from '../http/responses.ts'
+import { defined } from '../lib/defined.ts'
 import { failWithPage } from './fail-with-page.ts'
 import { RESTARTED } from './login-path.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
@@ -46,14 +47,15 @@ async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Pr
     throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: scope.' })
   }
   const parameters = [...values].filter(([name]) => !OWN_PARAMETERS.has(name))
-  const url = await beginLogin(engine, exchange, {
+  const input = defined({
     parameters: Object.fromEntries(parameters),
     source: isSameOrigin(exchange.request.headers) ? 'query' : 'cross-site-query',
     returnTo: values.get('returnTo'),
     restarted: values.has(RESTARTED),
-    ...(popup === undefined ? {} : { popup }),
+    popup,
     correlationId: id,
   })
+  const url = await beginLogin(engine, exchange, input)
   return redirect(url.href)
 }
 

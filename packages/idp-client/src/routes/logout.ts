@@ -1,22 +1,21 @@
 import type { Engine } from '../engine.ts'
 import { logout as endSession } from '../flows/logout.ts'
 import { redirect } from '../http/responses.ts'
+import { defined } from '../lib/defined.ts'
 import { failWithPage } from './fail-with-page.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
 import { lastValues } from './route.ts'
 
 async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Promise<Response> {
   const values = lastValues(query)
-  const returnTo = values.get('returnTo')
-  const state = values.get('state')
   const federated = values.get('federated')
-  const location = await endSession(engine, exchange, {
+  const input = defined({
     federated: federated !== undefined && federated !== 'false',
     correlationId: id,
-    ...(returnTo ? { returnTo } : {}),
-    ...(state === undefined ? {} : { state }),
+    returnTo: values.get('returnTo') || undefined,
+    state: values.get('state'),
   })
-  return redirect(location)
+  return redirect(await endSession(engine, exchange, input))
 }
 
 export const logout: RouteHandler = { handle, fail: failWithPage }

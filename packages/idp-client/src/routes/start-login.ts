@@ -22,6 +22,10 @@ export interface StartInteractiveLoginOptions {
 /* Loaded at the first login, like the login route. */
 const loadLogin = lazyPromise(() => import('../flows/login.ts'))
 
+function refuse(detail: string): never {
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+}
+
 /** Starts a login from code. Returns the redirect to the provider; its cookie is staged in the exchange. */
 export async function startLogin(
   engine: Engine,
@@ -29,15 +33,11 @@ export async function startLogin(
   options: StartInteractiveLoginOptions,
 ): Promise<Response> {
   const { authorizationParameters = {}, challengeMode = 'redirect', returnTo } = options
-  if (challengeMode !== 'redirect' && challengeMode !== 'popup') {
-    const detail = 'challengeMode must be redirect or popup.'
-    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
-  }
+  if (challengeMode !== 'redirect' && challengeMode !== 'popup')
+    refuse('challengeMode must be redirect or popup.')
   const { max_age } = authorizationParameters
-  if (max_age !== undefined && max_age !== null && !(Number.isInteger(max_age) && max_age >= 0)) {
-    const detail = 'authorizationParameters.max_age must be a non-negative integer (seconds).'
-    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
-  }
+  if (max_age !== undefined && max_age !== null && !(Number.isInteger(max_age) && max_age >= 0))
+    refuse('authorizationParameters.max_age must be a non-negative integer (seconds).')
   const { login } = await loadLogin()
   const url = await login(engine, exchange, {
     parameters: authorizationParameters,

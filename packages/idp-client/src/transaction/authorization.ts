@@ -1,5 +1,4 @@
 import type { AuthorizationConfig, Config } from '../config/config.ts'
-import type { AuthorizationParameters } from '../config/options.ts'
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { defined } from '../lib/defined.ts'
@@ -56,24 +55,15 @@ function toMaxAge(given: unknown): number | undefined {
 /** Maximum length in characters. The transaction cookie contains it, and browsers drop a cookie that is too large. */
 const LONGEST_ORGANIZATION = 256
 
-function checkOrganization(organization: string | undefined): void {
-  if (organization === undefined || organization.length <= LONGEST_ORGANIZATION) return
-  throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: organization.' })
-}
-
 function toText(given: unknown, configured: string | undefined): string | undefined {
   return given === undefined || given === null ? configured : toParameter(given)
 }
 
-function toScope(
-  given: AuthorizationParameters['scope'] | unknown,
-  config: Config,
-  audience: string | undefined,
-): string {
-  if (given === undefined || given === null) return effectiveScope(config.authorization, audience)
+function toScope(given: unknown, config: AuthorizationConfig, audience: string | undefined): string {
+  if (given === undefined || given === null) return effectiveScope(config, audience)
   if (typeof given !== 'object') return toParameter(given)
   const byAudience = new Map(Object.entries(given as Record<string, string>))
-  return effectiveScope({ ...config.authorization, scope: { kind: 'map', byAudience } }, audience)
+  return effectiveScope({ ...config, scope: { kind: 'map', byAudience } }, audience)
 }
 
 /** Parameters that a login link may set only where the application has not configured them. */
@@ -142,24 +132,21 @@ export function withGuardParameters(changes: ParameterChanges, guard: ParameterC
  * string and 0 are sent, but an empty `organization` counts as absent.
  */
 export function effectiveAuthorization(config: Config, changes: ParameterChanges): EffectiveAuthorization {
-  const {
-    audience: givenAudience,
-    scope: givenScope,
-    redirect_uri: givenUri,
-    max_age: givenMaxAge,
-    ...rest
-  } = changes
-  const audience = toText(givenAudience, config.authorization.audience)
-  const scope = toScope(givenScope, config, audience)
-  const maxAge = toMaxAge(givenMaxAge) ?? config.authorization.maxAge
-  const redirectUri = toText(givenUri, config.authorization.redirectUri)
+  const { authorization } = config
+  const { audience: givenAudience, max_age, redirect_uri, scope: givenScope, ...rest } = changes
+  const audience = toText(givenAudience, authorization.audience)
+  const scope = toScope(givenScope, authorization, audience)
+  const maxAge = toMaxAge(max_age) ?? authorization.maxAge
+  const redirectUri = toText(redirect_uri, authorization.redirectUri)
 
-  const parameters = new Map(config.authorization.parameters)
+  const parameters = new Map(authorization.parameters)
   for (const [name, value] of Object.entries(rest)) {
     if (value !== undefined && value !== null) parameters.set(name, toParameter(value))
   }
-  if (parameters.get('organization') === '') parameters.delete('organization')
-  checkOrganization(parameters.get('organization'))
+  const organization = parameters.get('organization') ?? ''
+  if (organization === '') parameters.delete('organization')
+  if (organization.length > LONGEST_ORGANIZATION)
+    throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: organization.' })
   parameters.set('scope', scope)
   if (audience !== undefined) parameters.set('audience', audience)
   if (maxAge !== undefined) parameters.set('max_age', String(maxAge))
@@ -171,4 +158,21 @@ export function effectiveAuthorization(config: Config, changes: ParameterChanges
     redirectUri,
     crossSitePost: parameters.get('response_mode') === 'form_post',
   })
+}
+
+/**
+ * Returns the redirect URI: `given` byte for byte, otherwise the URL of the callback route. Throws
+ * `InvalidConfigurationError` for a URL on another origin.
+ */
+export function toRedirectUri(
+  { basePath, routes }: Pick<Config, 'basePath' | 'routes'>,
+  baseUrl: string,
+  given: string | undefined,
+): string {
+  if (given === undefined) return `${baseUrl}${basePath}${routes.callback}`
+  const sameOrigin = URL.canParse(given) && new URL(given).origin === new URL(baseUrl).origin
+  if (sameOrigin && !given.includes('#')) return given
+  const detail =
+    'authorizationParameters.redirect_uri must be an absolute URL without fragment on the origin of the application.'
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
 }

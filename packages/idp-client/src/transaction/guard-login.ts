@@ -82,13 +82,6 @@ function comparable({ ownScope = '', parameters }: RequestedAuthentication): str
   return JSON.stringify([...values, comparableScope(ownScope)])
 }
 
-/** Returns whether all values are written alike. */
-function isSameText(sent: RequestedAuthentication, configured: RequestedAuthentication): boolean {
-  const { ownScope = '' } = configured
-  if ((sent.ownScope ?? '') !== ownScope) return false
-  return NAMES.every((name) => sent.parameters.get(name) === configured.parameters.get(name))
-}
-
 /**
  * Returns a fingerprint of the parameters of an authorization request: equal for equal parameters, undefined for those of
  * every login with this configuration. It is stored in the session, so that a guard recognizes the login that it required.
@@ -97,8 +90,6 @@ export function toRequestFingerprint(
   sent: RequestedAuthentication,
   configured: RequestedAuthentication,
 ): MaybePromise<string | undefined> {
-  // Most logins: then no scope needs to be parsed.
-  if (isSameText(sent, configured)) return undefined
   const fingerprint = comparable(sent)
   return fingerprint === comparable(configured) ? undefined : hashToken(fingerprint, 6)
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { connectAccount } from '../../src/flows/connect-account.ts'
+import { connectAccount } from '../../src/flows/connected-accounts.ts'
 import type { IdpClientOptions } from '../../src/index.ts'
 import { createSession, freshlyStored } from '../../src/session/model/session.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
