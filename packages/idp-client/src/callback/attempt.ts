@@ -187,10 +187,7 @@ export async function completeAttempt(
     // If `onCallback` itself failed, it is not called again.
     const isOnCallbackFailure = 'hook' in error && error.hook === 'onCallback'
     const begun = { context, id }
-    return {
-      outcome: isOnCallbackFailure
-        ? reportFailed(config, begun, error)
-        : await failAttempt(config, begun, error),
-    }
+    if (isOnCallbackFailure) return { outcome: reportFailed(config, begun, error) }
+    return { outcome: await failAttempt(config, begun, error) }
   }
 }

@@ -42,8 +42,6 @@ export interface Fetcher {
   fetchWithAuth(input: string | URL | Request, tokenOptions: GetAccessTokenOptions): Promise<Response>
 }
 
-const tokenOptionNames = ['refresh', 'scope', 'audience'] as const
-
 /** Options of `RequestInit`, and those that hosts add to it. */
 const initNames: ReadonlySet<string> = new Set([
   'body',
@@ -66,8 +64,8 @@ const initNames: ReadonlySet<string> = new Set([
 ])
 
 function areTokenOptions(options: RequestInit | GetAccessTokenOptions): options is GetAccessTokenOptions {
-  if (!tokenOptionNames.some((name) => Object.hasOwn(options, name))) return false
-  return !Object.keys(options).some((name) => initNames.has(name))
+  const isGiven = ['refresh', 'scope', 'audience'].some((name) => Object.hasOwn(options, name))
+  return isGiven && !Object.keys(options).some((name) => initNames.has(name))
 }
 
 /** Returns the DPoP functions of the client. The protocol code is loaded at the first proof. */

@@ -69,11 +69,6 @@ async function toFingerprint(config: Config, { linkScope, required }: GuardLogin
   return fingerprint
 }
 
-/** Returns the query parameters of the login route for a login. */
-async function toLoginParameters(engine: Engine, required: GuardParameters): Promise<LoginParameters> {
-  return { [GUARD_PARAMETER]: await sealGuardParameters(engine, required) }
-}
-
 /**
  * Creates the context in which claims are compared at a time. Uses the clock skew and tolerance of the callback, so that a
  * new login is not rejected immediately.
@@ -114,16 +109,16 @@ export async function checkSession(
 ): Promise<Verdict> {
   const { config } = engine
   const session = await engine.sessions.load(exchange)
-  if (!session) {
-    const required = toGuardParameters(config, requirements)
-    const isPlain = Object.keys(required).length === 0
-    return { kind: 'unauthenticated', login: isPlain ? {} : await toLoginParameters(engine, required) }
-  }
-  const unmet = findUnmet(requirements, session, toClaimContext(config, session, config.clock()))
-  if (unmet === null) return { kind: 'granted', session: copyJson(session.data) }
+  const unmet = session && findUnmet(requirements, session, toClaimContext(config, session, config.clock()))
+  if (session && !unmet) return { kind: 'granted', session: copyJson(session.data) }
   const required = toGuardParameters(config, requirements)
+  const seal = async (): Promise<LoginParameters> => ({
+    [GUARD_PARAMETER]: await sealGuardParameters(engine, required),
+  })
+  if (!session || !unmet)
+    return { kind: 'unauthenticated', login: Object.keys(required).length === 0 ? {} : await seal() }
   const login = toGuardLogin(config, required, session)
   return (await wasJustTried(engine, session, requirements, login))
     ? { kind: 'exhausted', unmet }
-    : { kind: 'insufficient', unmet, login: await toLoginParameters(engine, required) }
+    : { kind: 'insufficient', unmet, login: await seal() }
 }

@@ -68,24 +68,20 @@ function rejection(status: number, code: Code, login?: LoginParameters, challeng
   return json(status, { error: code.toLowerCase(), code, description: codes[code].message, login }, headers)
 }
 
-/** Returns a Bearer challenge. Values need no escaping: guard options cannot contain quotes or backslashes. */
-function toChallenge(code: Code, parameters: Readonly<Record<string, string | undefined>>): string {
-  const { message } = codes[code]
-  const all = defined({ error: code.toLowerCase(), error_description: message, ...parameters })
+/**
+ * Returns the Bearer challenge of RFC 9470 section 3 or RFC 6750 section 3.1; no standard defines one for organizations. Values
+ * need no escaping: guard options cannot contain quotes or backslashes.
+ */
+function toChallenge(unmet: Unmet, { acr, maxAge, scope }: Requirements): string | undefined {
+  if (unmet === 'organization') return undefined
+  const code = UNMET_CODES[unmet]
+  const required =
+    unmet === 'scope'
+      ? { scope: scope?.join(' ') }
+      : { acr_values: acr?.join(' '), max_age: maxAge?.toString() }
+  const all = defined({ error: code.toLowerCase(), error_description: codes[code].message, ...required })
   const pairs = Object.entries(all).map(([name, value]) => `${name}="${value}"`)
   return `Bearer ${pairs.join(', ')}`
-}
-
-/** Returns the challenge of RFC 9470 section 3 or RFC 6750 section 3.1; no standard defines one for organizations. */
-function toStepUpChallenge(unmet: Unmet, { acr, maxAge, scope }: Requirements): string | undefined {
-  switch (unmet) {
-    case 'authentication':
-      return toChallenge(UNMET_CODES[unmet], { acr_values: acr?.join(' '), max_age: maxAge?.toString() })
-    case 'scope':
-      return toChallenge(UNMET_CODES[unmet], { scope: scope?.join(' ') })
-    case 'organization':
-      return undefined
-  }
 }
 
 /** Returns the response that rejects an API request. */
@@ -93,7 +89,7 @@ function toRejection(verdict: Exclude<Verdict, { kind: 'granted' }>, requirement
   if (verdict.kind === 'unauthenticated') return rejection(401, 'NOT_AUTHENTICATED')
   const code = UNMET_CODES[verdict.unmet]
   const login = verdict.kind === 'insufficient' ? verdict.login : undefined
-  return rejection(codes[code].status, code, login, toStepUpChallenge(verdict.unmet, requirements))
+  return rejection(codes[code].status, code, login, toChallenge(verdict.unmet, requirements))
 }
 
 /**

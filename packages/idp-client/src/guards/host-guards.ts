@@ -1,6 +1,6 @@
 import type { Application } from '../engine.ts'
-import { newCorrelationId } from '../http/correlation-id.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { newCorrelationId } from '../http/responses.ts'
 import { readRequirements } from './guard-options.ts'
 import type { GuardResult } from './guards.ts'
 import { requireAuth, requireLogin } from './guards.ts'

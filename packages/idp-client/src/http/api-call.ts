@@ -24,9 +24,6 @@ interface Parts {
   readonly resolve: (address: string) => URL
 }
 
-/** Authorization headers; values of the caller are removed. */
-const owned = ['authorization', 'dpop'] as const
-
 /** Normalizes the method like `fetch` (Fetch standard, 4.2.1): a proof must name the method that is sent. */
 function normalized(method: string): string {
   return /^(?:delete|get|head|options|post|put)$/i.test(method) ? method.toUpperCase() : method
@@ -71,7 +68,7 @@ export function apiCall({ fetch: customFetch, init, input, resolve }: Parts): Ap
     signal: init.signal ?? request?.signal,
     async send(authorization, sendInit = init) {
       const headers = new Headers(init.headers ?? request?.headers)
-      for (const name of owned) headers.delete(name)
+      for (const name of ['authorization', 'dpop']) headers.delete(name)
       for (const [name, value] of Object.entries(authorization)) headers.set(name, value)
       // Called unbound: some runtimes reject a fetch whose `this` is another object.
       const fetch = customFetch ?? globalThis.fetch

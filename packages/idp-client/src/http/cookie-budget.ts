@@ -28,12 +28,8 @@ export function sumBytes(cookies: readonly NamedValue[]): number {
 
 /** Returns the bytes of the cookies with such names, as a request would carry them after the staged writes. */
 export function bytesInJar(jar: CookieJar, isCounted: (name: string) => boolean): number {
-  return sumBytes(
-    jar
-      .names()
-      .filter(isCounted)
-      .flatMap((name) => jar.all(name).map((value) => ({ name, value }))),
-  )
+  const names = jar.names().filter(isCounted)
+  return sumBytes(names.flatMap((name) => jar.all(name).map((value) => ({ name, value }))))
 }
 
 /** Returns how many bytes transaction cookies may take together beside a session of this size. */

@@ -54,9 +54,8 @@ export function serializeCookie({ name, value, attributes }: StagedCookie): stri
 /** Creates a sink that appends one `Set-Cookie` line per write. */
 export function headersSink(headers: Headers): CookieSink {
   return {
-    set(name, value, attributes) {
-      headers.append('Set-Cookie', serializeCookie({ name, value, attributes }))
-    },
+    set: (name, value, attributes) =>
+      headers.append('Set-Cookie', serializeCookie({ name, value, attributes })),
   }
 }
 

@@ -46,9 +46,8 @@ export function link(url: string | undefined, label: string, className?: string)
 
 /** Returns a nonce of 128 random bits for the script of a page. */
 export function newNonce(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('')
+  const bytes = crypto.getRandomValues(new Uint8Array(16))
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
 }
 
 /** An inline script and the nonce that allows it. */

@@ -42,8 +42,7 @@ function toScript(channel: string, message: object): string {
 }
 
 /** Returns the page of a completed popup: it posts the result to its opener and closes itself. */
-export function popupPage({ channel, nextUrl, nonce }: PopupLogin, user: PopupUser): Response {
-  const { email, sub } = user
+export function popupPage({ channel, nextUrl, nonce }: PopupLogin, { email, sub }: PopupUser): Response {
   const message = { type: 'auth_complete', success: true, user: defined({ sub, email: email || undefined }) }
   return page({
     status: 200,
@@ -56,11 +55,10 @@ export function popupPage({ channel, nextUrl, nonce }: PopupLogin, user: PopupUs
 
 /** Returns the page of a failed popup, without input of the request. */
 export function popupFailurePage({ channel, nextUrl, nonce }: PopupLogin, failure: FailureReport): Response {
-  const { diagnosis, status } = failure
-  const { error: code } = diagnosis
+  const { error: code } = failure.diagnosis
   const error = { code, message: codes[code].message }
   return page({
-    status,
+    status: failure.status,
     ...toWording(failure),
     rest: `${toExplanation(failure)}<nav>${link(nextUrl, 'Continue', 'main')}</nav>${toReference(failure)}`,
     script: { text: toScript(channel, { type: 'auth_complete', success: false, error }), nonce },

@@ -69,14 +69,11 @@ export function isNavigation(headers: RequestHeaders): boolean {
   return !isSubresource(headers) && !isRouterFetch(headers)
 }
 
-interface Preference {
-  readonly quality: number
-  /** 2 for the type itself, 1 for a range of subtypes, 0 for anything. */
-  readonly precision: number
-}
-
-/** Returns the preference for one type (RFC 9110 section 12.5.1): the most precise range that covers it decides. */
-function toPreference(ranges: ReadonlyMap<string, number>, type: string): Preference {
+/**
+ * Returns the preference for one type (RFC 9110 section 12.5.1): the most precise range that covers it decides. The precision is
+ * 2 for the type itself, 1 for a range of subtypes, 0 for anything.
+ */
+function toPreference(ranges: ReadonlyMap<string, number>, type: string) {
   const candidates = ['*/*', `${type.split('/')[0]}/*`, type]
   for (const precision of [2, 1, 0]) {
     const quality = ranges.get(candidates[precision] ?? '')

@@ -49,3 +49,8 @@ export function empty(status: number, headers?: HeadersInit): Response {
 export function errorJson(status: number, code: Code, message: string = codes[code].message): Response {
   return json(status, { error: { code, message } })
 }
+
+/** Returns a new id for one request, shown to the user and logged, so that the two can be matched. */
+export function newCorrelationId(): string {
+  return crypto.randomUUID()
+}

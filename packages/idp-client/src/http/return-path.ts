@@ -13,11 +13,7 @@ const MAX_BYTES = 2048
 const MAX_INPUT_CHARACTERS = 16_384
 
 function parse(text: string, base: string): URL | null {
-  try {
-    return new URL(text, base)
-  } catch {
-    return null
-  }
+  return URL.canParse(text, base) ? new URL(text, base) : null
 }
 
 /**

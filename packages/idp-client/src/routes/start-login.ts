@@ -1,9 +1,8 @@
 import type { AuthorizationParameters } from '../config/options.ts'
 import type { Engine } from '../engine.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
-import { newCorrelationId } from '../http/correlation-id.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { redirect } from '../http/responses.ts'
+import { newCorrelationId, redirect } from '../http/responses.ts'
 import { lazyPromise } from '../lib/lazy.ts'
 
 export interface StartInteractiveLoginOptions {

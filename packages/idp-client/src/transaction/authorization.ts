@@ -113,10 +113,8 @@ export function queryChanges(
   }
 }
 
-type Aged = { readonly max_age?: unknown }
-
 /** Returns the lowest `max_age` as a parameter. */
-function lowestAge(...given: readonly Aged[]): { max_age?: number } {
+function lowestAge(...given: readonly { readonly max_age?: unknown }[]): { max_age?: number } {
   const ages = given.flatMap(({ max_age }) => toMaxAge(max_age) ?? [])
   return ages.length === 0 ? {} : { max_age: Math.min(...ages) }
 }

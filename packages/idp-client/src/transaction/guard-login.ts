@@ -146,15 +146,6 @@ export function toTried({ requestedAuthentication = '' }: StoredSession): string
 }
 
 /**
- * Returns the logins before this one, if nobody can have acted since: another guard of the same page requires this login, and
- * two guards that undo each other must not redirect the browser for ever.
- */
-function justTried({ clock }: Config, session: StoredSession): string[] {
-  const isDetour = Math.abs(clock() - session.data.internal.createdAt) < DETOUR_SECONDS
-  return isDetour ? toTried(session).filter(Boolean) : []
-}
-
-/**
  * Combines the requirements of a guard with what the session has already proven, so that a second login does not undo the
  * first. Another guard of the same page may have required it: without it, the two would redirect the browser in a loop.
  * Claims that nobody requested are no requirement: a provider may send `acr` in every ID token, and requesting it again would
@@ -172,6 +163,9 @@ export function toGuardLogin(
   const { org_id: id, org_name: name, requestedAcr } = provenIn(session)
   const organization = [id, name].find((value) => typeof value === 'string' && value)
   const scope = unitedScope(session.ownScope, required.scope)
+  // Nobody can have acted since: another guard of the same page requires this login, and two guards that undo each other must
+  // not redirect the browser for ever.
+  const isDetour = Math.abs(config.clock() - session.data.internal.createdAt) < DETOUR_SECONDS
   return {
     required: defined({
       acr_values: requestedAcr,
@@ -180,6 +174,6 @@ export function toGuardLogin(
       scope: scope === '' ? undefined : scope,
     }),
     linkScope: addedScope(config, session),
-    tried: justTried(config, session),
+    tried: isDetour ? toTried(session).filter(Boolean) : [],
   }
 }

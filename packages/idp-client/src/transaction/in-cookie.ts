@@ -28,6 +28,8 @@ const ONE_COOKIE_BYTES = 3000
 /** How long the cookie of `claimRestart` allows no further restart. */
 const RESTART_SECONDS = 60
 
+const DROPPED = 'Unfinished logins were dropped: their cookies would not fit into a request any more.'
+
 /** Optional properties, in the order in which they are removed from a transaction that is too large. */
 const EXPENDABLE = [['scope', 'ownScope'], ['audience'], ['returnTo']] as const
 
@@ -39,19 +41,6 @@ function readStart(value: string): number {
 function without(transaction: Transaction, names: readonly (keyof LoginTransaction)[]): Transaction {
   const kept = Object.entries(transaction).filter(([name]) => !names.includes(name as keyof LoginTransaction))
   return Object.fromEntries(kept) as unknown as Transaction
-}
-
-/** Returns the names of the oldest cookies to delete so that the others take at most so many bytes. */
-function selectEvicted(cookies: readonly NamedValue[], allowance: number): string[] {
-  const oldestFirst = [...cookies].sort((a, b) => readStart(a.value) - readStart(b.value))
-  let total = sumBytes(cookies)
-  const evicted: string[] = []
-  for (const cookie of oldestFirst) {
-    if (total <= allowance) break
-    evicted.push(cookie.name)
-    total -= cookieBytes(cookie)
-  }
-  return evicted
 }
 
 interface TransactionParts {
@@ -135,13 +124,14 @@ export class TransactionStorage {
   limit(exchange: Exchange, kept?: string): void {
     const all = this.#all(exchange.cookies)
     const evictable = all.filter(({ name }) => name !== kept && name !== this.#restart)
-    const others = all.filter((each) => !evictable.includes(each))
-    const evicted = selectEvicted(evictable, this.#allowance(exchange) - sumBytes(others))
-    if (evicted.length === 0) return
-    this.#parts.config.log.once(
-      'Unfinished logins were dropped: their cookies would not fit into a request any more.',
-    )
-    for (const name of evicted) exchange.cookies.clear(this.#spec(exchange, name))
+    const allowance = this.#allowance(exchange)
+    let bytes = sumBytes(all)
+    for (const cookie of evictable.sort((a, b) => readStart(a.value) - readStart(b.value))) {
+      if (bytes <= allowance) break
+      bytes -= cookieBytes(cookie)
+      exchange.cookies.clear(this.#spec(exchange, cookie.name))
+      this.#parts.config.log.once(DROPPED)
+    }
   }
 
   async #open(value: string, stateHash: string): Promise<TransactionLookup> {

@@ -12,14 +12,6 @@ interface Ended {
   readonly at: number
 }
 
-interface Callbacks {
-  readonly running: SingleFlight<unknown>
-  readonly ended: Lru<string, Ended>
-  readonly used: Lru<string, true>
-  /** Schedules the deletion of unused results. */
-  readonly forgetLater: () => void
-}
-
 /**
  * How long identical requests get the result of a callback, in milliseconds. A browser that sends a request twice does so
  * within moments, and results contain tokens.
@@ -38,11 +30,12 @@ function forgetOld(ended: Lru<string, Ended>): boolean {
   return ended.size > 0
 }
 
-const callbacks = (): Callbacks =>
+const callbacks = () =>
   processWide('state:callbacks/5', () => {
     const ended = new Lru<string, Ended>(MAX_RESULTS)
     const forgetLater = sweeping(JOIN_MILLISECONDS, () => forgetOld(ended))
-    return { running: new SingleFlight(), ended, used: new Lru(MAX_USED), forgetLater }
+    const used = new Lru<string, true>(MAX_USED)
+    return { running: new SingleFlight<unknown>(), ended, used, forgetLater }
   })
 
 export type Joined<T> = { readonly kind: 'result'; readonly result: T } | { readonly kind: 'replayed' }

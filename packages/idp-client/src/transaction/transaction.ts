@@ -110,10 +110,7 @@ export function encodeTransaction(transaction: Transaction): Bytes {
 const COMMON = ['stateHash', 'codeVerifier', 'redirectUri', 'appBaseUrl', 'clientTag']
 
 /** Required string properties of each kind. Other kinds are of a later version. */
-const REQUIRED_STRINGS: ReadonlyMap<unknown, readonly string[]> = new Map<
-  Transaction['responseType'],
-  readonly string[]
->([
+const REQUIRED_STRINGS: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['code', [...COMMON, 'nonce']],
   ['connect_code', [...COMMON, 'authSession', 'sessionKey']],
 ])
