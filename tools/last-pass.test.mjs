@@ -16,7 +16,7 @@ afterEach(() => {
     rmSync(fromRoot(path), { recursive: true, force: true })
 })
 
-test('a part is unchanged only while its files have the paths and texts of its last pass', () => {
+test('[Q2] a part is unchanged only while its files have the paths and texts of its last pass', () => {
   write('page.ts', 'one')
   const before = fingerprint([folder])
   expect(readLastPass(part, before)).toBeUndefined()

@@ -24,7 +24,7 @@ async function pathAfterManyRequests(idp: IdpClient): Promise<string | undefined
 const callApi = (idp: IdpClient): Promise<unknown> =>
   idp.withApiAuthRequired(() => new Response())(nextRequest('/api/data'), {})
 
-test('the path is not forwarded where pages run in this process and none has a guard', async () => {
+test('[R1] the path is not forwarded where pages run in this process and none has a guard', async () => {
   const idp = client()
   await callApi(idp)
   const first = await idp.middleware(nextRequest('/page', { headers: navigation }))
@@ -45,18 +45,18 @@ test.each([
   expect(await pathAfterManyRequests(idp)).toBe('/page?a=1')
 })
 
-test('it is forwarded by a proxy in a process of its own, which knows no pages', async () => {
+test('[R1] it is forwarded by a proxy in a process of its own, which knows no pages', async () => {
   expect(await pathAfterManyRequests(client())).toBe('/page?a=1')
 })
 
-test('it is forwarded in development, where pages are loaded late', async () => {
+test('[R1] it is forwarded in development, where pages are loaded late', async () => {
   vi.stubEnv('NODE_ENV', 'development')
   const idp = client()
   await callApi(idp)
   expect(await pathAfterManyRequests(idp)).toBe('/page?a=1')
 })
 
-test('a dead session cookie is deleted in the browser only, where no page is rendered', async () => {
+test('[R6] a dead session cookie is deleted in the browser only, where no page is rendered', async () => {
   const { cookie } = await signedIn()
   const dead = `${/__session=[^;]*/.exec(cookie)?.[0]}x`
   const headers = { cookie: dead, accept: 'application/json' }
