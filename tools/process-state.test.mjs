@@ -8,7 +8,7 @@ function entriesInSource() {
   const files = filesBelow(src, (file) => /(?<!\.test)\.ts$/.test(file))
   return files.flatMap((file) => {
     const text = readText(file)
-    const calls = text.matchAll(/processWide(?:<[^(]*>)?\(\s*['`](\w+):([\w-]+)[ /]/g)
+    const calls = text.matchAll(/processWide(?:For)?(?:<[^(]*>)?\(\s*['`](\w+):([\w-]+)[ /]/g)
     return [...calls].map(([, kind, name]) => `${kind} ${name} (${file.slice(src.length + 1)})`)
   })
 }

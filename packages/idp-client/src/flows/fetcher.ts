@@ -74,7 +74,7 @@ async function getDpopProver({ config }: Engine): Promise<DpopProver> {
     import('../oidc/dpop.ts'),
     import('../oidc/provider.ts'),
   ])
-  const dpop = await getProvider(config).dpop()
+  const dpop = getProvider(config).dpop
   return {
     prove: dpop.prove,
     learn: dpop.learn,

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { KeyedMutex } from './keyed-mutex.ts'
+import { KeyedMutex } from './shared-run.ts'
 
 afterEach(() => vi.useRealTimers())
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { lazy, lazyPromise } from './lazy.ts'
+import { lazy, lazyPromise } from './request-scope.ts'
 
 test('creates the value at the first call only', () => {
   const create = vi.fn(() => ({}))

@@ -32,6 +32,14 @@ export function processWide<T>(name: EntryName, create: () => T): T {
   return entries.get(name) as T
 }
 
+/** Like `processWide`, with a value for each object of the application, such as its store. It keeps no object alive. */
+export function processWideFor<T>(name: EntryName, object: object, create: () => T): T {
+  const values = processWide(name, () => new WeakMap<object, T>())
+  const value = values.get(object) ?? create()
+  values.set(object, value)
+  return value
+}
+
 /** Returns one string for several parts. Different parts never have the same key. */
 export function toKey(...parts: readonly unknown[]): string {
   return JSON.stringify(parts)

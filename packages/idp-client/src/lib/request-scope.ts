@@ -1,13 +1,12 @@
 import { createAsyncContext, waitUntil } from '#async-context'
 import type { AsyncContext, WaitUntil } from './async-context.ts'
+import { monotonic } from './clock.ts'
 import { processWide } from './registry.ts'
 
 const ignore = (): void => {}
 
-type RequestContexts = Map<string, AsyncContext<unknown>>
-
 /* One context for each kind of host that an application uses. */
-const contexts: RequestContexts = processWide('cache:request-contexts/1', () => new Map())
+const contexts = processWide('cache:request-contexts/1', () => new Map<string, AsyncContext<unknown>>())
 
 /**
  * Returns the context for a value of one request. All copies of the package share it, so that a copy finds the request
@@ -70,4 +69,58 @@ const VERCEL_CONTEXT = Symbol.for('@vercel/request-context')
 export function outliveRequest(work: Promise<unknown>): void {
   const context = waitUntil ? { waitUntil } : (globalThis as VercelRuntime)[VERCEL_CONTEXT]?.get?.()
   context?.waitUntil?.(work.then(ignore, ignore))
+}
+
+/** Runs `create` at the first call and remembers its result; a throw is not remembered, so the next call tries again. */
+export function lazy<T>(create: () => T): () => T {
+  let made: { value: T } | undefined
+  return () => {
+    // A promise would keep the request that asked first reachable.
+    made ??= { value: outsideRequest(create) }
+    return made.value
+  }
+}
+
+/** Like `lazy` for a promise, for example of a module: a rejection is not remembered either. */
+export function lazyPromise<T>(create: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | undefined
+  function start(): Promise<T> {
+    const promise = outsideRequest(create)
+    promise.catch(() => {
+      if (made === promise) made = undefined
+    })
+    return promise
+  }
+  return () => {
+    made ??= start()
+    return made
+  }
+}
+
+/**
+ * Returns a function to call after each addition. It schedules `sweep`, which removes what has expired, in that many
+ * milliseconds, and again as long as `sweep` returns true because something is left. All additions share one timer, since a
+ * timer keeps the scope in which it was created reachable. The timer does not keep the process alive.
+ */
+export function sweeping(milliseconds: number, sweep: () => boolean): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let dueAt = Number.POSITIVE_INFINITY
+
+  function schedule(): void {
+    clearTimeout(timer)
+    dueAt = monotonic() + milliseconds
+    timer = outsideRequest(() => setTimeout(run, milliseconds))
+    const given: unknown = timer
+    if (typeof given === 'object' && given !== null && 'unref' in given) (given as { unref(): void }).unref()
+  }
+
+  function run(): void {
+    timer = undefined
+    if (sweep()) schedule()
+  }
+
+  return () => {
+    // Some runtimes end the timers of a request with it.
+    if (timer === undefined || monotonic() > dueAt + milliseconds) schedule()
+  }
 }

@@ -1,9 +1,9 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { SingleFlight } from './single-flight.ts'
+import { SingleFlight } from './shared-run.ts'
 
 afterEach(() => void vi.useRealTimers())
 
-const sharing = { patience: 60_000 }
+const patience = 60_000
 
 function gate<T>() {
   let open: (value: T) => void = () => {}
@@ -29,7 +29,7 @@ function counting() {
         runs++
         return task()
       },
-      { patience: 5000 },
+      5000,
     )
   const settled = (call: Promise<string>) => {
     const outcomes: string[] = []
@@ -50,12 +50,12 @@ test('runs a task once for concurrent callers, and again for later ones', async 
     runs++
     return promise
   }
-  const together = ['a', 'a', 'b'].map((key) => flights.run(key, task, sharing))
+  const together = ['a', 'a', 'b'].map((key) => flights.run(key, task, patience))
   expect(runs).toBe(2)
   open(7)
   expect(await Promise.all(together)).toEqual([7, 7, 7])
   expect([flights.get('a'), flights.get('b')]).toEqual([undefined, undefined])
-  await flights.run('a', task, sharing)
+  await flights.run('a', task, patience)
   expect(runs).toBe(3)
 })
 
@@ -64,15 +64,15 @@ test('shares an error and does not cache it', async () => {
   const failing = async (): Promise<string> => {
     throw new Error('down')
   }
-  const outcomes = await Promise.allSettled([1, 2].map(() => flights.run('a', failing, sharing)))
+  const outcomes = await Promise.allSettled([1, 2].map(() => flights.run('a', failing, patience)))
   expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-  expect(await flights.run('a', async () => 'up', sharing)).toBe('up')
+  expect(await flights.run('a', async () => 'up', patience)).toBe('up')
 })
 
 test('a run that fails without callers causes no unhandled rejection', async () => {
   const flights = new SingleFlight<string>()
   const { fail, promise } = gate<string>()
-  flights.run('a', () => promise, sharing).catch(() => {})
+  flights.run('a', () => promise, patience).catch(() => {})
   const unhandled: unknown[] = []
   const record = (reason: unknown): void => void unhandled.push(reason)
   process.on('unhandledRejection', record)
@@ -121,7 +121,7 @@ test('[Q4] a run is handed to the request that began it, where the platform can 
   })
   try {
     const flights = new SingleFlight<string>()
-    const outcomes = [0, 1].map(() => flights.run('a', () => Promise.reject(new Error('down')), sharing))
+    const outcomes = [0, 1].map(() => flights.run('a', () => Promise.reject(new Error('down')), patience))
     expect(kept).toHaveLength(1)
     expect(await Promise.allSettled(outcomes)).toHaveLength(2)
     // Platforms report what is rejected.

@@ -74,7 +74,7 @@ async function toParameters(
   { config, dpop }: Provider,
   { codeVerifier, nonce, parameters, redirectUri, state }: AuthorizationRequest,
 ): Promise<Map<string, string>> {
-  const handle = config.dpop.enabled ? await (await dpop()).handle() : undefined
+  const handle = config.dpop.enabled ? await dpop.handle() : undefined
   const owned = defined({
     client_id: config.clientId,
     redirect_uri: redirectUri,

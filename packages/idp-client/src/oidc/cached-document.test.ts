@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import type { Renewal, TokenSender } from './cached-document.ts'
-import { CachedDocument } from './cached-document.ts'
+import type { Renewal, TokenSender } from './provider.ts'
+import { CachedDocument } from './provider.ts'
 
 interface Bench {
   now: number

@@ -114,7 +114,7 @@ export function readResponse(
 async function sendWithNonce(request: ProviderCall, send: SendRequest): Promise<ProviderResponse> {
   const { provider, signal } = request
   const { config } = provider
-  const handle = isBound(request) ? await (await provider.dpop()).handle() : undefined
+  const handle = isBound(request) ? await provider.dpop.handle() : undefined
   let received: ReceivedResponse | undefined
   const context = toContext(request, handle, async (url, { body, headers, method }) => {
     received = await provider.send(url, defined({ method, headers, body, signal }))

@@ -4,7 +4,7 @@ import { ClientSecretPost, clockSkew, modifyAssertion, PrivateKeyJwt } from 'oau
 import type { Config, SecretMethod } from '../config/config.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { systemClock } from '../lib/clock.ts'
-import { lazy } from '../lib/lazy.ts'
+import { lazy } from '../lib/request-scope.ts'
 import { serverTime } from './claims.ts'
 import { isSupportedAlgorithm } from './keys.ts'
 import type { ServerMetadata } from './metadata.ts'

@@ -2,7 +2,6 @@ import type { Config } from '../config/config.ts'
 import { fromBase64url } from '../crypto/base64url.ts'
 import { strictText } from '../lib/utf8.ts'
 import { reportFailure } from '../log/failure.ts'
-import type { Renewal, TokenSender } from './cached-document.ts'
 import type { Assert, Refuse } from './claims.ts'
 import { checkIssuerAndAudience, createAssert } from './claims.ts'
 import type { JsonObject } from './json.ts'
@@ -10,7 +9,7 @@ import { parseObject } from './json.ts'
 import type { KeySet, SignatureFault, SignatureHeader } from './keys.ts'
 import { isSupportedAlgorithm, verifyWith } from './keys.ts'
 import type { ServerMetadata } from './metadata.ts'
-import type { Provider } from './provider.ts'
+import type { Provider, Renewal, TokenSender } from './provider.ts'
 
 /** A kind of token that the provider signs for this client. */
 export interface TokenKind {

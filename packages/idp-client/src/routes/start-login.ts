@@ -3,7 +3,7 @@ import type { Engine } from '../engine.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { newCorrelationId, redirect } from '../http/responses.ts'
-import { lazyPromise } from '../lib/lazy.ts'
+import { lazyPromise } from '../lib/request-scope.ts'
 
 export interface StartInteractiveLoginOptions {
   /** Authorization parameters of this login; each overrides the configured one. */

@@ -1,5 +1,5 @@
 import type { RouteKey } from '../config/config.ts'
-import { lazyPromise } from '../lib/lazy.ts'
+import { lazyPromise } from '../lib/request-scope.ts'
 import { accessToken } from './access-token.ts'
 import type { MfaRouteKey } from './mfa.ts'
 import { profile } from './profile.ts'

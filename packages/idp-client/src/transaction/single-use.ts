@@ -1,8 +1,8 @@
 import { monotonic } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide, toKey } from '../lib/registry.ts'
-import { SingleFlight } from '../lib/single-flight.ts'
-import { sweeping } from '../lib/sweep.ts'
+import { sweeping } from '../lib/request-scope.ts'
+import { SingleFlight } from '../lib/shared-run.ts'
 
 /** The result of a callback. Not a promise: that would keep the first request reachable. */
 interface Ended {
@@ -87,6 +87,6 @@ export async function onlyOnce<T>(
       throw error
     }
   }
-  const result = await running.run(name, task, { patience })
+  const result = await running.run(name, task, patience)
   return { kind: 'result', result: result as T }
 }

@@ -4,7 +4,7 @@ import type { JsonBody } from '../../http/body.ts'
 import { jsonBody, parseForm, parseJson, readText } from '../../http/body.ts'
 import type { RequestHeaders, RequestView } from '../../http/exchange.ts'
 import { openMountLine } from '../../http/host-state.ts'
-import { lazy } from '../../lib/lazy.ts'
+import { lazy } from '../../lib/request-scope.ts'
 import { text } from '../../lib/utf8.ts'
 
 /** The used part of Node's `IncomingMessage`, and what frameworks add to it. */

@@ -57,7 +57,7 @@ async function send(
 ): Promise<ReceivedResponse> {
   const { method, body } = call
   const url = toUrl(provider, call)
-  const dpop = token_type === 'DPoP' ? await provider.dpop() : undefined
+  const dpop = token_type === 'DPoP' ? provider.dpop : undefined
   let nonce: string | null | undefined
   const sendOnce = async (): Promise<ReceivedResponse> => {
     const proof = await dpop?.prove(defined({ method, url, accessToken: token, nonce: nonce ?? undefined }))

@@ -11,14 +11,12 @@ import type { Remedy } from '../../errors/remedy.ts'
 import type { StoreOperation } from '../../errors/session.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 import { monotonic } from '../../lib/clock.ts'
-import { identify } from '../../lib/identify.ts'
 import { jsonReader } from '../../lib/json-reader.ts'
-import { KeyedMutex } from '../../lib/keyed-mutex.ts'
 import { Lru } from '../../lib/lru.ts'
 import { pause } from '../../lib/pause.ts'
-import { processWide, toKey } from '../../lib/registry.ts'
+import { processWide, processWideFor, toKey } from '../../lib/registry.ts'
 import { backoff, retry } from '../../lib/retry.ts'
-import { SingleFlight } from '../../lib/single-flight.ts'
+import { KeyedMutex, SingleFlight } from '../../lib/shared-run.ts'
 import { reportFailure } from '../../log/failure.ts'
 import type { SessionData } from '../model/session-data.ts'
 import { copyRecord, isRecordOf } from './record.ts'
@@ -29,26 +27,33 @@ const RETRY_MILLISECONDS = 40
 const SLACK_MILLISECONDS = 1000
 /** How often a task is tried if it fails although the store can remember its name. */
 const ATTEMPTS = 3
-/** Maximum number of processed names of all stores: only the provider, which signs logout tokens, adds names. */
+/** Maximum number of processed names of a store: only the provider, which signs logout tokens, adds names. */
 const MAX_PROCESSED = 10_000
 /** How long this process remembers that the provider ended a session, in seconds: longer than a callback takes. */
 const REMEMBERED_SECONDS = 600
-/** Maximum number of ended sessions and users of all stores: only the provider, which signs logout tokens, adds them. */
+/** Maximum number of ended sessions and users of a store: only the provider, which signs logout tokens, adds them. */
 const MAX_ENDED = 10_000
 
 /** Changes of records in this process, by record id: a hash of the session key. */
 const changes = () => processWide('queue:record-changes/2', () => new KeyedMutex<string>())
 
-/** The tasks that run, and the names of stores that remember none, with their expiry in seconds since the epoch. */
-const processing = () =>
-  processWide('mark:processed-once/4', () => ({
+/**
+ * The tasks that run for a store, and the names if it remembers none, with their expiry in seconds since the epoch. By store: the
+ * provider may send one logout token to several applications of a client, each with its own sessions.
+ */
+const processing = (store: SessionDataStore) =>
+  processWideFor('mark:processed-once/5', store, () => ({
     running: new SingleFlight<boolean>(),
     processed: new Lru<string, number>(MAX_PROCESSED),
   }))
 
-/** Ends of sessions in stores that remember none, in seconds since the epoch. */
-const ended = () =>
-  processWide('mark:ended-at-provider/3', () => new Lru<string, { iat: number; until: number }>(MAX_ENDED))
+/** Ends of sessions in a store that remembers none, in seconds since the epoch. */
+const endedIn = (store: SessionDataStore) =>
+  processWideFor(
+    'mark:ended-at-provider/4',
+    store,
+    () => new Lru<string, { iat: number; until: number }>(MAX_ENDED),
+  )
 
 /* Codes of Node.js, SQLSTATE and names of classes. Matches neither record ids, which are longer, nor e-mail addresses. */
 const NAME = /^[A-Za-z][A-Za-z_]{0,31}$|^[0-9A-Z]{5}$/
@@ -107,6 +112,11 @@ function unsupported(name: string): (..._given: unknown[]) => Promise<never> {
   return async () => {
     throw new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: `The store has no ${name}.` })
   }
+}
+
+/** A `sid` and a `sub` have different keys, even if they are equal. */
+function toEndedName({ iss, sid, sub }: ProviderSession): string {
+  return toKey(iss, ...(sid === undefined ? ['sub', sub] : ['sid', sid]))
 }
 
 type Functions = Required<SessionDataStore>
@@ -209,12 +219,9 @@ export class CompleteStore {
    * same name while it runs shares the outcome. Names are unique across clients.
    */
   once(name: string, { expiresAt }: SessionExpiry, work: () => Promise<void>): Promise<boolean> {
-    // By store: the provider may send one logout token to several applications of a client, each with its own sessions.
-    const key = toKey(identify(this.#given), name)
-    const { running } = processing()
     const task = (): Promise<boolean> =>
-      this.#given.once ? this.#onceInStore(name, expiresAt, work) : this.#onceInProcess(key, expiresAt, work)
-    return running.run(key, task, { patience: this.#config.httpTimeout })
+      this.#given.once ? this.#onceInStore(name, expiresAt, work) : this.#onceInProcess(name, expiresAt, work)
+    return processing(this.#given).running.run(name, task, this.#config.httpTimeout)
   }
 
   /**
@@ -233,21 +240,22 @@ export class CompleteStore {
     return false
   }
 
-  async #onceInProcess(key: string, expiresAt: number, work: () => Promise<void>): Promise<boolean> {
-    const { processed } = processing()
+  async #onceInProcess(name: string, expiresAt: number, work: () => Promise<void>): Promise<boolean> {
+    const { processed } = processing(this.#given)
     const now = this.#config.clock()
-    if ((processed.get(key) ?? now) > now) return false
+    if ((processed.get(name) ?? now) > now) return false
     await work()
-    processed.set(key, expiresAt)
+    processed.set(name, expiresAt)
     return true
   }
 
   /** Remembers the end first: a login that is being completed calls `endedAt` after it has stored its session. */
   readonly deleteByLogoutToken: (token: EndingToken) => Promise<void> = guarded('logout', (token) => {
     if (!this.#given.endedAt) {
-      const name = this.#toEndedName(token)
-      const iat = Math.max(token.iat, ended().get(name)?.iat ?? token.iat)
-      ended().set(name, { iat, until: this.#config.clock() + REMEMBERED_SECONDS })
+      const name = toEndedName(token)
+      const ended = endedIn(this.#given)
+      const iat = Math.max(token.iat, ended.get(name)?.iat ?? token.iat)
+      ended.set(name, { iat, until: this.#config.clock() + REMEMBERED_SECONDS })
     }
     const { deleteByLogoutToken = unsupported('deleteByLogoutToken') } = this.#given
     return this.#deleteForGood(() => deleteByLogoutToken.call(this.#given, token))
@@ -258,15 +266,10 @@ export class CompleteStore {
     if (this.#given.endedAt) return this.#given.endedAt(session)
     const { sid: _sid, ...user } = session
     const now = this.#config.clock()
-    const ends = [session, user].map((subject) => ended().get(this.#toEndedName(subject)))
+    const ends = [session, user].map((subject) => endedIn(this.#given).get(toEndedName(subject)))
     const times = ends.flatMap((end) => (end && end.until > now ? [end.iat] : []))
     return times.length > 0 ? Math.max(...times) : null
   })
-
-  /** A `sid` and a `sub` have different keys, even if they are equal. */
-  #toEndedName({ iss, sid, sub }: ProviderSession): string {
-    return toKey(identify(this.#given), iss, ...(sid === undefined ? ['sub', sub] : ['sid', sid]))
-  }
 
   readonly listBySubject: Functions['listBySubject'] = guarded('list', (sub) => {
     const { listBySubject = unsupported('listBySubject') } = this.#given

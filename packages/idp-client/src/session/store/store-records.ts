@@ -3,7 +3,7 @@ import { IdpError } from '../../errors/base.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 import { Lru } from '../../lib/lru.ts'
 import { processWide } from '../../lib/registry.ts'
-import { SingleFlight } from '../../lib/single-flight.ts'
+import { SingleFlight } from '../../lib/shared-run.ts'
 import { withFewerTokens } from '../model/further-tokens.ts'
 import { endsAt, toTimes } from '../model/lifetime.ts'
 import { withChanges } from '../model/session.ts'
@@ -151,8 +151,8 @@ export class StoreRecords {
     const id = await recordId(session.sessionKey)
     if (!hasOnlyBeenUsed(change)) return this.#write(id, change.session, change)
     // Concurrent ones are written once. The store may never respond: then later requests try again.
-    const sharing = { patience: this.#config.httpTimeout }
-    const used = await this.#recordsOfUse.run(id, () => this.#write(id, change.session, change), sharing)
+    const write = (): Promise<StoredSession | null> => this.#write(id, change.session, change)
+    const used = await this.#recordsOfUse.run(id, write, this.#config.httpTimeout)
     return used && copySession(used)
   }
 
