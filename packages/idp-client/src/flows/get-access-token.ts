@@ -31,7 +31,7 @@ export interface AccessToken {
 /* The protocol code is loaded at the first refresh. */
 const loadProtocol = lazyPromise(() =>
   Promise.all([
-    import('../oidc/refresh.ts'),
+    import('../oidc/token-endpoint.ts'),
     import('../oidc/provider.ts'),
     import('../tokens/offered-scope.ts'),
   ]),

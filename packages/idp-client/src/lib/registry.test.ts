@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { processWide, toKey } from './registry.ts'
+import { processWide, processWideFor, toKey } from './registry.ts'
 
 test('one value per entry is created at the first call', () => {
   const create = vi.fn(() => new Map())
@@ -22,6 +22,17 @@ test('the value of an entry may be undefined', () => {
   processWide('state:registry.test-d/1', create)
   processWide('state:registry.test-d/1', create)
   expect(create).toHaveBeenCalledTimes(1)
+})
+
+test('an object keeps its value, also for a second copy of the module; another object has its own', async () => {
+  const [one, other] = [{}, () => {}]
+  const create = (): object => ({})
+  const value = processWideFor('state:registry.test-e/1', one, create)
+  expect(processWideFor('state:registry.test-e/1', one, create)).toBe(value)
+  expect(processWideFor('state:registry.test-e/1', other, create)).not.toBe(value)
+  vi.resetModules()
+  const copy = await import('./registry.ts')
+  expect(copy.processWideFor('state:registry.test-e/1', one, create)).toBe(value)
 })
 
 test('keys of different parts differ', () => {

@@ -6,10 +6,10 @@ import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { systemClock } from '../lib/clock.ts'
 import { lazy } from '../lib/request-scope.ts'
 import { serverTime } from './claims.ts'
-import { isSupportedAlgorithm } from './keys.ts'
 import type { ServerMetadata } from './metadata.ts'
 import { requireEndpoint } from './metadata.ts'
 import type { Provider } from './provider.ts'
+import { isSupportedAlgorithm } from './signed-token.ts'
 
 export type Metadata = Pick<
   ServerMetadata,

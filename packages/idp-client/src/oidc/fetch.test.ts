@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { version } from '../lib/version.ts'
-import type { ProviderRequest } from './fetch.ts'
-import { mayRequest, providerFetch } from './fetch.ts'
+import type { ProviderRequest } from './call.ts'
+import { providerFetch } from './call.ts'
+import { mayRequest } from './metadata.ts'
 
 interface Call {
   readonly url: string

@@ -5,7 +5,7 @@ import { CompactSign, createLocalJWKSet, exportJWK, generateKeyPair } from 'jose
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { fc } from '../../test/support/fast-check.ts'
 import { text, utf8 } from '../lib/utf8.ts'
-import { readKeySet, verifyWith } from './keys.ts'
+import { readKeySet, verifyWith } from './signed-token.ts'
 
 const ALGORITHMS = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519'] as const
 

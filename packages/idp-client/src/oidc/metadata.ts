@@ -1,10 +1,9 @@
 import type { Config, ProviderAddress } from '../config/config.ts'
 import { DiscoveryError } from '../errors/provider.ts'
 import { defined } from '../lib/defined.ts'
-import { mayRequest } from './fetch.ts'
 import type { JsonObject } from './json.ts'
 import { stringList } from './json.ts'
-import { isSupportedAlgorithm } from './keys.ts'
+import { isSupportedAlgorithm } from './signed-token.ts'
 
 /** Validated metadata of the provider, as far as this client uses it (OpenID Connect Discovery 1.0 section 3). */
 export interface ServerMetadata {
@@ -50,6 +49,10 @@ export type EndpointName = keyof typeof endpoints
 /** Returns the metadata property of an endpoint. */
 export function toWireName(name: EndpointName): string {
   return endpoints[name]
+}
+
+export function mayRequest(url: URL, allowInsecureRequests: boolean): boolean {
+  return url.protocol === 'https:' || (allowInsecureRequests && url.protocol === 'http:')
 }
 
 /** Returns why a URL of the provider must not be used, or `null` if it may. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { readMfaChallenge } from './mfa-challenge.ts'
+import { readMfaChallenge } from './translate.ts'
 
 describe('a response with mfa_required', () => {
   test('contains the token and the types of factors', () => {

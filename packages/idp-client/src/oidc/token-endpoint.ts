@@ -1,16 +1,21 @@
 import { genericTokenEndpointRequest } from 'oauth4webapi'
+import { toAdvice } from '../errors/advice.ts'
+import { CallbackError } from '../errors/callback.ts'
+import { OAuthError } from '../errors/provider.ts'
+import type { Remedy } from '../errors/remedy.ts'
 import { defined } from '../lib/defined.ts'
 import { call } from './call.ts'
 import { isTime } from './claims.ts'
-import type { IdTokenChecks, IdTokenClaims } from './id-token.ts'
-import { validateIdToken } from './id-token.ts'
+import type { IdTokenChecks, IdTokenClaims, IgnoredReason } from './id-token.ts'
+import { validateIdToken, validateRefreshedIdToken } from './id-token.ts'
 import type { JsonObject } from './json.ts'
 import { stringProperty } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import { decodeObject } from './signed-token.ts'
 import type { ProviderResponse } from './translate.ts'
-import { invalidResponse } from './translate.ts'
+import { invalidResponse, oauthError, redirectUriSent, refusal } from './translate.ts'
+import { TransportError } from './transport-error.ts'
 
 /** A successful token response: `access_token` and `token_type` are validated, the rest is not. */
 export interface TokenResponse {
@@ -131,4 +136,212 @@ export async function validateTokenGrant(
   if (idToken === undefined) return grant
   const claims = await validateIdToken(provider, idToken, { ...checks, accessToken })
   return { ...grant, idToken, claims }
+}
+
+export interface CodeExchange {
+  /** Parameters of the callback (`code`, `iss`, `error` …), one value each. Its `state` has been verified. */
+  readonly callback: ReadonlyMap<string, string>
+  /** Exactly as in the authorization request. */
+  readonly redirectUri: string
+  readonly codeVerifier: string
+  readonly nonce: string
+  /** Seconds. */
+  readonly maxAge?: number
+  /** Start of the login, in seconds since the epoch. */
+  readonly startedAt: number
+  /** The requested `organization`. */
+  readonly organization?: string
+}
+
+/**
+ * Returns the code of the callback. Checks `iss` (RFC 9207) before reading anything else, including errors.
+ */
+function readCode(metadata: ServerMetadata, { callback }: CodeExchange): string {
+  const issuer = callback.get('iss')
+  if (issuer === undefined ? metadata.issuerInCallback : issuer !== metadata.issuer) {
+    throw new CallbackError('ISSUER_MISMATCH')
+  }
+  const error = callback.get('error')
+  if (error) {
+    throw new CallbackError('AUTHORIZATION_ERROR', {
+      cause: refusal({ error, description: callback.get('error_description') }),
+    })
+  }
+  const code = callback.get('code')
+  if (!code) throw new CallbackError('INVALID_CALLBACK', { detail: 'Parameter: code.' })
+  return code
+}
+
+async function redeemCode(
+  provider: Provider,
+  metadata: ServerMetadata,
+  input: CodeExchange,
+): Promise<TokenGrant> {
+  const code = readCode(metadata, input)
+  const { codeVerifier, maxAge, nonce, organization, redirectUri, startedAt } = input
+  const now = provider.config.clock()
+  const parameters = { code, redirect_uri: redirectUri, code_verifier: codeVerifier }
+  const response = await requestTokens({ provider, metadata }, 'authorization_code', parameters)
+  return validateTokenGrant(provider, response, defined({ nonce, startedAt, maxAge, organization }), now)
+}
+
+/**
+ * Completes a login: validates the callback, redeems the code once (never again, whatever the outcome), validates the
+ * response. Throws
+ *
+ * - `CallbackError` `AUTHORIZATION_ERROR` (error response of the provider, as `cause`), `ISSUER_MISMATCH`,
+ *   `INVALID_CALLBACK`,
+ * - `AUTHORIZATION_CODE_GRANT_REQUEST_ERROR` for a lost response or a temporary failure (network, timeout, 429, 5xx),
+ *   `AUTHORIZATION_CODE_GRANT_ERROR` for a rejected code or invalid tokens; `cause`: an `OAuthError`,
+ * - `DiscoveryError` if metadata or keys cannot be loaded.
+ */
+export async function exchangeCode(
+  provider: Provider,
+  input: CodeExchange,
+): Promise<TokenGrant & { readonly idToken: string; readonly claims: IdTokenClaims }> {
+  const metadata = await provider.metadata()
+  try {
+    const grant = await redeemCode(provider, metadata, input)
+    const { claims, idToken } = grant
+    if (idToken !== undefined && claims) return { ...grant, idToken, claims }
+    throw invalidResponse('id_token is missing.', undefined, 'ID_TOKEN_MISSING')
+  } catch (error) {
+    if (!(error instanceof OAuthError)) throw error
+    const code = error.transient ? 'AUTHORIZATION_CODE_GRANT_REQUEST_ERROR' : 'AUTHORIZATION_CODE_GRANT_ERROR'
+    const remedy = error.error === 'invalid_grant' ? { remedy: 'CODE_REFUSED' as const } : {}
+    throw new CallbackError(code, { cause: error, ...redirectUriSent(error, input.redirectUri), ...remedy })
+  }
+}
+
+export interface RefreshRequest {
+  readonly refreshToken: string
+  /** Scope to request; not sent by default (RFC 6749 section 6). */
+  readonly scope?: string
+  /** API that the token is for; needs a refresh-token policy of the provider. */
+  readonly audience?: string
+  /** `sub` of the session's user; an ID token about another user is rejected. */
+  readonly subject: string
+  /** Claims of the session that a refreshed ID token must agree with; absent if none are known. */
+  readonly previous?: JsonObject
+  /**
+   * Called when the response has not arrived within `httpTimeout`, with the error for the callers. Returns for how many
+   * more milliseconds to wait for the response.
+   */
+  readonly onOverdue?: (error: OAuthError) => number
+  /** Called when the refresh token is sent. */
+  readonly onRequest?: () => void
+  /** Called when the response has arrived. */
+  readonly onResponse?: () => void
+}
+
+/**
+ * Returns the provider for one refresh, which reports its progress. After a late response no further request is sent.
+ */
+function reporting(provider: Provider, { onOverdue, onRequest, onResponse }: RefreshRequest): Provider {
+  let isOverdue = false
+  const late = onOverdue && {
+    onOverdue() {
+      isOverdue = true
+      const error = oauthError(new TransportError('timeout'))
+      error.endpoint ??= 'token'
+      return onOverdue(error)
+    },
+  }
+  return {
+    ...provider,
+    async send(url, request) {
+      if (isOverdue) throw new TransportError('timeout')
+      onRequest?.()
+      const received = await provider.send(url, { ...request, ...late })
+      onResponse?.()
+      return received
+    },
+  }
+}
+
+const ignoredRemedies = {
+  keys: 'JWKS_ERROR',
+  time: 'CLOCKS_DIFFER',
+  auth_time: 'ID_TOKEN_INVALID',
+  nonce: 'ID_TOKEN_INVALID',
+  organization: 'ID_TOKEN_INVALID',
+} as const satisfies Record<IgnoredReason, Remedy>
+
+type IdTokenPart = Pick<TokenGrant, 'idToken' | 'claims'>
+
+/**
+ * Returns the ID token of a refresh, or nothing if there is none or it is ignored. Throws if the whole response must be
+ * rejected.
+ */
+async function acceptIdToken(
+  provider: Provider,
+  metadata: ServerMetadata,
+  { accessToken, body: { id_token: received } }: TokenResponse,
+  { previous, subject }: RefreshRequest,
+): Promise<IdTokenPart> {
+  if (received === undefined || received === null || received === '') return {}
+  // A value that is not a string is rejected as a token, like a forged one.
+  const idToken = typeof received === 'string' ? received : JSON.stringify(received)
+  const checks = defined({ metadata, accessToken, subject, previous })
+  const outcome = await validateRefreshedIdToken(provider, idToken, checks)
+  if (outcome.kind === 'valid') return { idToken, claims: outcome.claims }
+  const { detail, reason } = outcome
+  const details = { reason, detail, ...toAdvice(ignoredRemedies[reason], undefined) }
+  provider.config.log.emit({ level: 'warn', code: 'REFRESHED_ID_TOKEN_IGNORED', ...details })
+  return {}
+}
+
+/**
+ * Redeems a refresh token, once. If the ID token of the response is forged, or about another user, issuer, client or
+ * organization than the session, the whole response is rejected (OpenID Connect Core 12.2); an ID token that is invalid
+ * for another reason is ignored and logged. Throws `OAuthError` (`error` `invalid_grant` is final, `transient` errors
+ * may be retried) and `DiscoveryError`.
+ */
+export async function refreshTokens(provider: Provider, request: RefreshRequest): Promise<TokenGrant> {
+  const { audience, refreshToken, scope } = request
+  const metadata = await provider.metadata()
+  const now = provider.config.clock()
+  const parameters = defined({ refresh_token: refreshToken, scope, audience })
+  const target = reporting(provider, request)
+  const response = await requestTokens({ provider: target, metadata }, 'refresh_token', parameters)
+  return { ...toAccessGrant(response, now), ...(await acceptIdToken(provider, metadata, response, request)) }
+}
+
+/** Parameters that only the library sets. */
+const OWNED: ReadonlySet<string> = new Set([
+  'grant_type',
+  'subject_token',
+  'subject_token_type',
+  'actor_token',
+  'actor_token_type',
+  'audience',
+  'organization',
+  'scope',
+])
+
+/** Returns whether a caller may add this parameter to a token exchange. `client_*` belongs to client authentication. */
+export function mayExchangeSet(name: string): boolean {
+  return !OWNED.has(name) && !name.startsWith('client_')
+}
+
+/** Names and values as sent; names may repeat (`resource`). */
+export type ExchangeParameters = readonly (readonly [string, string])[]
+
+const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:token-exchange'
+
+/**
+ * Exchanges a token (RFC 8693); a missing `issued_token_type` is tolerated. An ID token in the response is validated.
+ * `expiresIn` is the lifetime of the access token in seconds from now. Throws `OAuthError` and `DiscoveryError`.
+ */
+export async function exchangeTokens(
+  provider: Provider,
+  parameters: ExchangeParameters,
+): Promise<TokenGrant & { readonly expiresIn: number }> {
+  const metadata = await provider.metadata()
+  const now = provider.config.clock()
+  const form = new URLSearchParams(parameters.map(([name, value]) => [name, value]))
+  const response = await requestTokens({ provider, metadata }, GRANT_TYPE, form)
+  const organization = new Map(parameters).get('organization')
+  const grant = await validateTokenGrant(provider, response, defined({ organization }), now)
+  return { ...grant, expiresIn: grant.expiresAt - now }
 }

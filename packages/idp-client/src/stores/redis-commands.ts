@@ -1,6 +1,4 @@
 import { invalidStore } from './record.ts'
-import type { ReplicaWait } from './redis-replicas.ts'
-import { createReplicatedSender } from './redis-replicas.ts'
 
 /** Sends a command with its arguments; `key` is its only key, which a cluster needs to find the node. */
 export type RedisCommand = (command: string[], key: string) => Promise<unknown>
@@ -59,5 +57,95 @@ export function redisCommands(client: RedisClient, wait: ReplicaWait | undefined
   return {
     ...commands,
     durable: wait === undefined ? commands : toCommands(createReplicatedSender(client, send, wait)),
+  }
+}
+
+export interface ReplicaWait {
+  /** How many replicas have to confirm a write before it counts as done: a positive integer. */
+  count: number
+  /** How long to wait for them, in milliseconds: a positive integer. Default 500. */
+  timeout?: number | undefined
+}
+
+/** A write that the primary has, but too few replicas have confirmed: a failover may lose it. */
+export class NotReplicatedError extends Error {
+  override readonly name = 'NotReplicatedError'
+}
+
+/** Sends commands on one connection. Rejects if one of them fails, or if the connection ends between them. */
+type Pipeline = (commands: string[][], key: string) => Promise<unknown[]>
+
+/** A client of `ioredis`. */
+interface Pipelining {
+  pipeline(commands: string[][]): { exec(): Promise<[error: unknown, reply: unknown][] | null> }
+}
+
+/** A client of `redis`. The arguments before those of the command are those of its `sendCommand`. */
+interface Batching {
+  multi(): { addCommand(...args: unknown[]): unknown; execAsPipeline(): Promise<unknown[]> }
+}
+
+const isPipelining = (client: object): client is Pipelining => 'pipeline' in client
+const isBatching = (client: object): client is Batching => 'multi' in client
+
+function createPipeline(client: RedisClient): Pipeline {
+  if (isPipelining(client)) {
+    return async (commands) => {
+      const replies = (await client.pipeline(commands.map((command) => ['call', ...command])).exec()) ?? []
+      return replies.map(([error, reply]) => {
+        if (error) throw error
+        return reply
+      })
+    }
+  }
+  if (isBatching(client)) {
+    const routing = (key: string): unknown[] => {
+      if ('masters' in client) return [key, false]
+      return 'getMasterNode' in client ? [false] : []
+    }
+    return async (commands, key) => {
+      const batch = client.multi()
+      for (const command of commands) batch.addCommand(...routing(key), command)
+      return batch.execAsPipeline()
+    }
+  }
+  throw invalidStore(
+    'waitForReplicas needs a client of redis or ioredis: WAIT has to use the connection that sent the command.',
+  )
+}
+
+function assertWait({ count, timeout = 500 }: ReplicaWait): Required<ReplicaWait> {
+  if ([count, timeout].every((value) => Number.isSafeInteger(value) && value > 0)) return { count, timeout }
+  throw invalidStore('waitForReplicas needs count and timeout (milliseconds) as positive integers.')
+}
+
+/* Clients do not follow a redirection of a pipeline. The command was not run. */
+const isRedirection = (error: unknown): boolean =>
+  error instanceof Error && /^(?:MOVED|ASK) /.test(error.message)
+
+/**
+ * Creates a sender that succeeds only when enough replicas have the write of the command.
+ *
+ * @throws InvalidConfigurationError `wait` is not valid, or the client cannot send two commands on one connection
+ */
+export function createReplicatedSender(
+  client: RedisClient,
+  send: RedisCommand,
+  wait: ReplicaWait,
+): RedisCommand {
+  const { count, timeout } = assertWait(wait)
+  const pipeline = createPipeline(client)
+
+  return async (command, key) => {
+    const attempt = (): Promise<unknown[]> =>
+      pipeline([command, ['WAIT', String(count), String(timeout)]], key)
+    const [reply, copies] = await attempt().catch(async (error: unknown) => {
+      if (!isRedirection(error)) throw error
+      // The client follows the redirection of a single command, and then knows the new node.
+      await send(['EXISTS', key], key)
+      return attempt()
+    })
+    if (Number(copies) >= count) return reply
+    throw new NotReplicatedError(`${copies} of ${count} replicas confirmed a write within ${timeout} ms`)
   }
 }

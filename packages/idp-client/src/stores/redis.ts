@@ -10,10 +10,8 @@ import {
   toEndedName,
   toOwner,
 } from './record.ts'
-import type { AllRedisCommands, RedisClient, RedisCommand } from './redis-commands.ts'
-import { redisCommands } from './redis-commands.ts'
-import type { ReplicaWait } from './redis-replicas.ts'
-import { NotReplicatedError } from './redis-replicas.ts'
+import type { AllRedisCommands, RedisClient, RedisCommand, ReplicaWait } from './redis-commands.ts'
+import { NotReplicatedError, redisCommands } from './redis-commands.ts'
 
 export type { User } from '../session/model/session-data.ts'
 

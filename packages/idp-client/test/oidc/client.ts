@@ -4,11 +4,10 @@ import { CallbackError } from '../../src/errors/callback.ts'
 import { OAuthError } from '../../src/errors/provider.ts'
 import type { LogEvent } from '../../src/log/log.ts'
 import { createLog } from '../../src/log/log.ts'
-import type { CodeExchange } from '../../src/oidc/code-exchange.ts'
-import { exchangeCode } from '../../src/oidc/code-exchange.ts'
 import type { Provider } from '../../src/oidc/provider.ts'
 import { createProvider } from '../../src/oidc/provider.ts'
-import type { TokenGrant } from '../../src/oidc/token-endpoint.ts'
+import type { CodeExchange, TokenGrant } from '../../src/oidc/token-endpoint.ts'
+import { exchangeCode } from '../../src/oidc/token-endpoint.ts'
 import { CLIENT_ID, NONCE } from './local-provider.ts'
 
 /** A complete configuration. Its own fetch function keeps the caches of the process apart between tests. */

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { reportFailure } from '../../src/log/failure.ts'
-import { refreshTokens } from '../../src/oidc/refresh.ts'
+import { refreshTokens } from '../../src/oidc/token-endpoint.ts'
 import { providerOf, recordingLog, rejection } from './client.ts'
 import type { Claims, SigningKey } from './local-provider.ts'
 import { ACCESS_TOKEN, json, LocalProvider, nowInSeconds, signingKey } from './local-provider.ts'
