@@ -5,15 +5,7 @@ import { Lru } from '../lib/lru.ts'
 import { processWide } from '../lib/registry.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { Owner } from './record.ts'
-import {
-  createEndedAt,
-  createGet,
-  invalidStore,
-  isEndedBy,
-  REMEMBERED_SECONDS,
-  toEndedName,
-  toOwner,
-} from './record.ts'
+import { createEndedAt, invalidStore, isEndedBy, REMEMBERED_SECONDS, toEndedName, toOwner } from './record.ts'
 
 export type { User } from '../session/model/session-data.ts'
 
@@ -109,7 +101,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
   }
 
   return {
-    get: createGet(async (id) => live.get(id)?.text ?? null),
+    async get(id) {
+      const record = live.get(id)
+      return record && parse(record)
+    },
 
     async set(id, session, { expiresAt }) {
       live.put(id, session, expiresAt)

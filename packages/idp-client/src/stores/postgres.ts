@@ -4,7 +4,6 @@ import type { PostgresStoreOptions } from './postgres-tables.ts'
 import { toTableNames } from './postgres-tables.ts'
 import {
   createEndedAt,
-  createGet,
   escapeName,
   invalidStore,
   isEndedBy,
@@ -126,10 +125,10 @@ type Records = Required<Pick<SessionDataStore, 'get' | 'set' | 'delete' | 'updat
 
 function createRecords(query: Query, table: string): Records {
   return {
-    get: createGet(async (id) => {
+    async get(id) {
       const [row] = await query(`select session from ${table} where id = $1 and ${LIVE}`, id)
-      return row?.['session'] ?? null
-    }),
+      return row ? parseSession(row['session']) : null
+    },
 
     async set(id, session, { expiresAt }) {
       await query(

@@ -1,7 +1,5 @@
 import type { LogoutToken, ProviderSession } from '../config/options.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
-import type { ParsedJson } from '../lib/json-reader.ts'
-import { withJson } from '../lib/json-reader.ts'
 import type { SessionData, StoredInternalData } from '../session/model/session-data.ts'
 
 /** Creates the error of a store whose parameters are wrong. */
@@ -81,15 +79,4 @@ export function parseSession(stored: unknown): SessionData | null {
   } catch {
     return null
   }
-}
-
-/** Creates the function `get` of a store, from the one that returns a record as JSON. */
-export function createGet(
-  readText: (id: string) => Promise<unknown>,
-): (id: string) => Promise<SessionData | null> {
-  return withJson(async (id): Promise<ParsedJson<SessionData> | null> => {
-    const json = await readText(id)
-    const value = parseSession(json)
-    return value && { value, json: String(json) }
-  })
 }

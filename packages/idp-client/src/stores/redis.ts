@@ -2,7 +2,6 @@ import type { SessionDataStore, SessionRecord } from '../config/options.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import {
   createEndedAt,
-  createGet,
   escapeName,
   isEndedBy,
   parseSession,
@@ -161,7 +160,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   return {
     ...leases(commands, prefix),
 
-    get: createGet((id) => send('GET', records.key(id))),
+    get: async (id) => parseSession(await send('GET', records.key(id))),
 
     async set(id, session, { expiresAt }) {
       await durable.send('SET', records.key(id), JSON.stringify(session), 'EXAT', whole(expiresAt))

@@ -130,20 +130,6 @@ test('a change that the store never completes delays later ones of the record fo
   await store.delete('id')
 })
 
-test('a record comes with its JSON from the get of this package, not from one that replaces or wraps it', async () => {
-  const store = memoryStore({ name: crypto.randomUUID() })
-  const json = JSON.stringify(session)
-  await store.set('id', session, later)
-  expect(await completed(store).get('id')).toEqual({ value: session, json })
-  expect(await completed(store).get('unknown')).toBeNull()
-  expect(await completed({ get: store.get.bind(store) }).get('id')).toEqual({ value: session })
-  const other = { ...session, user: { sub: 'other' } }
-  expect(await completed({ get: async () => other }).get('id')).toEqual({ value: other })
-  const spy = vi.fn(store.get)
-  expect(await completed({ get: spy }).get('id')).toEqual({ value: session })
-  expect(spy).toHaveBeenCalledTimes(1)
-})
-
 test('[C7] a session of a store is copied as JSON has it, whatever types the store returns', async () => {
   const sessionOf = (user: object): SessionData => ({ ...session, user: { sub: 'a', ...user } })
   const plain = sessionOf({ roles: [{ name: 'r' }], none: null, on: true, ['__proto__']: { x: 1 } })
@@ -159,7 +145,7 @@ test('[C7] a session of a store is copied as JSON has it, whatever types the sto
     bare: Object.assign(Object.create(null), { a: 1 }),
   })
   for (const data of [plain, other]) {
-    const copy = (await completed({ get: async () => data }).get('id'))?.value as SessionData
+    const copy = (await completed({ get: async () => data }).get('id')) as SessionData
     expect(JSON.stringify(copy)).toBe(JSON.stringify(data))
     expect(copy).toEqual(JSON.parse(JSON.stringify(data)))
     copy.user.sub = 'other'

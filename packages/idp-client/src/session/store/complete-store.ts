@@ -11,7 +11,6 @@ import type { Remedy } from '../../errors/remedy.ts'
 import type { StoreOperation } from '../../errors/session.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 import { monotonic } from '../../lib/clock.ts'
-import { jsonReader } from '../../lib/json-reader.ts'
 import { Lru } from '../../lib/lru.ts'
 import { pause } from '../../lib/pause.ts'
 import { processWide, processWideFor, toKey } from '../../lib/registry.ts'
@@ -130,8 +129,8 @@ type RecordUpdater = (current: SessionData) => SessionData
  * `SESSION_STORE_UNSUPPORTED`. No other module asks what a store has. Every failure is thrown as `SESSION_STORE_FAILED`.
  */
 export class CompleteStore {
-  /** Returns a record, to which nothing else refers, and its JSON if it was parsed. */
-  readonly get: (id: string) => Promise<{ readonly value: unknown } | null>
+  /** Returns a copy of a record: the store may keep the object that it returns. */
+  readonly get: (id: string) => Promise<unknown>
   /** How long a lock lasts, in milliseconds. */
   readonly leaseMilliseconds: number
   readonly #config: Config
@@ -140,8 +139,7 @@ export class CompleteStore {
   #probed: { readonly result: unknown } | undefined
 
   constructor(config: Config, given: SessionDataStore) {
-    const read = jsonReader(given.get) ?? (async (id) => ({ value: copyRecord(await given.get(id)) }))
-    this.get = guarded('get', read)
+    this.get = guarded('get', async (id) => copyRecord(await given.get(id)))
     this.leaseMilliseconds = config.sessionLockTimeout
     this.#config = config
     this.#given = given

@@ -94,7 +94,7 @@ export function toSnapshot(session: StoredSession): Snapshot {
   return { session, initial: () => JSON.parse(json) as SessionData }
 }
 
-/** Returns a snapshot of a record that nothing else refers to. Only copies of it are handed out. */
+/** Returns a snapshot of a copy of a record. Only copies of it are handed out. */
 const ownSnapshot = (session: StoredSession): Snapshot => ({ session, initial: () => session.data })
 
 function toDifference({ initial, session }: Snapshot, changed: StoredSession): SessionDifference {
@@ -124,9 +124,9 @@ export class StoreRecords {
       await this.#delete(id).catch(this.#store.report)
       return null
     }
-    const found = await this.#store.get(id)
-    const session = found && fromRecord(found.value, sessionKey)
-    const isOther = session && !isRecordOf(found.value, id)
+    const record = await this.#store.get(id)
+    const session = fromRecord(record, sessionKey)
+    const isOther = session && !isRecordOf(record, id)
     if (isOther) this.#store.report(otherRecord())
     const read = session && !isOther ? ownSnapshot(session) : null
     const pending = pendingWrites().get(id)
