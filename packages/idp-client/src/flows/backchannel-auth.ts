@@ -78,18 +78,18 @@ function refuse(option: string): never {
 const isNonBlankString = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 
 function readLoginHint(loginHint: unknown): LoginHint {
-  if (isNonBlankString(loginHint)) return { kind: 'string', value: loginHint }
+  if (isNonBlankString(loginHint)) return { name: 'login_hint', value: loginHint }
   const subject =
     typeof loginHint === 'object' && loginHint !== null && 'sub' in loginHint ? loginHint.sub : undefined
   if (!isNonBlankString(subject)) refuse('loginHint.sub, or loginHint as a non-blank string')
-  return { kind: 'subject', subject }
+  return { name: 'login_hint', subject }
 }
 
 function readIdTokenHint(idTokenHint: unknown): LoginHint {
   const claims = typeof idTokenHint === 'string' ? decodeClaims(idTokenHint) : undefined
   if (typeof idTokenHint !== 'string' || !isNonBlankString(claims?.sub))
     refuse('idTokenHint (an ID token with a sub)')
-  return { kind: 'id-token', idToken: idTokenHint, subject: claims.sub }
+  return { name: 'id_token_hint', value: idTokenHint, subject: claims.sub }
 }
 
 /** Validates that exactly one hint is set and returns it. */
@@ -103,7 +103,7 @@ function readHint(
   if (name === 'idTokenHint') return readIdTokenHint(options.idTokenHint)
   const { loginHintToken: token } = options
   if (!isNonBlankString(token)) refuse('loginHintToken (a non-blank string)')
-  return { kind: 'token', token }
+  return { name: 'login_hint_token', value: token }
 }
 
 function validateOptions(options: Partial<BackchannelAuthenticationOptions>) {

@@ -90,7 +90,7 @@ async function toParameters(
 }
 
 function readRequestUri(response: ProviderResponse): string {
-  const requestUri = response.body ? stringProperty(response.body, 'request_uri') : undefined
+  const requestUri = stringProperty(response.body, 'request_uri')
   if (requestUri === undefined) throw invalidResponse('request_uri is missing.', response)
   return requestUri
 }

@@ -16,7 +16,7 @@ import type { ServerMetadata } from './metadata.ts'
 import { mayRequest, requireEndpoint, toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import type { ProviderResponse, RefusedClient } from './translate.ts'
-import { oauthError, refusalIn, unexpectedStatus } from './translate.ts'
+import { oauthErrorAt, refusalIn, unexpectedStatus } from './translate.ts'
 import { TransportError, toTransportError } from './transport-error.ts'
 
 /** Maximum size of a response of the provider after decompression, in bytes. */
@@ -308,8 +308,6 @@ export async function call<T>(
     return readSuccess(request, await sendWithNonce(request, send), read)
   } catch (thrown) {
     if (isIdpError(thrown) && !(thrown instanceof OAuthError)) throw thrown
-    const error = oauthError(thrown)
-    error.endpoint ??= endpointNames[request.endpoint]
-    throw error
+    throw oauthErrorAt(endpointNames[request.endpoint], thrown)
   }
 }

@@ -1,5 +1,4 @@
 import { backchannelAuthenticationRequest } from 'oauth4webapi'
-import type { Config } from '../config/config.ts'
 import { BackchannelAuthenticationError } from '../errors/backchannel-authentication.ts'
 import { OAuthError } from '../errors/provider.ts'
 import { defined } from '../lib/defined.ts'
@@ -7,23 +6,20 @@ import type { Pause } from '../lib/pause.ts'
 import { pause as realPause } from '../lib/pause.ts'
 import { reportFailure } from '../log/failure.ts'
 import { call } from './call.ts'
-import type { IdTokenClaims } from './id-token.ts'
 import type { JsonObject } from './json.ts'
 import { isObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import { toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
-import type { TokenGrant, TokenResponse } from './token-endpoint.ts'
-import { requestTokens, validateTokenGrant } from './token-endpoint.ts'
+import type { GrantWithIdToken, TokenResponse } from './token-endpoint.ts'
+import { requestTokens, requireIdToken, validateTokenGrant } from './token-endpoint.ts'
 import type { ProviderResponse } from './translate.ts'
 import { invalidResponse, refusal } from './translate.ts'
 
-/** Identifies the user; with a `subject` the ID token must be about it. */
+/** The parameter that identifies the user, by default its `subject`; with a `subject` the ID token must be about it. */
 export type LoginHint =
-  | { readonly kind: 'subject'; readonly subject: string }
-  | { readonly kind: 'string'; readonly value: string }
-  | { readonly kind: 'token'; readonly token: string }
-  | { readonly kind: 'id-token'; readonly idToken: string; readonly subject: string }
+  | { readonly name: 'login_hint'; readonly value?: undefined; readonly subject: string }
+  | { readonly name: string; readonly value: string; readonly subject?: string }
 
 export interface BackchannelRequest {
   /** `scope` and further parameters; the properties below override them. */
@@ -37,9 +33,7 @@ export interface BackchannelRequest {
   readonly signal?: AbortSignal
 }
 
-export interface BackchannelGrant extends TokenGrant {
-  readonly idToken: string
-  readonly claims: IdTokenClaims
+export interface BackchannelGrant extends GrantWithIdToken {
   /** The granted authorization details. */
   readonly authorizationDetails?: readonly JsonObject[]
 }
@@ -60,19 +54,6 @@ const PATIENT_INTERVAL = 60
 /** Longest expiry in seconds; timers overflow after some weeks. */
 const LONGEST = 86_400
 
-function hintParameter(hint: LoginHint, issuer: string): readonly [name: string, value: string] {
-  switch (hint.kind) {
-    case 'subject':
-      return ['login_hint', JSON.stringify({ format: 'iss_sub', iss: issuer, sub: hint.subject })]
-    case 'string':
-      return ['login_hint', hint.value]
-    case 'token':
-      return ['login_hint_token', hint.token]
-    case 'id-token':
-      return ['id_token_hint', hint.idToken]
-  }
-}
-
 function toForm({ issuer }: ServerMetadata, request: BackchannelRequest): URLSearchParams {
   const { authorizationDetails, bindingMessage, hint, parameters, requestedExpiry } = request
   const owned = {
@@ -80,7 +61,8 @@ function toForm({ issuer }: ServerMetadata, request: BackchannelRequest): URLSea
     requested_expiry: String(requestedExpiry),
     authorization_details: authorizationDetails,
   }
-  const all = new Map([...parameters, hintParameter(hint, issuer), ...Object.entries(defined(owned))])
+  const { name, value = JSON.stringify({ format: 'iss_sub', iss: issuer, sub: hint.subject }) } = hint
+  const all = new Map([...parameters, [name, value], ...Object.entries(defined(owned))])
   return new URLSearchParams([...all])
 }
 
@@ -116,6 +98,16 @@ function checkAborted(signal: AbortSignal | undefined): void {
   throw new BackchannelAuthenticationError('BACKCHANNEL_AUTHENTICATION_ABORTED', { cause: signal.reason })
 }
 
+/** Returns what `work` returns. If it fails after the signal was aborted, throws that instead. */
+async function orAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    checkAborted(signal)
+    throw error
+  }
+}
+
 /** Returns whether the user has not decided yet on another device, which is an expected response (CIBA section 11). */
 const isPending = ({ error }: OAuthError): boolean =>
   error === 'authorization_pending' || error === 'slow_down'
@@ -134,24 +126,19 @@ function intervalAfter(error: OAuthError, interval: number): number {
  * failures are retried. Throws `expired_token` at once when the request expires before the next poll.
  */
 async function poll(
+  { config: { clock, log } }: Provider,
   { expiresIn, interval: first }: Started,
-  {
-    config: { clock, log },
-    pause,
-    signal,
-  }: { config: Config; pause: Pause; signal: AbortSignal | undefined },
+  waitFor: (seconds: number) => Promise<void>,
   requestOnce: () => Promise<TokenResponse>,
 ): Promise<TokenResponse> {
   const began = clock()
   let [interval, wait] = [first, first]
   for (let waited = 0; Math.max(waited, clock() - began) + wait <= expiresIn; ) {
     waited += wait
-    await pause(wait * 1000, signal)
-    checkAborted(signal)
+    await waitFor(wait)
     try {
       return await requestOnce()
     } catch (error) {
-      checkAborted(signal)
       if (!(error instanceof OAuthError)) throw error
       interval = intervalAfter(error, interval)
       if (!isPending(error)) reportFailure(log, error)
@@ -172,30 +159,26 @@ export async function authenticateByBackchannel(
   request: BackchannelRequest,
   pause: Pause = realPause,
 ): Promise<BackchannelGrant> {
-  const { config } = provider
-  const { clock } = config
+  const { clock } = provider.config
   const { hint, signal } = request
   checkAborted(signal)
   const metadata = await provider.metadata()
   const startedAt = clock()
-  const started = await start(provider, metadata, request).catch((error: unknown) => {
+  const started = await orAborted(signal, start(provider, metadata, request))
+  const waitFor = async (seconds: number): Promise<void> => {
+    await pause(seconds * 1000, signal)
     checkAborted(signal)
-    throw error
-  })
+  }
   let requestedAt = startedAt
-  const parameters = { auth_req_id: started.authReqId }
-  const target = defined({ provider, metadata, signal })
-  const response = await poll(started, { config, pause, signal }, () => {
+  const response = await poll(provider, started, waitFor, () => {
     requestedAt = clock()
-    return requestTokens(target, GRANT_TYPE, parameters)
+    const parameters = { auth_req_id: started.authReqId }
+    return orAborted(signal, requestTokens(defined({ provider, metadata, signal }), GRANT_TYPE, parameters))
   })
   const organization = request.parameters.get('organization')
-  const checks = defined({ startedAt, organization, ...('subject' in hint ? { subject: hint.subject } : {}) })
-  const grant = await validateTokenGrant(provider, response, checks, requestedAt)
-  const { claims, idToken } = grant
-  if (idToken === undefined || !claims)
-    throw invalidResponse('id_token is missing.', undefined, 'ID_TOKEN_MISSING')
+  const checks = defined({ startedAt, organization, subject: hint.subject })
+  const grant = requireIdToken(await validateTokenGrant(provider, response, checks, requestedAt))
   const details = response.body['authorization_details']
   const authorizationDetails = Array.isArray(details) ? details.filter(isObject) : undefined
-  return defined({ ...grant, claims, idToken, authorizationDetails })
+  return defined({ ...grant, authorizationDetails })
 }

@@ -25,7 +25,8 @@ export function toAudiences({ aud }: JsonObject): readonly unknown[] {
 
 export function checkIssuerAndAudience(
   claims: JsonObject,
-  { clientId, issuer }: { readonly clientId: string; readonly issuer: string },
+  clientId: string,
+  issuer: string,
   assert: Assert,
 ): void {
   assert(claims['iss'] === issuer, 'iss is not the issuer of the provider.', 'ID_TOKEN_ISSUER')

@@ -1,6 +1,8 @@
 import { toBase64url } from '../crypto/base64url.ts'
+import { toAdvice } from '../errors/advice.ts'
 import { OAuthError } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedy.ts'
+import { defined } from '../lib/defined.ts'
 import { utf8 } from '../lib/utf8.ts'
 import type { Assert, VerificationClock } from './claims.ts'
 import {
@@ -20,7 +22,7 @@ import type { JsonObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import type { SignedToken, TokenKind } from './signed-token.ts'
-import { allowedAlgorithms, checkSignature, decodeToken, verifyToken } from './signed-token.ts'
+import { checkSignature, decodeToken, verifyToken } from './signed-token.ts'
 
 /** All claims of a validated ID token, including protocol claims. */
 export interface IdTokenClaims {
@@ -53,7 +55,7 @@ export interface IdTokenChecks {
 }
 
 function refuse(detail: string, remedy?: Remedy): never {
-  throw new OAuthError('ID_TOKEN_INVALID', { detail, endpoint: 'token', ...(remedy ? { remedy } : {}) })
+  throw new OAuthError('ID_TOKEN_INVALID', defined({ detail, endpoint: 'token', remedy }))
 }
 
 const assertIdToken: Assert = createAssert(refuse)
@@ -201,11 +203,7 @@ export async function validateIdToken(
 }
 
 /** Reason why a refreshed ID token is ignored while the other tokens of the response are accepted. */
-export type IgnoredReason = 'keys' | 'time' | 'auth_time' | 'nonce' | 'organization'
-
-export type RefreshedIdToken =
-  | { readonly kind: 'valid'; readonly claims: IdTokenClaims }
-  | { readonly kind: 'ignored'; readonly reason: IgnoredReason; readonly detail: string }
+type IgnoredReason = 'keys' | 'time' | 'auth_time' | 'nonce' | 'organization'
 
 export interface RefreshChecks {
   readonly metadata: ServerMetadata
@@ -216,44 +214,42 @@ export interface RefreshChecks {
   readonly previous?: JsonObject
 }
 
-function ignored(reason: IgnoredReason, detail: string): RefreshedIdToken {
-  return { kind: 'ignored', reason, detail }
-}
-
 /**
  * Validates the ID token of a refresh (OpenID Connect Core 12.2). Checks that need neither keys nor clocks come first,
  * so that missing keys or a wrong clock cannot hide a token that is forged or about another user. Throws `OAuthError`
- * `ID_TOKEN_INVALID` if the whole response must be rejected. A token that is invalid for another reason is `ignored`,
- * because rejecting the response would lose the rotated refresh token.
+ * `ID_TOKEN_INVALID` if the whole response must be rejected. A token that is invalid for another reason is logged and ignored,
+ * because rejecting the response would lose the rotated refresh token: returns `undefined`.
  */
 export async function validateRefreshedIdToken(
   provider: Provider,
   token: string,
   checks: RefreshChecks,
-): Promise<RefreshedIdToken> {
+): Promise<IdTokenClaims | undefined> {
   const { accessToken, metadata, previous = {} } = checks
-  const { issuer } = metadata
-  const allowed = allowedAlgorithms(provider.config, metadata)
-  const decoded = decodeToken(token, allowed, idTokenKind)
+  const { config } = provider
+  const decoded = decodeToken(provider, metadata, token, idTokenKind)
   const { claims } = decoded
-  const { clientId } = provider.config
-  checkIssuerAndAudience(claims, { issuer, clientId }, assertIdToken)
-  checkParties(claims, clientId)
+  checkIssuerAndAudience(claims, config.clientId, metadata.issuer, assertIdToken)
+  checkParties(claims, config.clientId)
   const { omitsOrganization } = checkSuccession(claims, checks)
   assertIdToken(claims['exp'] !== undefined, 'exp is missing.')
   checkTimeTypes(claims, assertIdToken)
   await checkAccessTokenHash(decoded, accessToken, provider)
+  const ignore = (reason: IgnoredReason, detail: string, remedy: Remedy = 'ID_TOKEN_INVALID'): undefined => {
+    const details = { reason, detail, ...toAdvice(remedy, undefined) }
+    config.log.emit({ level: 'warn', code: 'REFRESHED_ID_TOKEN_IGNORED', ...details })
+  }
   const undecided = await checkSignature(provider, token, decoded, idTokenKind)
-  if (undecided !== undefined) return ignored('keys', undecided)
-  const fault = timeFault(claims, toVerificationClock(provider.config))
-  if (fault !== undefined) return ignored('time', fault)
+  if (undecided !== undefined) return ignore('keys', undecided, 'JWKS_ERROR')
+  const fault = timeFault(claims, toVerificationClock(config))
+  if (fault !== undefined) return ignore('time', fault, 'CLOCKS_DIFFER')
   const { auth_time: authTime, nonce } = claims
   const { auth_time: before } = previous
   if (isTime(authTime) && isTime(before) && authTime < before)
-    return ignored('auth_time', 'auth_time is earlier than that of the session.')
+    return ignore('auth_time', 'auth_time is earlier than that of the session.')
   if (nonce !== undefined && previous['nonce'] !== undefined && nonce !== previous['nonce'])
-    return ignored('nonce', 'nonce is not that of the session.')
-  if (omitsOrganization) return ignored('organization', 'org_id or org_name of the session is missing.')
+    return ignore('nonce', 'nonce is not that of the session.')
+  if (omitsOrganization) return ignore('organization', 'org_id or org_name of the session is missing.')
   // The checks above include the type of each property that the type promises.
-  return { kind: 'valid', claims: claims as IdTokenClaims }
+  return claims as IdTokenClaims
 }

@@ -34,14 +34,13 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-export function stringProperty(object: JsonObject, name: string): string | undefined {
-  const value = object[name]
+/** Returns the property unless it is missing or empty; `undefined` for the body of a response that is not an object, too. */
+export function stringProperty(object: JsonObject | null, name: string): string | undefined {
+  const value = object?.[name]
   return typeof value === 'string' && value !== '' ? value : undefined
 }
 
-export function stringList(object: JsonObject, name: string): readonly string[] | undefined {
-  const value = object[name]
-  return Array.isArray(value)
-    ? value.filter((entry): entry is string => typeof entry === 'string')
-    : undefined
+export function stringList(object: JsonObject | null, name: string): string[] | undefined {
+  const value = object?.[name]
+  return Array.isArray(value) ? value.filter((entry) => typeof entry === 'string') : undefined
 }

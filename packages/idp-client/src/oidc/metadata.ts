@@ -6,17 +6,9 @@ import { stringList } from './json.ts'
 import { isSupportedAlgorithm } from './signed-token.ts'
 
 /** Validated metadata of the provider, as far as this client uses it (OpenID Connect Discovery 1.0 section 3). */
-export interface ServerMetadata {
+export interface ServerMetadata extends Endpoints {
   /** Exactly one of the configured issuers. */
   readonly issuer: string
-  readonly authorizationEndpoint?: string
-  readonly tokenEndpoint?: string
-  readonly jwksUri?: string
-  readonly endSessionEndpoint?: string
-  readonly revocationEndpoint?: string
-  readonly userinfoEndpoint?: string
-  readonly parEndpoint?: string
-  readonly backchannelAuthenticationEndpoint?: string
   /** `require_pushed_authorization_requests` (RFC 9126). */
   readonly requirePar: boolean
   /** Whether the callback must contain `iss` (RFC 9207). */
@@ -64,13 +56,10 @@ export function unusableReason(value: unknown, allowInsecureRequests: boolean): 
   return url.hash === '' ? null : 'has a fragment'
 }
 
-type Endpoints = { [Name in EndpointName]?: string }
+type Endpoints = { readonly [Name in EndpointName]?: string }
 
-function readEndpoints(
-  document: JsonObject,
-  allowInsecureRequests: boolean,
-): [Endpoints, Map<string, string>] {
-  const usable: Endpoints = {}
+function readEndpoints(document: JsonObject, allowInsecureRequests: boolean) {
+  const usable: { [Name in EndpointName]?: string } = {}
   const unusable = new Map<string, string>()
   for (const [name, wireName] of Object.entries(endpoints) as [EndpointName, string][]) {
     const value = document[wireName]
@@ -79,7 +68,7 @@ function readEndpoints(
     if (reason === null) usable[name] = String(value)
     else unusable.set(wireName, reason)
   }
-  return [usable, unusable]
+  return { ...usable, unusable }
 }
 
 function idTokenAlgorithms(document: JsonObject): readonly string[] {
@@ -110,8 +99,8 @@ function otherIssuer(issuer: unknown, address: ProviderAddress): DiscoveryError 
   const url = discoveryUrl(address)
   const difference = describeDifference(issuer, address.url)
   const detail = `Requested: ${url}. The issuer in the document does not equal the option domain (IDP_DOMAIN): it ${difference}.`
-  const place = { endpoint: 'discovery', url } as const
-  return new DiscoveryError('DISCOVERY_ERROR', { detail, remedy: 'DISCOVERY_ISSUER_MISMATCH', ...place })
+  const remedy = 'DISCOVERY_ISSUER_MISMATCH'
+  return new DiscoveryError('DISCOVERY_ERROR', { detail, remedy, endpoint: 'discovery', url })
 }
 
 /**
@@ -126,17 +115,15 @@ export function readMetadata(
   if (typeof issuer !== 'string' || !config.provider.issuers.includes(issuer)) {
     throw otherIssuer(issuer, config.provider)
   }
-  const [usable, unusable] = readEndpoints(document, config.allowInsecureRequests)
   return defined({
     issuer,
-    ...usable,
+    ...readEndpoints(document, config.allowInsecureRequests),
     requirePar: document['require_pushed_authorization_requests'] === true,
     issuerInCallback: document['authorization_response_iss_parameter_supported'] === true,
     idTokenAlgorithms: idTokenAlgorithms(document),
     scopes: stringList(document, 'scopes_supported'),
     clientAuthMethods: stringList(document, 'token_endpoint_auth_methods_supported'),
     clientAuthAlgorithms: stringList(document, 'token_endpoint_auth_signing_alg_values_supported'),
-    unusable,
   })
 }
 

@@ -72,10 +72,7 @@ export function readKeySet(text: string): KeySet {
   return { keys: keys.map(toPublicKey), ids: new Set(ids) }
 }
 
-interface KeyType {
-  readonly kty: string
-  readonly crv?: string
-}
+type KeyType = Pick<JWK, 'kty' | 'crv'>
 
 const RSA: KeyType = { kty: 'RSA' }
 const ED25519: KeyType = { kty: 'OKP', crv: 'Ed25519' }
@@ -185,24 +182,11 @@ export interface SignedToken {
   readonly claims: JsonObject
 }
 
-/** A token whose signature has not been verified: its claims are untrusted. */
-export type DecodedToken = SignedToken & SignatureHeader
-
 /** Maximum length in characters; longer tokens are rejected before decoding. */
 const LENGTH_LIMIT = 1_048_576
 
-/** Algorithms that tokens of the provider may be signed with. */
-export interface AllowedAlgorithms {
-  readonly names: readonly string[]
-  /** End of the error message about a disallowed algorithm. */
-  readonly messageEnd: string
-}
-
 /** Returns the algorithms that the application configures, otherwise those that the provider advertises. */
-export function allowedAlgorithms(
-  { idTokenAlgorithms: pinned }: Pick<Config, 'idTokenAlgorithms'>,
-  { idTokenAlgorithms }: ServerMetadata,
-): AllowedAlgorithms {
+function allowedAlgorithms({ idTokenAlgorithms: pinned }: Config, { idTokenAlgorithms }: ServerMetadata) {
   if (pinned) return { names: pinned, messageEnd: 'the option idTokenSignedResponseAlg does not name' }
   const property = 'id_token_signing_alg_values_supported'
   return { names: idTokenAlgorithms, messageEnd: `the metadata of the provider does not list (${property})` }
@@ -211,14 +195,11 @@ export function allowedAlgorithms(
 /** Registered names (RFC 7518, RFC 8037, RFC 8812): only these are quoted from a header. */
 const REGISTERED_ALGORITHM = /^(?:(?:HS|RS|ES|PS)(?:256|384|512)|none|ES256K|EdDSA|Ed25519|Ed448)$/
 
-function algorithmName(alg: unknown): string {
-  return typeof alg === 'string' && REGISTERED_ALGORITHM.test(alg) ? alg : 'an unknown algorithm'
-}
-
 /** Validates the header. Keys and URLs in it (`jwk`, `jku`, `x5c` …) are never used. */
 function readHeader(
+  { config }: Provider,
+  metadata: ServerMetadata,
   token: string,
-  allowed: AllowedAlgorithms,
   { accepts, refuse }: TokenKind,
 ): SignatureHeader {
   const assert: Assert = createAssert(refuse)
@@ -230,17 +211,14 @@ function readHeader(
   const header = decodeObject(token.slice(0, token.indexOf('.')))
   assert(header !== null, 'Its header is not readable.')
   const { alg, kid, typ } = header
-  const name = algorithmName(alg)
+  const name = typeof alg === 'string' && REGISTERED_ALGORITHM.test(alg) ? alg : 'an unknown algorithm'
   assert(
     isSupportedAlgorithm(alg),
     `Its algorithm is ${name}, which this library does not accept.`,
     'ID_TOKEN_ALGORITHM_UNSUPPORTED',
   )
-  assert(
-    allowed.names.includes(alg),
-    `Its algorithm is ${name}, which ${allowed.messageEnd}.`,
-    'ID_TOKEN_ALGORITHM',
-  )
+  const { messageEnd, names } = allowedAlgorithms(config, metadata)
+  assert(names.includes(alg), `Its algorithm is ${name}, which ${messageEnd}.`, 'ID_TOKEN_ALGORITHM')
   assert(!('crit' in header) && !('b64' in header), 'It demands an extension that is not supported.')
   assert(accepts(typ), 'Its type says that it is another kind of token.')
   return { algorithm: alg, keyId: kid }
@@ -295,8 +273,13 @@ function parseClaims(payload: Uint8Array): JsonObject | null {
  * Decodes a token without verifying its signature, for checks that reject it in any case. Throws the error of `kind` if
  * header, payload or signature cannot be decoded or the algorithm is not allowed.
  */
-export function decodeToken(token: string, allowed: AllowedAlgorithms, kind: TokenKind): DecodedToken {
-  const header = readHeader(token, allowed, kind)
+export function decodeToken(
+  provider: Provider,
+  metadata: ServerMetadata,
+  token: string,
+  kind: TokenKind,
+): SignedToken & SignatureHeader {
+  const header = readHeader(provider, metadata, token, kind)
   const [, payload = '', signature = ''] = token.split('.', 3)
   const assert: Assert = createAssert(kind.refuse)
   const [payloadBytes, signatureBytes] = [payload, signature].map((part) => part && fromBase64url(part))
@@ -341,10 +324,8 @@ export async function checkSignature(
  */
 export async function verifyToken(provider: Provider, token: string, kind: TokenKind): Promise<SignedToken> {
   const metadata = await provider.metadata()
-  const { issuer } = metadata
-  const allowed = allowedAlgorithms(provider.config, metadata)
-  const header = readHeader(token, allowed, kind)
+  const header = readHeader(provider, metadata, token, kind)
   const claims = await verifySignature(provider, token, header, kind)
-  checkIssuerAndAudience(claims, { issuer, clientId: provider.config.clientId }, createAssert(kind.refuse))
+  checkIssuerAndAudience(claims, provider.config.clientId, metadata.issuer, createAssert(kind.refuse))
   return { algorithm: header.algorithm, claims }
 }

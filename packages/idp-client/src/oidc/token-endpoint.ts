@@ -1,12 +1,10 @@
 import { genericTokenEndpointRequest } from 'oauth4webapi'
-import { toAdvice } from '../errors/advice.ts'
 import { CallbackError } from '../errors/callback.ts'
 import { OAuthError } from '../errors/provider.ts'
-import type { Remedy } from '../errors/remedy.ts'
 import { defined } from '../lib/defined.ts'
 import { call } from './call.ts'
 import { isTime } from './claims.ts'
-import type { IdTokenChecks, IdTokenClaims, IgnoredReason } from './id-token.ts'
+import type { IdTokenChecks, IdTokenClaims } from './id-token.ts'
 import { validateIdToken, validateRefreshedIdToken } from './id-token.ts'
 import type { JsonObject } from './json.ts'
 import { stringProperty } from './json.ts'
@@ -14,7 +12,7 @@ import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import { decodeObject } from './signed-token.ts'
 import type { ProviderResponse } from './translate.ts'
-import { invalidResponse, oauthError, redirectUriSent, refusal } from './translate.ts'
+import { invalidResponse, oauthErrorAt, redirectUriSent, refusal } from './translate.ts'
 import { TransportError } from './transport-error.ts'
 
 /** A successful token response: `access_token` and `token_type` are validated, the rest is not. */
@@ -81,6 +79,14 @@ export interface TokenGrant {
   readonly idToken?: string
   /** All claims of the validated ID token. */
   readonly claims?: IdTokenClaims
+}
+
+export type GrantWithIdToken = TokenGrant & Required<Pick<TokenGrant, 'idToken' | 'claims'>>
+
+export function requireIdToken(grant: TokenGrant): GrantWithIdToken {
+  const { claims, idToken } = grant
+  if (idToken !== undefined && claims) return { ...grant, idToken, claims }
+  throw invalidResponse('id_token is missing.', undefined, 'ID_TOKEN_MISSING')
 }
 
 /** Lifetime of a token without `expires_in`, in seconds. */
@@ -195,16 +201,10 @@ async function redeemCode(
  *   `AUTHORIZATION_CODE_GRANT_ERROR` for a rejected code or invalid tokens; `cause`: an `OAuthError`,
  * - `DiscoveryError` if metadata or keys cannot be loaded.
  */
-export async function exchangeCode(
-  provider: Provider,
-  input: CodeExchange,
-): Promise<TokenGrant & { readonly idToken: string; readonly claims: IdTokenClaims }> {
+export async function exchangeCode(provider: Provider, input: CodeExchange): Promise<GrantWithIdToken> {
   const metadata = await provider.metadata()
   try {
-    const grant = await redeemCode(provider, metadata, input)
-    const { claims, idToken } = grant
-    if (idToken !== undefined && claims) return { ...grant, idToken, claims }
-    throw invalidResponse('id_token is missing.', undefined, 'ID_TOKEN_MISSING')
+    return requireIdToken(await redeemCode(provider, metadata, input))
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
     const code = error.transient ? 'AUTHORIZATION_CODE_GRANT_REQUEST_ERROR' : 'AUTHORIZATION_CODE_GRANT_ERROR'
@@ -242,9 +242,7 @@ function reporting(provider: Provider, { onOverdue, onRequest, onResponse }: Ref
   const late = onOverdue && {
     onOverdue() {
       isOverdue = true
-      const error = oauthError(new TransportError('timeout'))
-      error.endpoint ??= 'token'
-      return onOverdue(error)
+      return onOverdue(oauthErrorAt('token', new TransportError('timeout')))
     },
   }
   return {
@@ -259,16 +257,6 @@ function reporting(provider: Provider, { onOverdue, onRequest, onResponse }: Ref
   }
 }
 
-const ignoredRemedies = {
-  keys: 'JWKS_ERROR',
-  time: 'CLOCKS_DIFFER',
-  auth_time: 'ID_TOKEN_INVALID',
-  nonce: 'ID_TOKEN_INVALID',
-  organization: 'ID_TOKEN_INVALID',
-} as const satisfies Record<IgnoredReason, Remedy>
-
-type IdTokenPart = Pick<TokenGrant, 'idToken' | 'claims'>
-
 /**
  * Returns the ID token of a refresh, or nothing if there is none or it is ignored. Throws if the whole response must be
  * rejected.
@@ -278,17 +266,13 @@ async function acceptIdToken(
   metadata: ServerMetadata,
   { accessToken, body: { id_token: received } }: TokenResponse,
   { previous, subject }: RefreshRequest,
-): Promise<IdTokenPart> {
+): Promise<Pick<TokenGrant, 'idToken' | 'claims'>> {
   if (received === undefined || received === null || received === '') return {}
   // A value that is not a string is rejected as a token, like a forged one.
   const idToken = typeof received === 'string' ? received : JSON.stringify(received)
   const checks = defined({ metadata, accessToken, subject, previous })
-  const outcome = await validateRefreshedIdToken(provider, idToken, checks)
-  if (outcome.kind === 'valid') return { idToken, claims: outcome.claims }
-  const { detail, reason } = outcome
-  const details = { reason, detail, ...toAdvice(ignoredRemedies[reason], undefined) }
-  provider.config.log.emit({ level: 'warn', code: 'REFRESHED_ID_TOKEN_IGNORED', ...details })
-  return {}
+  const claims = await validateRefreshedIdToken(provider, idToken, checks)
+  return claims ? { idToken, claims } : {}
 }
 
 /**

@@ -3,7 +3,7 @@ import type { MfaChallenge } from '../errors/error-state.ts'
 import { setMfaChallenge } from '../errors/error-state.ts'
 import type { MfaRequirements } from '../errors/mfa.ts'
 import { registeredError } from '../errors/protocol-errors.ts'
-import type { DiscoveryErrorOptions } from '../errors/provider.ts'
+import type { DiscoveryErrorOptions, ProviderEndpoint } from '../errors/provider.ts'
 import { DiscoveryError, OAuthError } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedy.ts'
 import { defined } from '../lib/defined.ts'
@@ -99,7 +99,7 @@ interface Refusal {
   readonly description?: string | undefined
   /** Absent for a redirect, which has no status. */
   readonly response?: ProviderResponse
-  readonly client?: RefusedClient
+  readonly client?: RefusedClient | undefined
 }
 
 /** Creates the error for an error response of the provider, in a redirect or in a response body. */
@@ -107,32 +107,24 @@ export function refusal({ response, client, description, error }: Refusal): OAut
   const code = errorText(error) ?? 'unknown_error'
   const registered = registeredError(code)
   const name = registered === 'other' ? 'an unregistered error code' : registered
-  const status = response === undefined ? '' : ` with HTTP status ${response.status}`
-  const isRefused = isClientRefused(code, response?.status)
+  const { retryAfter, status: providerStatus } = response ?? {}
+  const status = providerStatus === undefined ? '' : ` with HTTP status ${providerStatus}`
+  const isRefused = isClientRefused(code, providerStatus)
   const sent = isRefused && client?.authentication ? ` ${client.authentication}` : ''
-  return new OAuthError(
-    'OAUTH_ERROR',
-    defined({
-      error: code,
-      detail: `It returned ${name}${status}.${sent}`,
-      remedy: toStatusRemedy(response?.status) ?? toRefusalRemedy(code, response?.status, client),
-      description: descriptionText(description),
-      providerStatus: response?.status,
-      retryAfter: response?.retryAfter,
-    }),
-  )
+  const options = {
+    error: code,
+    detail: `It returned ${name}${status}.${sent}`,
+    remedy: toStatusRemedy(providerStatus) ?? toRefusalRemedy(code, providerStatus, client),
+    description: descriptionText(description),
+    providerStatus,
+    retryAfter,
+  }
+  return new OAuthError('OAUTH_ERROR', defined(options))
 }
 
 export function invalidResponse(detail: string, response?: ProviderResponse, remedy?: Remedy): OAuthError {
-  return new OAuthError(
-    'RESPONSE_INVALID',
-    defined({
-      detail,
-      remedy,
-      providerStatus: response?.status,
-      retryAfter: response?.retryAfter,
-    }),
-  )
+  const { retryAfter, status: providerStatus } = response ?? {}
+  return new OAuthError('RESPONSE_INVALID', defined({ detail, remedy, providerStatus, retryAfter }))
 }
 
 function toRequestError(fault: TransportError): OAuthError {
@@ -153,29 +145,31 @@ export function unexpectedStatus(response: ProviderResponse): OAuthError {
 /** Returns the error that a response of the provider contains, if any. */
 export function refusalIn(response: ProviderResponse, client?: RefusedClient): OAuthError | undefined {
   const { body, challenge } = response
-  const error = (body ? stringProperty(body, 'error') : undefined) ?? challenge
+  const error = stringProperty(body, 'error') ?? challenge
   if (error === undefined) return undefined
-  const description = body ? stringProperty(body, 'error_description') : undefined
-  const refused = refusal(defined({ error, description, response, client }))
+  const description = stringProperty(body, 'error_description')
+  const refused = refusal({ error, description, response, client })
   if (error === 'mfa_required' && body) setMfaChallenge(refused, readMfaChallenge(body))
   return refused
 }
 
 /** Errors that may be caused by an unregistered redirect URI; few providers have a code for it. */
-const REDIRECT_URI_ERRORS: ReadonlySet<string | undefined> = new Set([
-  'invalid_request',
-  'invalid_redirect_uri',
-  'invalid_grant',
-])
+const REDIRECT_URI_ERRORS = ['invalid_request', 'invalid_redirect_uri', 'invalid_grant']
 
 /** Adds the redirect URI that was sent to the error message, if it may be the cause. */
 export function redirectUriSent(error: OAuthError, redirectUri: string | null): { readonly detail?: string } {
-  const isPossible = REDIRECT_URI_ERRORS.has(error.error) && error.providerStatus !== 401
+  const isPossible = REDIRECT_URI_ERRORS.includes(error.error ?? '') && error.providerStatus !== 401
   if (redirectUri === null || !isPossible) return {}
   return { detail: `The redirect URI that was sent: ${redirectUri}.` }
 }
 
-/** Converts an error of a request, or of reading its response, to an `OAuthError`. */
+/** Converts an error of a request to this endpoint, or of reading its response, to an `OAuthError`. */
+export function oauthErrorAt(endpoint: ProviderEndpoint, thrown: unknown): OAuthError {
+  const error = oauthError(thrown)
+  error.endpoint ??= endpoint
+  return error
+}
+
 export function oauthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error
   if (error instanceof TransportError) return toRequestError(error)
@@ -227,8 +221,6 @@ export function discoveryError(request: DocumentRequest, thrown: unknown): Disco
   return documentError(code, request, defined({ cause, detail, systemCode, remedy }))
 }
 
-type ChallengeTypes = MfaRequirements['challenge']
-
 /** Maximum number of challenge types, far above any provider's, so that the sealed token stays small. */
 const TYPE_LIMIT = 20
 /** Maximum length in characters, far above any real token. */
@@ -236,15 +228,11 @@ const TOKEN_LENGTH = 8192
 /** Characters of a header value: the token is sent as a bearer token. */
 const TOKEN = /^[\x21-\x7e]+$/
 
-const isSendable = (token: string): boolean => token.length <= TOKEN_LENGTH && TOKEN.test(token)
-
-function readTypes(value: unknown): ChallengeTypes {
+function readTypes(value: unknown): MfaRequirements['challenge'] {
   if (!Array.isArray(value)) return undefined
-  const types = value.flatMap((entry) => (isObject(entry) ? [stringProperty(entry, 'type')] : []))
-  return types
-    .filter((type): type is string => type !== undefined && /^[\w:./-]{1,64}$/.test(type))
-    .slice(0, TYPE_LIMIT)
-    .map((type) => ({ type }))
+  const types = value.map((entry) => (isObject(entry) ? stringProperty(entry, 'type') : undefined) ?? '')
+  const known = types.filter((type) => /^[\w:./-]{1,64}$/.test(type))
+  return known.slice(0, TYPE_LIMIT).map((type) => ({ type }))
 }
 
 function readRequirements(value: unknown): MfaRequirements | undefined {
@@ -257,7 +245,7 @@ function readRequirements(value: unknown): MfaRequirements | undefined {
 export function readMfaChallenge(body: JsonObject): MfaChallenge {
   const token = stringProperty(body, 'mfa_token')
   return defined({
-    token: token !== undefined && isSendable(token) ? token : undefined,
+    token: token && token.length <= TOKEN_LENGTH && TOKEN.test(token) ? token : undefined,
     requirements: readRequirements(body['mfa_requirements']),
   })
 }

@@ -20,67 +20,49 @@ interface Reason {
   readonly remedy?: Remedy
 }
 
+const REDIRECT = 'The response is a redirect; requests to the provider follow none'
+
 const reasons: Record<TransportErrorKind, Reason> = {
   timeout: { text: 'No complete response arrived within httpTimeout', remedy: 'PROVIDER_TIMEOUT' },
   network: { text: 'The connection could not be made, or it broke' },
   aborted: { text: 'The request was aborted' },
   'too-large': { text: 'The response is larger than 1 MiB', remedy: 'RESPONSE_NOT_OAUTH' },
-  redirect: {
-    text: 'The response is a redirect; requests to the provider follow none',
-    remedy: 'PROVIDER_REDIRECTS',
-  },
+  redirect: { text: REDIRECT, remedy: 'PROVIDER_REDIRECTS' },
   forbidden: { text: 'The address is not an https URL' },
 }
 
-/** Descriptions of the error codes of Node.js, undici and OpenSSL. Unknown codes get the one of `network`. */
-const networkReasons: readonly (Reason & { readonly pattern: RegExp })[] = [
-  {
-    pattern: /^(?:ENOTFOUND|EAI_[A-Z]+)$/,
-    text: 'The host name cannot be resolved',
-    remedy: 'UNKNOWN_HOST',
-  },
-  {
-    pattern: /^(?:ECONNREFUSED|ConnectionRefused)$/,
-    text: 'Nothing accepts connections at that host and port',
-    remedy: 'CONNECTION_REFUSED',
-  },
-  {
-    pattern: /^(?:E(?:HOST|NET)(?:UNREACH|DOWN)|EACCES|EPERM|EADDRNOTAVAIL)$/,
-    text: 'The host is unreachable',
-    remedy: 'NETWORK_UNREACHABLE',
-  },
-  {
-    pattern: /^(?:ETIMEDOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT)$/,
-    text: 'The connection timed out',
-    remedy: 'PROVIDER_TIMEOUT',
-  },
-  {
-    pattern: /^(?:CERT_HAS_EXPIRED|CERT_NOT_YET_VALID)$/,
-    text: 'The TLS certificate is not valid at the time that the clock of this server shows',
-    remedy: 'CERTIFICATE_EXPIRED',
-  },
-  {
-    pattern: /^(?:ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/,
-    text: 'The TLS certificate was issued for another host name',
-    remedy: 'CERTIFICATE_HOST',
-  },
-  {
-    pattern:
-      /SELF_SIGNED|^UNABLE_TO_(?:GET_ISSUER|VERIFY|DECODE_ISSUER)|^CERT_(?:UNTRUSTED|REJECTED|CHAIN_TOO_LONG)$/,
-    text: 'The TLS certificate is not issued by a trusted authority',
-    remedy: 'CERTIFICATE_NOT_TRUSTED',
-  },
-  {
-    pattern: /^(?:EPROTO|ERR_SSL_[A-Z_]+|HPE_[A-Z_]+)$/,
-    text: 'The server at that port uses another protocol than the URL',
-    remedy: 'NOT_TLS',
-  },
-  {
-    pattern: /^(?:ECONNRESET|EPIPE|ECONNABORTED|UND_ERR_SOCKET)$/,
-    text: 'The connection broke before the response was complete',
-    remedy: 'CONNECTION_LOST',
-  },
+/** Error codes of Node.js, undici and OpenSSL for failures of a connection. */
+const networkRemedies: readonly (readonly [codes: RegExp, remedy: Remedy])[] = [
+  [/^(?:ENOTFOUND|EAI_[A-Z]+)$/, 'UNKNOWN_HOST'],
+  [/^(?:ECONNREFUSED|ConnectionRefused)$/, 'CONNECTION_REFUSED'],
+  [/^(?:E(?:HOST|NET)(?:UNREACH|DOWN)|EACCES|EPERM|EADDRNOTAVAIL)$/, 'NETWORK_UNREACHABLE'],
+  [/^(?:ETIMEDOUT|UND_ERR_(?:CONNECT|HEADERS|BODY)_TIMEOUT)$/, 'PROVIDER_TIMEOUT'],
+  [/^(?:CERT_HAS_EXPIRED|CERT_NOT_YET_VALID)$/, 'CERTIFICATE_EXPIRED'],
+  [/^(?:ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/, 'CERTIFICATE_HOST'],
+  [/SELF_SIGNED|^UNABLE_TO_(?:GET_ISSUER|VERIFY|DECODE_ISSUER)/, 'CERTIFICATE_NOT_TRUSTED'],
+  [/^CERT_(?:UNTRUSTED|REJECTED|CHAIN_TOO_LONG)$/, 'CERTIFICATE_NOT_TRUSTED'],
+  [/^(?:EPROTO|ERR_SSL_[A-Z_]+|HPE_[A-Z_]+)$/, 'NOT_TLS'],
+  [/^(?:ECONNRESET|EPIPE|ECONNABORTED|UND_ERR_SOCKET)$/, 'CONNECTION_LOST'],
 ]
+
+/** Their descriptions. An unknown code gets that of `network`. */
+const networkTexts: Partial<Record<Remedy, string>> = {
+  UNKNOWN_HOST: 'The host name cannot be resolved',
+  CONNECTION_REFUSED: 'Nothing accepts connections at that host and port',
+  NETWORK_UNREACHABLE: 'The host is unreachable',
+  PROVIDER_TIMEOUT: 'The connection timed out',
+  CERTIFICATE_EXPIRED: 'The TLS certificate is not valid at the time that the clock of this server shows',
+  CERTIFICATE_HOST: 'The TLS certificate was issued for another host name',
+  CERTIFICATE_NOT_TRUSTED: 'The TLS certificate is not issued by a trusted authority',
+  NOT_TLS: 'The server at that port uses another protocol than the URL',
+  CONNECTION_LOST: 'The connection broke before the response was complete',
+}
+
+function toReason(kind: TransportErrorKind, systemCode: string | undefined): Reason {
+  const [, remedy] = networkRemedies.find(([codes]) => codes.test(systemCode ?? '')) ?? []
+  const text = kind === 'network' && remedy && networkTexts[remedy]
+  return text ? { text, remedy } : reasons[kind]
+}
 
 /**
  * A request to the provider without a usable response. Carries only the system's error code: the original transport
@@ -93,9 +75,7 @@ export class TransportError extends Error {
   readonly remedy: Remedy | undefined
 
   constructor(kind: TransportErrorKind, systemCode?: string) {
-    const known =
-      systemCode === undefined ? undefined : networkReasons.find(({ pattern }) => pattern.test(systemCode))
-    const { remedy, text } = (kind === 'network' && known) || reasons[kind]
+    const { remedy, text } = toReason(kind, systemCode)
     super(systemCode === undefined ? `${text}.` : `${text} (${systemCode}).`)
     this.kind = kind
     this.systemCode = systemCode

@@ -3,12 +3,11 @@ import { call } from './call.ts'
 import type { JsonObject } from './json.ts'
 import { stringProperty } from './json.ts'
 import type { Provider } from './provider.ts'
+import type { TokenGrant } from './token-endpoint.ts'
 import type { ProviderResponse } from './translate.ts'
 import { invalidResponse } from './translate.ts'
 
-export interface UserInfoRequest {
-  readonly accessToken: string
-  readonly tokenType: 'Bearer' | 'DPoP'
+interface UserInfoRequest extends Pick<TokenGrant, 'accessToken' | 'tokenType'> {
   /** `sub` of the user's ID token: claims about another user are rejected (OpenID Connect Core 5.3.2). */
   readonly subject: string
 }
@@ -25,7 +24,7 @@ function readClaims(response: ProviderResponse, subject: string): UserInfoClaims
     const detail = 'It is a signed UserInfo response, which is not supported.'
     throw invalidResponse(detail, undefined, 'USERINFO_SIGNED')
   }
-  const sub = body ? stringProperty(body, 'sub') : undefined
+  const sub = stringProperty(body, 'sub')
   if (!body || sub !== subject) throw invalidResponse('sub is not that of the ID token.', response)
   return { ...body, sub }
 }

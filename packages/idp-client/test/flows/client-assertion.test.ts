@@ -159,7 +159,7 @@ describe('every endpoint', () => {
       provider,
       {
         parameters: new Map([['scope', 'openid']]),
-        hint: { kind: 'subject', subject: 'dev|alice' },
+        hint: { name: 'login_hint', subject: 'dev|alice' },
         bindingMessage: 'm',
         requestedExpiry: 60,
       },

@@ -45,7 +45,7 @@ function run(
   const provider = providerOf(op.issuer, { clock: () => now, httpTimeout, log: recordingLog() })
   const request = {
     parameters: new Map([['scope', 'openid']]),
-    hint: { kind: 'subject', subject: 'alice' },
+    hint: { name: 'login_hint', subject: 'alice' },
     bindingMessage: 'm',
   } as const
   return authenticateByBackchannel(provider, { ...request, requestedExpiry: 120 }, async (milliseconds) => {

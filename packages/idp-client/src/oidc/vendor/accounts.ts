@@ -12,7 +12,7 @@ import type { JsonObject } from '../json.ts'
 import { isObject, parseObject, stringList, stringProperty } from '../json.ts'
 import { requireEndpoint, unusableReason } from '../metadata.ts'
 import type { Provider } from '../provider.ts'
-import { descriptionText, invalidResponse, oauthError } from '../translate.ts'
+import { descriptionText, invalidResponse, oauthErrorAt } from '../translate.ts'
 import { vendorValue } from '../vendor-values.ts'
 
 /** Scopes of the account API, which manages the connected accounts of the signed-in user. */
@@ -122,28 +122,24 @@ async function callApi<T>(
     return read(body)
   } catch (thrown) {
     if (isIdpError(thrown) && thrown.name !== 'OAuthError') throw thrown
-    const error = oauthError(thrown)
-    error.endpoint ??= 'account'
-    throw error
+    throw oauthErrorAt('account', thrown)
   }
 }
 
 function required(object: JsonObject | null, name: string): string {
-  const value = object ? stringProperty(object, name) : undefined
+  const value = stringProperty(object, name)
   if (value === undefined) throw invalidResponse(`${name} is missing.`)
   return value
 }
 
 function readAccount(object: JsonObject | null): ConnectedAccount {
-  const optional = (name: string): string | undefined => (object ? stringProperty(object, name) : undefined)
-  const scopes: string[] = [...((object && stringList(object, 'scopes')) ?? [])]
   return defined({
     id: required(object, 'id'),
     connection: required(object, 'connection'),
-    scopes,
-    access_type: optional('access_type'),
-    created_at: optional('created_at'),
-    expires_at: optional('expires_at'),
+    scopes: stringList(object, 'scopes') ?? [],
+    access_type: stringProperty(object, 'access_type'),
+    created_at: stringProperty(object, 'created_at'),
+    expires_at: stringProperty(object, 'expires_at'),
   })
 }
 
@@ -257,7 +253,7 @@ export async function listAccounts(provider: Provider, access: AccountAccess): P
   for (;;) {
     const next = await callApi(provider, access, { method: 'GET', path: '/accounts', query }, (body) => {
       const accounts = body?.['accounts']
-      if (!body || !Array.isArray(accounts)) throw invalidResponse('accounts is missing.')
+      if (!Array.isArray(accounts)) throw invalidResponse('accounts is missing.')
       all.push(...accounts.map((account: unknown) => readAccount(isObject(account) ? account : null)))
       const cursor = stringProperty(body, 'next')
       if (cursor !== undefined && cursors.has(cursor)) throw invalidResponse('next is repeated.')

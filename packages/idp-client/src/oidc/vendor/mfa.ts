@@ -12,7 +12,7 @@ import type { Provider } from '../provider.ts'
 import type { TokenGrant } from '../token-endpoint.ts'
 import { requestTokens, validateTokenGrant } from '../token-endpoint.ts'
 import type { ProviderResponse } from '../translate.ts'
-import { invalidResponse, oauthError, refusalIn, unexpectedStatus } from '../translate.ts'
+import { invalidResponse, oauthErrorAt, refusalIn, unexpectedStatus } from '../translate.ts'
 import { vendorValue } from '../vendor-values.ts'
 
 /**
@@ -20,14 +20,11 @@ import { vendorValue } from '../vendor-values.ts'
  * throws `OAuthError`; those with client authentication also `DiscoveryError` and `InvalidConfigurationError`.
  */
 
-interface Endpoint {
-  readonly path: VendorKey
-  readonly name: ProviderEndpoint
-}
-
-const AUTHENTICATORS: Endpoint = { path: 'mfaAuthenticatorsPath', name: 'mfa_authenticators' }
-const CHALLENGE: Endpoint = { path: 'mfaChallengePath', name: 'mfa_challenge' }
-const ASSOCIATE: Endpoint = { path: 'mfaAssociatePath', name: 'mfa_associate' }
+const paths = {
+  mfa_authenticators: 'mfaAuthenticatorsPath',
+  mfa_challenge: 'mfaChallengePath',
+  mfa_associate: 'mfaAssociatePath',
+} as const satisfies Partial<Record<ProviderEndpoint, VendorKey>>
 
 const JSON_HEADERS = { accept: 'application/json' }
 
@@ -36,25 +33,23 @@ function withJson(body: JsonObject, authorization = {}): ProviderRequest {
   return { method: 'POST', headers, body: JSON.stringify(body) }
 }
 
-const bearer = (token: string): { authorization: string } => ({ authorization: `Bearer ${token}` })
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
 
 /** Sends one request, without retries. */
 async function call<T>(
   { config, send }: Provider,
-  { name, path }: Endpoint,
+  endpoint: keyof typeof paths,
   request: ProviderRequest,
   read: (text: string, response: ProviderResponse) => T,
 ): Promise<T> {
   try {
-    const address = new URL(vendorValue(config, path), config.provider.url).href
+    const address = new URL(vendorValue(config, paths[endpoint]), config.provider.url).href
     const received = await send(address, request)
     const response = { ...readResponse(received, config.clock()), challenge: undefined }
     if (!received.response.ok) throw refusalIn(response) ?? unexpectedStatus(response)
     return read(received.text, response)
   } catch (thrown) {
-    const error = oauthError(thrown)
-    error.endpoint ??= name
-    throw error
+    throw oauthErrorAt(endpoint, thrown)
   }
 }
 
@@ -84,7 +79,7 @@ function readAuthenticator(provider: Provider, entry: JsonObject, response: Prov
 /** Returns the factors that the user has enrolled. */
 export function listAuthenticators(provider: Provider, mfaToken: string): Promise<Authenticator[]> {
   const request = { headers: { ...JSON_HEADERS, ...bearer(mfaToken) } }
-  return call(provider, AUTHENTICATORS, request, (text, response) => {
+  return call(provider, 'mfa_authenticators', request, (text, response) => {
     const entries = parseObjects(text)
     if (!entries) throw invalidResponse('It is not a list.', response)
     return entries.map((entry) => readAuthenticator(provider, entry, response))
@@ -104,9 +99,9 @@ export async function startChallenge(
     challenge_type: challengeType,
     authenticator_id: authenticatorId,
   })
-  return call(provider, CHALLENGE, withJson(body), (_text, response) => {
-    const type = response.body ? stringProperty(response.body, 'challenge_type') : undefined
-    if (!response.body || type === undefined) throw invalidResponse('challenge_type is missing.', response)
+  return call(provider, 'mfa_challenge', withJson(body), (_text, response) => {
+    const type = stringProperty(response.body, 'challenge_type')
+    if (type === undefined) throw invalidResponse('challenge_type is missing.', response)
     return defined({
       challengeType: type,
       oobCode: stringProperty(response.body, 'oob_code'),
@@ -124,8 +119,8 @@ function readEnrollment(
   if (!body) throw invalidResponse('It is not a JSON object.', response)
   const id = stringProperty(body, 'id')
   const barcodeUri = stringProperty(body, 'barcode_uri')
-  const codes = stringList(body, 'recovery_codes')
-  const recoveryCodes = codes && codes.length > 0 ? [...codes] : undefined
+  const codes = stringList(body, 'recovery_codes') ?? []
+  const recoveryCodes = codes.length > 0 ? codes : undefined
   if (request.type === 'otp') {
     const secret = stringProperty(body, 'secret')
     if (secret === undefined || barcodeUri === undefined) {
@@ -164,7 +159,7 @@ export async function associate(
     phone_number: phoneNumber,
     email,
   })
-  return call(provider, ASSOCIATE, withJson(body, bearer(mfaToken)), (_text, response) =>
+  return call(provider, 'mfa_associate', withJson(body, bearer(mfaToken)), (_text, response) =>
     readEnrollment(provider, request, response),
   )
 }
