@@ -139,15 +139,9 @@ async function browserParameters(
   const { clientId, pushedAuthorizationRequests } = provider.config
   if (pushedAuthorizationRequests) {
     parameters.delete('request_uri')
-    const requestUri = await pushAuthorizationRequest(
-      provider,
-      metadata,
-      new URLSearchParams([...parameters]),
-    )
-    return new Map([
-      ['client_id', clientId],
-      ['request_uri', requestUri],
-    ])
+    const pushed = new URLSearchParams([...parameters])
+    const requestUri = await pushAuthorizationRequest(provider, metadata, pushed)
+    return new Map(Object.entries({ client_id: clientId, request_uri: requestUri }))
   }
   if (!metadata.requirePar) return parameters
   const detail =

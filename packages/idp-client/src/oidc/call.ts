@@ -15,7 +15,7 @@ import { parseObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import { mayRequest, requireEndpoint, toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
-import type { ProviderResponse, RefusedClient } from './translate.ts'
+import type { ProviderResponse } from './translate.ts'
 import { oauthErrorAt, refusalIn, unexpectedStatus } from './translate.ts'
 import { TransportError, toTransportError } from './transport-error.ts'
 
@@ -25,9 +25,9 @@ const SIZE_LIMIT = 1_048_576
 export interface ProviderRequest {
   readonly method?: 'GET' | 'POST' | 'DELETE'
   readonly headers?: Readonly<Record<string, string>>
-  readonly body?: BodyInit
+  readonly body?: BodyInit | undefined
   /** Aborts the request; `httpTimeout` applies in any case. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Called when `httpTimeout` has passed. Returns for how many more milliseconds to wait for the response. */
   readonly onOverdue?: () => number
 }
@@ -42,13 +42,6 @@ export interface ReceivedResponse {
 
 /** Sends one request to the provider. The body of the response is fully read and limited in size. */
 export type ProviderFetch = (url: string, request?: ProviderRequest) => Promise<ReceivedResponse>
-
-type TransportConfig = Pick<Config, 'allowInsecureRequests' | 'fetch' | 'httpTimeout' | 'telemetry'>
-
-function assertAddress(url: string, config: TransportConfig): void {
-  if (!URL.canParse(url) || !mayRequest(new URL(url), config.allowInsecureRequests))
-    throw new TransportError('forbidden')
-}
 
 /** Value of the header `Idp-Client`. */
 const IDENTIFICATION = toBase64url(utf8(JSON.stringify({ name: 'idp-client', version })))
@@ -131,23 +124,20 @@ function isRedirect({ status, type }: Response): boolean {
  * `httpTimeout` for connection, headers and body together, an `Idp-Client` header with telemetry, at most 1 MiB, no
  * redirects, no retries. Every failure is a `TransportError`.
  */
-export function providerFetch(config: TransportConfig): ProviderFetch {
+export function providerFetch(
+  config: Pick<Config, 'allowInsecureRequests' | 'fetch' | 'httpTimeout' | 'telemetry'>,
+): ProviderFetch {
   // Called unbound: some runtimes reject a fetch whose `this` is another object.
-  const { fetch } = config
+  const { allowInsecureRequests, fetch } = config
   return async (url, request = {}) => {
-    assertAddress(url, config)
+    if (!URL.canParse(url) || !mayRequest(new URL(url), allowInsecureRequests))
+      throw new TransportError('forbidden')
     const { method = 'GET', body, headers } = request
     return bounded(config.httpTimeout, request, async (signal) => {
-      const init: RequestInit = {
-        method,
-        headers: identify(headers, config.telemetry),
-        redirect: 'manual',
-        signal,
-      }
       // Framework data caches around `fetch` must not store keys, metadata or tokens.
-      init.cache = 'no-store'
-      if (body !== undefined) init.body = body
-      const response = await fetch(url, init)
+      const behaviour = { redirect: 'manual', cache: 'no-store', signal } as const
+      const sent = defined({ method, headers: identify(headers, config.telemetry), body })
+      const response = await fetch(url, { ...sent, ...behaviour })
       if (isRedirect(response)) throw new TransportError('redirect')
       return { response, text: text(await readBody(response)) }
     })
@@ -172,39 +162,25 @@ export interface ProviderCall {
   readonly bound?: boolean
 }
 
-/** Options that every request function of `oauth4webapi` accepts. */
-interface RequestOptions {
-  readonly [customFetch]: (url: string, options: OutgoingRequest) => Promise<Response>
-  readonly [allowInsecureRequests]: boolean
-  readonly DPoP?: DPoPHandle
-}
-
 /** Common arguments of the request functions of `oauth4webapi`. */
-export interface RequestContext {
+interface RequestContext {
   readonly server: AuthorizationServer
   readonly client: Client
   readonly authentication: ClientAuth
-  readonly options: RequestOptions
+  readonly options: {
+    readonly [customFetch]: (url: string, options: ProviderRequest) => Promise<Response>
+    readonly [allowInsecureRequests]: boolean
+    readonly DPoP?: DPoPHandle
+  }
 }
 
 /** Sends the request through a request function of `oauth4webapi`. */
-export type SendRequest = (context: RequestContext) => Promise<Response>
-
-/** Options that `oauth4webapi` passes to its `fetch`. */
-interface OutgoingRequest {
-  readonly method: 'GET' | 'POST'
-  readonly headers: Record<string, string>
-  readonly body?: URLSearchParams | undefined
-}
-
-function isBound({ bound, endpoint, provider }: ProviderCall): boolean {
-  return (bound ?? provider.config.dpop.enabled) && endpoint !== 'revocationEndpoint'
-}
+type SendRequest = (context: RequestContext) => Promise<Response>
 
 function toContext(
   { endpoint, metadata, provider }: ProviderCall,
   handle: DpopHandle | undefined,
-  fetch: RequestOptions[typeof customFetch],
+  fetch: RequestContext['options'][typeof customFetch],
 ): RequestContext {
   const { config } = provider
   return {
@@ -251,9 +227,10 @@ export function readResponse(
 
 /** Sends the request, and once more if the provider demands a nonce in the DPoP proof (RFC 9449 section 8). */
 async function sendWithNonce(request: ProviderCall, send: SendRequest): Promise<ProviderResponse> {
-  const { provider, signal } = request
+  const { endpoint, provider, signal } = request
   const { config } = provider
-  const handle = isBound(request) ? await provider.dpop.handle() : undefined
+  const { bound = config.dpop.enabled && endpoint !== 'revocationEndpoint' } = request
+  const handle = bound ? await provider.dpop.handle() : undefined
   let received: ReceivedResponse | undefined
   const context = toContext(request, handle, async (url, { body, headers, method }) => {
     received = await provider.send(url, defined({ method, headers, body, signal }))
@@ -272,11 +249,6 @@ async function sendWithNonce(request: ProviderCall, send: SendRequest): Promise<
   return readResponse(await sendOnce(), config.clock())
 }
 
-/** Returns how the client authenticated, for the message of a refusal. */
-function toRefusedClient({ metadata, provider: { config } }: ProviderCall): RefusedClient {
-  return { ...config, authentication: describeAuthentication(config, metadata) }
-}
-
 /**
  * Reads a response with status 200, or 201 (RFC 9126 section 2.2). If it is unreadable but contains an `error`, throws
  * that.
@@ -290,7 +262,10 @@ function readSuccess<T>(
     if (response.status === 200 || response.status === 201) return read(response)
     throw unexpectedStatus(response)
   } catch (error) {
-    throw refusalIn(response, toRefusedClient(request)) ?? error
+    const { metadata, provider } = request
+    const { config } = provider
+    const authentication = describeAuthentication(config, metadata)
+    throw refusalIn(response, { ...config, authentication }) ?? error
   }
 }
 

@@ -11,20 +11,16 @@ import { requireEndpoint } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import { isSupportedAlgorithm } from './signed-token.ts'
 
-export type Metadata = Pick<
-  ServerMetadata,
-  'clientAuthAlgorithms' | 'clientAuthMethods' | 'tokenEndpoint' | 'unusable'
->
-export type Assertion = Extract<Config['clientAuth'], { kind: 'assertion' }>
+type Assertion = Extract<Config['clientAuth'], { kind: 'assertion' }>
 
-export function unusable(detail: string): InvalidConfigurationError {
+function unusable(detail: string): InvalidConfigurationError {
   return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
 }
 
 /** Returns the configured algorithm, otherwise the first of the key's own order that the provider advertises. */
-export function selectAlgorithm(
+function selectAlgorithm(
   { algorithm, algorithms }: Assertion,
-  { clientAuthAlgorithms }: Metadata,
+  { clientAuthAlgorithms }: ServerMetadata,
 ): string {
   const chosen = algorithm ?? algorithms.find((name) => clientAuthAlgorithms?.includes(name) ?? true)
   if (chosen !== undefined) return chosen
@@ -43,7 +39,7 @@ async function importPem(pem: string, algorithm: string): Promise<CryptoKey> {
   }
 }
 
-async function assertionBy(auth: Assertion, metadata: Metadata): Promise<ClientAuth> {
+async function assertionBy(auth: Assertion, metadata: ServerMetadata): Promise<ClientAuth> {
   const algorithm = selectAlgorithm(auth, metadata)
   const key = typeof auth.key === 'string' ? await importPem(auth.key, algorithm) : auth.key
   const { audience, keyId } = auth
@@ -62,8 +58,8 @@ async function assertionBy(auth: Assertion, metadata: Metadata): Promise<ClientA
  * `private_key_jwt`: `aud` is one string, the issuer or the token endpoint; lifetime 60 s, a fresh `jti` each time (RFC 7523).
  * The key is imported once for each metadata, since that costs more than signing.
  */
-function assertionAuths(auth: Assertion): (metadata: Metadata) => ClientAuth {
-  let latest: { readonly metadata: Metadata; readonly signer: () => Promise<ClientAuth> } | undefined
+function assertionAuths(auth: Assertion): (metadata: ServerMetadata) => ClientAuth {
+  let latest: { readonly metadata: ServerMetadata; readonly signer: () => Promise<ClientAuth> } | undefined
   return (metadata) => {
     if (latest?.metadata !== metadata) latest = { metadata, signer: lazy(() => assertionBy(auth, metadata)) }
     const { signer } = latest
@@ -96,19 +92,18 @@ function basicAuth(secret: string): ClientAuth {
   }
 }
 
-type SecretAuth = Extract<Config['clientAuth'], { kind: 'secret' }>
-
 /** Returns the configured method, otherwise HTTP Basic if that is advertised or nothing is, otherwise the body. */
-function secretMethod({ method }: SecretAuth, { clientAuthMethods = [] }: Metadata): SecretMethod {
+function secretMethod(
+  { method }: { readonly method?: SecretMethod },
+  { clientAuthMethods = [] }: ServerMetadata,
+): SecretMethod {
   if (method) return method
   const isBasic = clientAuthMethods.length === 0 || clientAuthMethods.includes('client_secret_basic')
   return isBasic ? 'client_secret_basic' : 'client_secret_post'
 }
 
 /** Returns how this client authenticates at every endpoint: exactly one method, a key by signed assertion. */
-export function clientAuthentications({
-  clientAuth,
-}: Pick<Config, 'clientAuth'>): (metadata: Metadata) => ClientAuth {
+export function clientAuthentications({ clientAuth }: Config): (metadata: ServerMetadata) => ClientAuth {
   if (clientAuth.kind === 'assertion') return assertionAuths(clientAuth)
   const { secret } = clientAuth
   return (metadata) =>
@@ -118,15 +113,8 @@ export function clientAuthentications({
 }
 
 /* Registered names (IANA, OAuth Token Endpoint Authentication Methods): only these are repeated from the metadata. */
-const REGISTERED_METHODS: ReadonlySet<string> = new Set([
-  'none',
-  'client_secret_basic',
-  'client_secret_post',
-  'client_secret_jwt',
-  'private_key_jwt',
-  'tls_client_auth',
-  'self_signed_tls_client_auth',
-])
+const REGISTERED_METHOD =
+  /^(?:none|client_secret_(?:basic|post|jwt)|private_key_jwt|(?:self_signed_)?tls_client_auth)$/
 
 function listed(names: readonly string[] | undefined, isKnown: (name: string) => boolean): string {
   if (!names) return 'nothing'
@@ -134,11 +122,8 @@ function listed(names: readonly string[] | undefined, isKnown: (name: string) =>
 }
 
 /** Returns how the client authenticated and which methods the provider advertises, for an error message. */
-export function describeAuthentication(
-  { clientAuth }: Pick<Config, 'clientAuth'>,
-  metadata: Metadata,
-): string {
-  const methods = listed(metadata.clientAuthMethods, (name) => REGISTERED_METHODS.has(name))
+export function describeAuthentication({ clientAuth }: Config, metadata: ServerMetadata): string {
+  const methods = listed(metadata.clientAuthMethods, (name) => REGISTERED_METHOD.test(name))
   if (clientAuth.kind === 'secret')
     return `Sent: ${secretMethod(clientAuth, metadata)}; advertised: ${methods}.`
   const sent = `private_key_jwt with ${selectAlgorithm(clientAuth, metadata)}`
@@ -159,7 +144,6 @@ export async function clientCredentials(
   const authenticate =
     clientAuth.kind === 'assertion' ? authentication(metadata) : ClientSecretPost(clientAuth.secret)
   const members = new URLSearchParams()
-  const client = clientMetadata(config)
-  await authenticate({ issuer: metadata.issuer }, client, members, new Headers())
+  await authenticate({ issuer: metadata.issuer }, clientMetadata(config), members, new Headers())
   return Object.fromEntries(members)
 }

@@ -64,6 +64,9 @@ const ALGORITHM = 'ES256'
 /** Maximum number of origins whose latest nonce is remembered. */
 const MAX_ORIGINS = 100
 
+const MISSING =
+  'DPoP needs a key pair: set dpopKeyPair, or both IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY.'
+
 function unusable(detail: string): InvalidConfigurationError {
   return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, remedy: 'DPOP_KEYS' })
 }
@@ -73,15 +76,13 @@ function sign(payload: string, privateKey: CryptoKey, header: object = {}): Prom
 }
 
 async function load(keys: DpopKeys): Promise<DpopKeyPair> {
-  if (keys.kind === 'none')
-    throw unusable(
-      'DPoP needs a key pair: set dpopKeyPair, or both IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY.',
-    )
   if (keys.kind === 'pair') return keys
-  return {
-    publicKey: await importSPKI(keys.publicKey, ALGORITHM),
-    privateKey: await importPKCS8(keys.privateKey, ALGORITHM),
-  }
+  if (keys.kind === 'pem')
+    return {
+      publicKey: await importSPKI(keys.publicKey, ALGORITHM),
+      privateKey: await importPKCS8(keys.privateKey, ALGORITHM),
+    }
+  throw unusable(MISSING)
 }
 
 /** Imports and tests the keys. Throws `InvalidConfigurationError` if they are missing, unusable or not a pair. */
@@ -127,7 +128,7 @@ export function createDpop(config: Config): Dpop {
         htu: `${url.origin}${url.pathname}`,
         iat: serverTime(config),
         ath: await hashToken(accessToken, 32),
-        ...(nonce === undefined ? {} : { nonce }),
+        nonce,
       }
       return sign(JSON.stringify(claims), keys.privateKey, { typ: 'dpop+jwt', jwk: keys.jwk })
     },

@@ -33,16 +33,15 @@ export async function endSessionUrl(provider: Provider, request: LogoutRequest):
     id_token_hint: request.idTokenHint,
     [vendorValue(config, 'federatedLogoutParameter')]: request.federated ? '' : undefined,
   }
-  for (const [name, value] of Object.entries(parameters)) {
+  for (const [name, value] of Object.entries(parameters))
     if (value !== undefined) url.searchParams.set(name, value)
-  }
   return url
 }
 
 /** Returns the logout URL of providers with a proprietary endpoint at the root of their origin. Needs no discovery. */
 export function v2LogoutUrl(
   config: Pick<Config, 'clientId' | 'provider' | 'vendor'>,
-  request: { readonly returnTo: string; readonly federated: boolean },
+  request: Pick<LogoutRequest, 'returnTo' | 'federated'>,
 ): URL {
   const url = new URL(vendorValue(config, 'logoutPath'), config.provider.url)
   url.searchParams.set(vendorValue(config, 'logoutReturnToParameter'), request.returnTo)

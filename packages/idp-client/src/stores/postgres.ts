@@ -1,7 +1,5 @@
 import type { LogoutToken, SessionDataStore } from '../config/options.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import type { PostgresStoreOptions } from './postgres-tables.ts'
-import { toTableNames } from './postgres-tables.ts'
 import {
   createEndedAt,
   escapeName,
@@ -15,14 +13,22 @@ import {
 
 export type { User } from '../session/model/session-data.ts'
 
-export type { PostgresStoreOptions }
-
 /** A pool of `pg`, or any object that runs one statement with parameters `$1`, `$2`; calls may be concurrent. */
 export interface PostgresClient {
   query(
     text: string,
     values: unknown[],
   ): Promise<{ readonly rows: readonly Readonly<Record<string, unknown>>[] }>
+}
+
+export interface PostgresStoreOptions {
+  /**
+   * Table of the sessions, up to 48 letters, digits, `_` and `-`. A second table has the suffix `_leases`. Default
+   * `idp_client_sessions`.
+   */
+  table?: string | undefined
+  /** Schema of both tables, which must exist; same characters. Default: that of the connection. */
+  schema?: string | undefined
 }
 
 export interface PostgresStore extends Required<SessionDataStore> {
@@ -43,15 +49,11 @@ const BATCH = 1000
 const getCode = (error: unknown): unknown =>
   typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
 
-function assertClient(client: PostgresClient): PostgresClient {
-  if (typeof client?.query === 'function') return client
-  throw invalidStore('postgresStore needs a pool of pg, or an object with a function query(text, values).')
-}
-
 /* Every statement is independent: after a serialization failure it is simply run again. */
-const queryWith =
-  (client: PostgresClient): Query =>
-  async (text, ...values) => {
+function queryWith(client: PostgresClient): Query {
+  if (typeof client?.query !== 'function')
+    throw invalidStore('postgresStore needs a pool of pg, or an object with a function query(text, values).')
+  return async (text, ...values) => {
     for (;;) {
       try {
         return (await client.query(text, values)).rows
@@ -60,14 +62,13 @@ const queryWith =
       }
     }
   }
+}
 
 /* The clock of the database decides, because all processes share it. */
 const LIVE = 'expires_at > clock_timestamp()'
 const NAME = `encode(sha256(convert_to($1, 'UTF8')), 'hex')`
 
-type Leases = Required<Pick<SessionDataStore, 'lock' | 'once'>>
-
-function createLeases(query: Query, table: string): Leases {
+function createLeases(query: Query, table: string): Pick<PostgresStore, 'lock' | 'once'> {
   /** Acquires a name that is free or expired; `until` is an expression of `$3`. */
   async function take(name: string, token: string, [until, value]: [string, number]): Promise<boolean> {
     const rows = await query(
@@ -121,7 +122,7 @@ function toValues(id: string, session: SessionData, expiresAt: number): unknown[
   return [id, JSON.stringify(session), crypto.randomUUID(), escapeName(sub), safeSid, safeIss, expiresAt]
 }
 
-type Records = Required<Pick<SessionDataStore, 'get' | 'set' | 'delete' | 'update'>>
+type Records = Pick<PostgresStore, 'get' | 'set' | 'delete' | 'update'>
 
 function createRecords(query: Query, table: string): Records {
   return {
@@ -162,9 +163,7 @@ on conflict (id) do update set ${INSERTED}`,
   }
 }
 
-type Subjects = Required<
-  Pick<SessionDataStore, 'deleteByLogoutToken' | 'endedAt' | 'listBySubject' | 'deleteBySubject'>
->
+type Subjects = Pick<PostgresStore, 'deleteByLogoutToken' | 'endedAt' | 'listBySubject' | 'deleteBySubject'>
 
 /* The time is stored in the column of the token, so that the table needs no further column. */
 const TIME_AS_UUID = `lpad(to_hex($2::bigint), 32, '0')::uuid`
@@ -250,6 +249,34 @@ select count(*) as count from gone`,
   }
 }
 
+function assertName(name: string): string {
+  if (/^[\w-]{1,48}$/.test(name)) return name
+  throw invalidStore('table and schema of postgresStore are up to 48 letters, digits, _ and -.')
+}
+
+/* Subjects and provider session ids may be too long for a B-tree index; a hash index accepts any length. */
+const toDefinition = (table: string, sessions: string, leases: string): string => `do $$ begin
+perform pg_advisory_xact_lock(hashtext('idp-client ${table}'));
+create table if not exists ${sessions} (id text primary key, session text not null, version uuid not null,
+sub text not null, sid text, iss text, expires_at timestamptz not null);
+create index if not exists "${table}_sub" on ${sessions} using hash (sub);
+create index if not exists "${table}_sid" on ${sessions} using hash (sid);
+create index if not exists "${table}_expires_at" on ${sessions} (expires_at);
+create table if not exists ${leases} (name text primary key, token uuid not null, expires_at timestamptz not null);
+create index if not exists "${table}_leases_expires_at" on ${leases} (expires_at);
+end $$`
+
+/**
+ * Returns quoted names for statements, and the statement that creates missing tables and indexes.
+ *
+ * @throws InvalidConfigurationError a name has other characters
+ */
+function toTableNames({ schema, table = 'idp_client_sessions' }: PostgresStoreOptions) {
+  const place = schema === undefined ? '' : `"${assertName(schema)}".`
+  const [sessions, leases] = [`${place}"${assertName(table)}"`, `${place}"${table}_leases"`]
+  return { sessions, leases, definition: toDefinition(table, sessions, leases) }
+}
+
 /**
  * Creates a session store in two tables of PostgreSQL 13 or newer, in a database with the encoding UTF8; `migrate`
  * creates them. It holds no transaction open and no state in a connection, so that it works with every pool, including
@@ -259,7 +286,7 @@ select count(*) as count from gone`,
  */
 export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): PostgresStore {
   const { definition, leases, sessions } = toTableNames(options)
-  const query = queryWith(assertClient(client))
+  const query = queryWith(client)
   return {
     ...createRecords(query, sessions),
     ...createSubjects(query, sessions, leases),

@@ -114,11 +114,6 @@ function createPipeline(client: RedisClient): Pipeline {
   )
 }
 
-function assertWait({ count, timeout = 500 }: ReplicaWait): Required<ReplicaWait> {
-  if ([count, timeout].every((value) => Number.isSafeInteger(value) && value > 0)) return { count, timeout }
-  throw invalidStore('waitForReplicas needs count and timeout (milliseconds) as positive integers.')
-}
-
 /* Clients do not follow a redirection of a pipeline. The command was not run. */
 const isRedirection = (error: unknown): boolean =>
   error instanceof Error && /^(?:MOVED|ASK) /.test(error.message)
@@ -128,12 +123,13 @@ const isRedirection = (error: unknown): boolean =>
  *
  * @throws InvalidConfigurationError `wait` is not valid, or the client cannot send two commands on one connection
  */
-export function createReplicatedSender(
+function createReplicatedSender(
   client: RedisClient,
   send: RedisCommand,
-  wait: ReplicaWait,
+  { count, timeout = 500 }: ReplicaWait,
 ): RedisCommand {
-  const { count, timeout } = assertWait(wait)
+  if (![count, timeout].every((value) => Number.isSafeInteger(value) && value > 0))
+    throw invalidStore('waitForReplicas needs count and timeout (milliseconds) as positive integers.')
   const pipeline = createPipeline(client)
 
   return async (command, key) => {

@@ -122,13 +122,12 @@ function createRecords({ durable, send }: AllRedisCommands, prefix: string) {
     key,
     unlist,
     erase,
+    find,
 
     /** Adds the session to the indexes of its `sub` and `sid`. */
     async list(id: string, session: SessionData, expiresAt: number): Promise<void> {
       await Promise.all(indexes(session).map((list) => durable.run(LIST, list, whole(expiresAt), id)))
     },
-
-    find,
 
     /** Deletes the sessions of an index that match, and returns how many there were. */
     async remove(by: Index, name: string, matches: (session: SessionData) => boolean): Promise<number> {

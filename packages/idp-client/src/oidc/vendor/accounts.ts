@@ -20,14 +20,10 @@ import { vendorValue } from '../vendor-values.ts'
 const SCOPES = ['accountCreateScope', 'accountReadScope', 'accountDeleteScope'] as const
 
 /** Returns the options of `getAccessToken` for the account API: one token with its three scopes only. */
-export function accountToken(config: Pick<Config, 'provider' | 'vendor'>): {
-  readonly audience: string
-  readonly scope: string
-  readonly mergeScopes: false
-} {
-  const { href } = new URL(vendorValue(config, 'accountAudience'), `${config.provider.url}/`)
+export function accountToken(config: Config): { audience: string; scope: string; mergeScopes: false } {
+  const { href: audience } = new URL(vendorValue(config, 'accountAudience'), `${config.provider.url}/`)
   const scope = SCOPES.map((key) => vendorValue(config, key)).join(' ')
-  return { audience: href, scope, mergeScopes: false }
+  return { audience, scope, mergeScopes: false }
 }
 
 /** The user's access token, as `getAccessToken` returns it. */
@@ -44,19 +40,14 @@ interface Call {
   readonly body?: JsonObject
 }
 
-function toUrl({ config }: Provider, { path, query = {} }: Call): URL {
-  const url = new URL(vendorValue(config, 'accountApiPath') + path, config.provider.url)
-  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
-  return url
-}
-
 async function send(
   provider: Provider,
   { token, token_type }: AccountAccess,
-  call: Call,
+  { body, method, path, query = {} }: Call,
 ): Promise<ReceivedResponse> {
-  const { method, body } = call
-  const url = toUrl(provider, call)
+  const { config } = provider
+  const url = new URL(vendorValue(config, 'accountApiPath') + path, config.provider.url)
+  for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
   const dpop = token_type === 'DPoP' ? provider.dpop : undefined
   let nonce: string | null | undefined
   const sendOnce = async (): Promise<ReceivedResponse> => {
@@ -74,7 +65,7 @@ async function send(
   }
   const first = await sendOnce()
   if (!nonce || !isNonceChallenge(first.response, null)) return first
-  await pause(nonceRetryDelay(provider.config))
+  await pause(nonceRetryDelay(config))
   return sendOnce()
 }
 
@@ -145,10 +136,8 @@ function readAccount(object: JsonObject | null): ConnectedAccount {
 
 /** Returns the origins of the provider, to which a browser with a ticket may be redirected. */
 async function listOrigins(provider: Provider): Promise<readonly string[]> {
-  const metadata = await provider.metadata()
-  return [provider.config.provider.url, requireEndpoint(metadata, 'authorizationEndpoint')].map(
-    (url) => new URL(url).origin,
-  )
+  const endpoint = requireEndpoint(await provider.metadata(), 'authorizationEndpoint')
+  return [provider.config.provider.url, endpoint].map((url) => new URL(url).origin)
 }
 
 function connectUrl({ config }: Provider, body: JsonObject | null, origins: readonly string[]): URL {
@@ -186,12 +175,6 @@ export interface Connecting {
  */
 const LONGEST_AUTH_SESSION = 1536
 
-function readAuthSession(body: JsonObject | null): string {
-  const authSession = required(body, 'auth_session')
-  if (authSession.length <= LONGEST_AUTH_SESSION) return authSession
-  throw invalidResponse('auth_session is too long for a cookie.')
-}
-
 /**
  * Starts connecting an account. All functions here throw `AccountApiError` for an error of the API, `OAuthError` for
  * network failures and invalid responses, and `InvalidConfigurationError` if the token is DPoP-bound and there is no
@@ -213,10 +196,12 @@ export async function beginConnect(
     scopes: scopes.length > 0 ? scopes : undefined,
     authorization_params: Object.keys(parameters).length > 0 ? parameters : undefined,
   })
-  return callApi(provider, access, { method: 'POST', path: '/connect', body }, (response) => ({
-    url: connectUrl(provider, response, origins),
-    authSession: readAuthSession(response),
-  }))
+  return callApi(provider, access, { method: 'POST', path: '/connect', body }, (response) => {
+    const url = connectUrl(provider, response, origins)
+    const authSession = required(response, 'auth_session')
+    if (authSession.length <= LONGEST_AUTH_SESSION) return { url, authSession }
+    throw invalidResponse('auth_session is too long for a cookie.')
+  })
 }
 
 export interface ConnectCompletion {
