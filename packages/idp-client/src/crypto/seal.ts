@@ -53,34 +53,21 @@ const KEY_ID_CHARACTERS = 6
 /* Maximum number of secrets whose keys are cached; an application has one or two. */
 const MAX_KEY_RINGS = 32
 
-function createPurposeKey(
-  cipher: Cipher,
-  secret: string,
-  keyId: string,
-  purpose: Purpose,
-): MaybePromise<PurposeKey> {
-  // `open` compares this string and parses nothing, so the properties and their order are part of the cookie format.
-  const header = cipher.toBase64url(
-    utf8(JSON.stringify({ alg: 'dir', enc: 'A256GCM', typ: purpose, kid: keyId })),
-  )
-  return chain(cipher.deriveKey(secret, `idp-client ${purpose} v1`), (key) => ({
-    key,
-    aad: utf8(header),
-    prefix: `${header}..`,
-  }))
-}
-
 function createRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
   const keys = new Map<Purpose, PurposeKey>()
   return chain(cipher.deriveBytes(secret, 'idp-client kid v1', KEY_ID_CHARACTERS), (bytes) => {
     const keyId = cipher.toBase64url(bytes).slice(0, KEY_ID_CHARACTERS)
-    const purposeKey = (purpose: Purpose): MaybePromise<PurposeKey> =>
-      keys.get(purpose) ??
-      chain(createPurposeKey(cipher, secret, keyId, purpose), (created) => {
+    const create = (purpose: Purpose): MaybePromise<PurposeKey> => {
+      // `open` compares this string and parses nothing, so the properties and their order are part of the cookie format.
+      const text = JSON.stringify({ alg: 'dir', enc: 'A256GCM', typ: purpose, kid: keyId })
+      const header = cipher.toBase64url(utf8(text))
+      return chain(cipher.deriveKey(secret, `idp-client ${purpose} v1`), (key) => {
+        const created = { key, aad: utf8(header), prefix: `${header}..` }
         keys.set(purpose, created)
         return created
       })
-    return { keyId, purposeKey }
+    }
+    return { keyId, purposeKey: (purpose) => keys.get(purpose) ?? create(purpose) }
   })
 }
 
@@ -89,13 +76,12 @@ function getKeyRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
   const rings = processWide('cache:key-rings/2', () => new Lru<string, KeyRing>(MAX_KEY_RINGS))
   return chain(cipher.sha256(secret), (hash) => {
     const id = `${cipher.kind} ${cipher.toBase64url(hash)}`
-    return (
-      rings.get(id) ??
-      chain(createRing(cipher, secret), (created) => {
-        rings.set(id, created)
-        return created
-      })
-    )
+    const known = rings.get(id)
+    if (known) return known
+    return chain(createRing(cipher, secret), (created) => {
+      rings.set(id, created)
+      return created
+    })
   })
 }
 

@@ -84,16 +84,14 @@ export function lazy<T>(create: () => T): () => T {
 /** Like `lazy` for a promise, for example of a module: a rejection is not remembered either. */
 export function lazyPromise<T>(create: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined
-  function start(): Promise<T> {
+  return () => {
+    if (made) return made
     const promise = outsideRequest(create)
+    made = promise
     promise.catch(() => {
       if (made === promise) made = undefined
     })
     return promise
-  }
-  return () => {
-    made ??= start()
-    return made
   }
 }
 

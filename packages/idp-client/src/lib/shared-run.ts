@@ -6,7 +6,7 @@ import { outliveRequest } from './request-scope.ts'
 const SLACK = 1000
 
 /** Returns the result of a run, or throws its error. */
-export type Outcome<T> = () => T
+type Outcome<T> = () => T
 
 /**
  * Work that one request starts and others wait for. On Workers, I/O, timers and promises belong to the request that

@@ -9,7 +9,6 @@ import { pause } from '../lib/pause.ts'
 import { concatenate, text, utf8 } from '../lib/utf8.ts'
 import { version } from '../lib/version.ts'
 import { clientMetadata, describeAuthentication } from './client-auth.ts'
-import type { DpopHandle } from './dpop.ts'
 import { isNonceChallenge, nonceRetryDelay } from './dpop.ts'
 import { parseObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
@@ -177,24 +176,6 @@ interface RequestContext {
 /** Sends the request through a request function of `oauth4webapi`. */
 type SendRequest = (context: RequestContext) => Promise<Response>
 
-function toContext(
-  { endpoint, metadata, provider }: ProviderCall,
-  handle: DpopHandle | undefined,
-  fetch: RequestContext['options'][typeof customFetch],
-): RequestContext {
-  const { config } = provider
-  return {
-    server: { issuer: metadata.issuer, [toWireName(endpoint)]: requireEndpoint(metadata, endpoint) },
-    client: clientMetadata(config),
-    authentication: provider.authentication(metadata),
-    options: {
-      [customFetch]: fetch,
-      [allowInsecureRequests]: config.allowInsecureRequests,
-      ...(handle ? { DPoP: endpoint === 'userinfoEndpoint' ? handle.resource : handle.server } : {}),
-    },
-  }
-}
-
 /** Returns the `error` of a `WWW-Authenticate` challenge (RFC 6750 section 3, RFC 9449 section 7.1). */
 function challengeError(header: string | null): string | undefined {
   return /^(?:bearer|dpop)\s/i.test(header ?? '')
@@ -227,15 +208,24 @@ export function readResponse(
 
 /** Sends the request, and once more if the provider demands a nonce in the DPoP proof (RFC 9449 section 8). */
 async function sendWithNonce(request: ProviderCall, send: SendRequest): Promise<ProviderResponse> {
-  const { endpoint, provider, signal } = request
+  const { endpoint, metadata, provider, signal } = request
   const { config } = provider
   const { bound = config.dpop.enabled && endpoint !== 'revocationEndpoint' } = request
   const handle = bound ? await provider.dpop.handle() : undefined
   let received: ReceivedResponse | undefined
-  const context = toContext(request, handle, async (url, { body, headers, method }) => {
-    received = await provider.send(url, defined({ method, headers, body, signal }))
-    return received.response
-  })
+  const context: RequestContext = {
+    server: { issuer: metadata.issuer, [toWireName(endpoint)]: requireEndpoint(metadata, endpoint) },
+    client: clientMetadata(config),
+    authentication: provider.authentication(metadata),
+    options: {
+      async [customFetch](url, { body, headers, method }) {
+        received = await provider.send(url, defined({ method, headers, body, signal }))
+        return received.response
+      },
+      [allowInsecureRequests]: config.allowInsecureRequests,
+      ...(handle ? { DPoP: endpoint === 'userinfoEndpoint' ? handle.resource : handle.server } : {}),
+    },
+  }
   // Only this function reads bodies: `oauth4webapi` returns the response, of which it uses the header of the nonce.
   const sendOnce = async (): Promise<ReceivedResponse> => {
     await send(context)

@@ -27,7 +27,7 @@ interface ImportedKeys extends DpopKeyPair {
 }
 
 /** The keys with which a client proves its possession. */
-export interface DpopHandle {
+interface DpopHandle {
   /** RFC 7638 thumbprint of the public key, for `dpop_jkt`. */
   readonly thumbprint: string
   /** For endpoints of the authorization server. */

@@ -70,11 +70,9 @@ function checkParties(claims: JsonObject, clientId: string): void {
   const { sub, azp } = claims
   assertIdToken(typeof sub === 'string' && sub !== '', 'sub is missing or not a string.')
   assertIdToken(azp === undefined || azp === clientId, 'azp is not the client id.', 'ID_TOKEN_AUDIENCE')
-  assertIdToken(
-    toAudiences(claims).length === 1 || azp === clientId,
-    'aud names further audiences without azp being the client id.',
-    'ID_TOKEN_AUDIENCE',
-  )
+  const isForClient = toAudiences(claims).length === 1 || azp === clientId
+  const detail = 'aud names further audiences without azp being the client id.'
+  assertIdToken(isForClient, detail, 'ID_TOKEN_AUDIENCE')
 }
 
 function checkLifetime(claims: JsonObject, clock: VerificationClock, startedAt: number | undefined): void {
@@ -92,21 +90,12 @@ function checkAuthenticationAge(
 ): void {
   if (maxAge === undefined) return
   const { auth_time: authTime } = claims
-  assertIdToken(
-    isTime(authTime),
-    'auth_time is missing or not a number, although max_age was sent.',
-    'MAX_AGE_NOT_MET',
-  )
-  assertIdToken(
-    authTime <= now + tolerance,
-    toTimeFault('auth_time is in the future', authTime - now),
-    'CLOCKS_DIFFER',
-  )
-  assertIdToken(
-    authTime + maxAge + tolerance >= now,
-    'auth_time is older than max_age allows.',
-    'MAX_AGE_NOT_MET',
-  )
+  const missing = 'auth_time is missing or not a number, although max_age was sent.'
+  assertIdToken(isTime(authTime), missing, 'MAX_AGE_NOT_MET')
+  const early = authTime - now
+  assertIdToken(early <= tolerance, toTimeFault('auth_time is in the future', early), 'CLOCKS_DIFFER')
+  const isRecent = authTime + maxAge + tolerance >= now
+  assertIdToken(isRecent, 'auth_time is older than max_age allows.', 'MAX_AGE_NOT_MET')
 }
 
 /**
@@ -180,23 +169,18 @@ export async function validateIdToken(
   token: string,
   checks: IdTokenChecks,
 ): Promise<IdTokenClaims> {
+  const { config } = provider
   const signed = await verifyToken(provider, token, idTokenKind)
   const { claims } = signed
-  const clock = toVerificationClock(provider.config)
-  checkParties(claims, provider.config.clientId)
+  const clock = toVerificationClock(config)
+  checkParties(claims, config.clientId)
   checkLifetime(claims, clock, checks.startedAt)
-  assertIdToken(
-    checks.nonce === undefined || claims['nonce'] === checks.nonce,
-    'nonce is not the one that was sent.',
-    'ID_TOKEN_NONCE',
-  )
+  const isSameNonce = checks.nonce === undefined || claims['nonce'] === checks.nonce
+  assertIdToken(isSameNonce, 'nonce is not the one that was sent.', 'ID_TOKEN_NONCE')
   checkAuthenticationAge(claims, clock, checks.maxAge)
   await checkAccessTokenHash(signed, checks.accessToken, provider)
-  assertIdToken(
-    !checks.organization || isOfOrganization(provider.config, claims, checks.organization),
-    'org_id or org_name is not the requested organization.',
-    'ID_TOKEN_ORGANIZATION',
-  )
+  const isOf = !checks.organization || isOfOrganization(config, claims, checks.organization)
+  assertIdToken(isOf, 'org_id or org_name is not the requested organization.', 'ID_TOKEN_ORGANIZATION')
   assertIdToken(!checkSuccession(claims, checks).omitsOrganization, OTHER_ORGANIZATION)
   // The checks above include the type of each property that the type promises.
   return claims as IdTokenClaims

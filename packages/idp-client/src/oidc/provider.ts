@@ -179,15 +179,14 @@ export function createProvider(config: Config): Provider {
 
   const url = discoveryUrl(provider)
   const ofDiscovery = { endpoint: 'discovery', url } as const
-
-  function readDiscovery(text: string): ServerMetadata {
-    const document = parseObject(text)
-    if (!document) throw unusableDocument(ofDiscovery, 200)
-    return readMetadata(document, config)
-  }
-
   const toSource = <T>(load: () => Promise<T>): DocumentSource<T> => ({ clock, report, patience, load })
-  const discovery = toSource(() => load(ofDiscovery, url, readDiscovery))
+  const discovery = toSource(() =>
+    load(ofDiscovery, url, (text) => {
+      const document = parseObject(text)
+      if (!document) throw unusableDocument(ofDiscovery, 200)
+      return readMetadata(document, config)
+    }),
+  )
   const document = cachedDocument<ServerMetadata>('metadata', config, provider.url, provider.issuers)
   const metadata = (): Promise<ServerMetadata> => document.read(discovery)
 

@@ -25,7 +25,7 @@ interface PublicKey {
 export interface KeySet {
   readonly keys: readonly PublicKey[]
   /** Every `kid` of the set. */
-  readonly ids: ReadonlySet<string>
+  readonly ids: ReadonlySet<unknown>
 }
 
 /** Header parameters that select a key (RFC 7515 section 4.1). */
@@ -66,36 +66,23 @@ export function readKeySet(text: string): KeySet {
   if (entries.length > KEY_LIMIT) throw unusable(`has more than ${KEY_LIMIT} keys`)
   const keys = entries.filter(mayBePublicKey)
   if (keys.length === 0) throw unusable('contains no public key')
-  const ids = entries.flatMap((entry) =>
-    isObject(entry) && typeof entry['kid'] === 'string' ? [entry['kid']] : [],
-  )
-  return { keys: keys.map(toPublicKey), ids: new Set(ids) }
+  const ids = new Set<unknown>(entries.filter(isObject).map(({ kid }) => kid))
+  return { keys: keys.map(toPublicKey), ids }
 }
 
 type KeyType = Pick<JWK, 'kty' | 'crv'>
-
-const RSA: KeyType = { kty: 'RSA' }
-const ED25519: KeyType = { kty: 'OKP', crv: 'Ed25519' }
 
 /**
  * Asymmetric signature algorithms (RFC 7518 section 3.1, RFC 8037 section 3.1, RFC 9864) and their keys; EdDSA and Ed25519 are
  * the same. Never `none` or a symmetric one.
  */
-const KEY_TYPES: ReadonlyMap<string, KeyType> = new Map(
-  Object.entries<KeyType>({
-    RS256: RSA,
-    RS384: RSA,
-    RS512: RSA,
-    PS256: RSA,
-    PS384: RSA,
-    PS512: RSA,
-    ES256: { kty: 'EC', crv: 'P-256' },
-    ES384: { kty: 'EC', crv: 'P-384' },
-    ES512: { kty: 'EC', crv: 'P-521' },
-    EdDSA: ED25519,
-    Ed25519: ED25519,
-  }),
-)
+const KEY_TYPES: ReadonlyMap<string, KeyType> = new Map<string, KeyType>([
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'].map((name) => [name, { kty: 'RSA' }] as const),
+  ['ES256', { kty: 'EC', crv: 'P-256' }],
+  ['ES384', { kty: 'EC', crv: 'P-384' }],
+  ['ES512', { kty: 'EC', crv: 'P-521' }],
+  ...['EdDSA', 'Ed25519'].map((name) => [name, { kty: 'OKP', crv: 'Ed25519' }] as const),
+])
 
 /** Returns whether signatures of this algorithm can be verified here: never `none` or a symmetric one. */
 export function isSupportedAlgorithm(algorithm: unknown): algorithm is string {
@@ -204,19 +191,14 @@ function readHeader(
 ): SignatureHeader {
   const assert: Assert = createAssert(refuse)
   assert(token.length <= LENGTH_LIMIT, 'It is too long.')
-  assert(
-    token.split('.', 6).length === 3,
-    'It is no signed token in compact form (encrypted ones are not supported).',
-  )
+  const isCompact = token.split('.', 6).length === 3
+  assert(isCompact, 'It is no signed token in compact form (encrypted ones are not supported).')
   const header = decodeObject(token.slice(0, token.indexOf('.')))
   assert(header !== null, 'Its header is not readable.')
   const { alg, kid, typ } = header
   const name = typeof alg === 'string' && REGISTERED_ALGORITHM.test(alg) ? alg : 'an unknown algorithm'
-  assert(
-    isSupportedAlgorithm(alg),
-    `Its algorithm is ${name}, which this library does not accept.`,
-    'ID_TOKEN_ALGORITHM_UNSUPPORTED',
-  )
+  const unsupported = `Its algorithm is ${name}, which this library does not accept.`
+  assert(isSupportedAlgorithm(alg), unsupported, 'ID_TOKEN_ALGORITHM_UNSUPPORTED')
   const { messageEnd, names } = allowedAlgorithms(config, metadata)
   assert(names.includes(alg), `Its algorithm is ${name}, which ${messageEnd}.`, 'ID_TOKEN_ALGORITHM')
   assert(!('crit' in header) && !('b64' in header), 'It demands an extension that is not supported.')

@@ -30,7 +30,7 @@ export interface TokenEndpointRequest {
   readonly signal?: AbortSignal
 }
 
-const tokenTypes: ReadonlyMap<string, TokenResponse['tokenType']> = new Map([
+const tokenTypes: ReadonlyMap<string | undefined, TokenResponse['tokenType']> = new Map([
   ['bearer', 'Bearer'],
   ['dpop', 'DPoP'],
 ])
@@ -40,12 +40,10 @@ function read(response: ProviderResponse, mustBeBound: boolean): TokenResponse {
   if (!body) throw invalidResponse('It is not a JSON object.', response, 'RESPONSE_NOT_OAUTH')
   const accessToken = stringProperty(body, 'access_token')
   if (accessToken === undefined) throw invalidResponse('access_token is missing.', response)
-  const tokenType = tokenTypes.get(stringProperty(body, 'token_type')?.toLowerCase() ?? '')
+  const tokenType = tokenTypes.get(stringProperty(body, 'token_type')?.toLowerCase())
   if (!tokenType) throw invalidResponse('token_type is missing or neither Bearer nor DPoP.', response)
-  if (mustBeBound && tokenType !== 'DPoP') {
-    const detail = 'token_type is Bearer, although useDPoP is on.'
-    throw invalidResponse(detail, response, 'DPOP_NOT_ENABLED')
-  }
+  if (mustBeBound && tokenType !== 'DPoP')
+    throw invalidResponse('token_type is Bearer, although useDPoP is on.', response, 'DPOP_NOT_ENABLED')
   return { body, accessToken, tokenType }
 }
 
@@ -70,7 +68,7 @@ export async function requestTokens(
 /** Validated tokens of a token response. */
 export interface TokenGrant {
   readonly accessToken: string
-  readonly tokenType: 'Bearer' | 'DPoP'
+  readonly tokenType: TokenResponse['tokenType']
   /** Seconds since the epoch; always finite. */
   readonly expiresAt: number
   /** Granted scope, if the response contains it. */
@@ -169,9 +167,8 @@ function readCode(metadata: ServerMetadata, { callback }: CodeExchange): string 
   }
   const error = callback.get('error')
   if (error) {
-    throw new CallbackError('AUTHORIZATION_ERROR', {
-      cause: refusal({ error, description: callback.get('error_description') }),
-    })
+    const cause = refusal({ error, description: callback.get('error_description') })
+    throw new CallbackError('AUTHORIZATION_ERROR', { cause })
   }
   const code = callback.get('code')
   if (!code) throw new CallbackError('INVALID_CALLBACK', { detail: 'Parameter: code.' })
@@ -291,21 +288,12 @@ export async function refreshTokens(provider: Provider, request: RefreshRequest)
   return { ...toAccessGrant(response, now), ...(await acceptIdToken(provider, metadata, response, request)) }
 }
 
-/** Parameters that only the library sets. */
-const OWNED: ReadonlySet<string> = new Set([
-  'grant_type',
-  'subject_token',
-  'subject_token_type',
-  'actor_token',
-  'actor_token_type',
-  'audience',
-  'organization',
-  'scope',
-])
+/** Parameters that only the library sets. `client_*` belongs to client authentication. */
+const OWNED = /^(?:client_|(?:grant_type|(?:subject|actor)_token(?:_type)?|audience|organization|scope)$)/
 
-/** Returns whether a caller may add this parameter to a token exchange. `client_*` belongs to client authentication. */
+/** Returns whether a caller may add this parameter to a token exchange. */
 export function mayExchangeSet(name: string): boolean {
-  return !OWNED.has(name) && !name.startsWith('client_')
+  return !OWNED.test(name)
 }
 
 /** Names and values as sent; names may repeat (`resource`). */

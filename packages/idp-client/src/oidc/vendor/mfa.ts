@@ -6,6 +6,7 @@ import { defined } from '../../lib/defined.ts'
 import type { ProviderRequest } from '../call.ts'
 import { readResponse } from '../call.ts'
 import { clientCredentials } from '../client-auth.ts'
+import type { IdTokenChecks } from '../id-token.ts'
 import type { JsonObject } from '../json.ts'
 import { parseObjects, stringList, stringProperty } from '../json.ts'
 import type { Provider } from '../provider.ts'
@@ -60,9 +61,8 @@ function toChannel({ config }: Provider, wire: string | undefined): string | und
 function readAuthenticator(provider: Provider, entry: JsonObject, response: ProviderResponse): Authenticator {
   const id = stringProperty(entry, 'id')
   const authenticatorType = stringProperty(entry, 'authenticator_type')
-  if (id === undefined || authenticatorType === undefined) {
+  if (id === undefined || authenticatorType === undefined)
     throw invalidResponse('An entry has no id or no authenticator_type.', response)
-  }
   return defined({
     id,
     authenticatorType,
@@ -123,14 +123,12 @@ function readEnrollment(
   const recoveryCodes = codes.length > 0 ? codes : undefined
   if (request.type === 'otp') {
     const secret = stringProperty(body, 'secret')
-    if (secret === undefined || barcodeUri === undefined) {
+    if (secret === undefined || barcodeUri === undefined)
       throw invalidResponse('secret or barcode_uri is missing.', response)
-    }
     return defined({ authenticatorType: 'otp' as const, id, secret, barcodeUri, recoveryCodes })
   }
-  if (stringProperty(body, 'authenticator_type') !== 'oob') {
+  if (stringProperty(body, 'authenticator_type') !== 'oob')
     throw invalidResponse('authenticator_type is missing or not oob.', response)
-  }
   return defined({
     authenticatorType: 'oob' as const,
     id,
@@ -164,17 +162,13 @@ export async function associate(
   )
 }
 
-export interface FactorRequest {
+export interface FactorRequest extends Pick<IdTokenChecks, 'previous' | 'subject'> {
   /** The provider's own `mfa_token`, decrypted. */
   readonly mfaToken: string
   readonly proof: FactorProof
   /** Audience of the refused token request. */
   readonly audience?: string
   readonly scope?: string
-  /** Required `sub` of the ID token. */
-  readonly subject?: string
-  /** Claims of the session that the new ID token must agree with; absent if none are known. */
-  readonly previous?: JsonObject
 }
 
 export interface FactorGrant extends TokenGrant {
