@@ -70,9 +70,8 @@ function readStart(response: ProviderResponse): Started {
   const { auth_req_id: authReqId, expires_in: expiresIn, interval } = response.body ?? {}
   const seconds = Number(expiresIn)
   const pace = Number(interval)
-  if (typeof authReqId !== 'string' || authReqId === '' || !(seconds > 0)) {
+  if (typeof authReqId !== 'string' || authReqId === '' || !(seconds > 0))
     throw invalidResponse('auth_req_id or expires_in is missing.', response)
-  }
   return { authReqId, expiresIn: Math.min(seconds, LONGEST), interval: pace > 0 ? pace : INTERVAL }
 }
 
@@ -82,9 +81,8 @@ async function start(
   request: BackchannelRequest,
 ): Promise<Started> {
   const endpoint = 'backchannelAuthenticationEndpoint'
-  if (metadata[endpoint] === undefined && !metadata.unusable.has(toWireName(endpoint))) {
+  if (metadata[endpoint] === undefined && !metadata.unusable.has(toWireName(endpoint)))
     throw new BackchannelAuthenticationError('BACKCHANNEL_AUTHENTICATION_NOT_SUPPORTED_ERROR')
-  }
   return call(
     { provider, metadata, endpoint, ...defined({ signal: request.signal }) },
     ({ authentication, client, options, server }) =>

@@ -49,7 +49,7 @@ export function mayRequest(url: URL, allowInsecureRequests: boolean): boolean {
 
 /** Returns why a URL of the provider must not be used, or `null` if it may. */
 export function unusableReason(value: unknown, allowInsecureRequests: boolean): string | null {
-  if (typeof value !== 'string' || !URL.canParse(value)) return 'is no absolute URL'
+  if (typeof value !== 'string' || !URL.canParse(value)) return 'is not an absolute URL'
   const url = new URL(value)
   if (!mayRequest(url, allowInsecureRequests)) return 'is not https'
   if (url.username !== '' || url.password !== '') return 'contains credentials'
@@ -83,7 +83,7 @@ export function discoveryUrl({ url }: ProviderAddress): string {
 
 /** Describes how two URLs differ without quoting the provider's issuer, which is untrusted. */
 function describeDifference(issuer: unknown, configured: string): string {
-  if (typeof issuer !== 'string' || !URL.canParse(issuer)) return 'is missing or no URL'
+  if (typeof issuer !== 'string' || !URL.canParse(issuer)) return 'is missing or not a URL'
   const [theirs, ours] = [new URL(issuer), new URL(configured)]
   const trimmed = ({ pathname }: URL): string => pathname.replace(/\/$/, '')
   const parts = [
@@ -112,9 +112,8 @@ export function readMetadata(
   config: Pick<Config, 'allowInsecureRequests' | 'provider'>,
 ): ServerMetadata {
   const issuer = document['issuer']
-  if (typeof issuer !== 'string' || !config.provider.issuers.includes(issuer)) {
+  if (typeof issuer !== 'string' || !config.provider.issuers.includes(issuer))
     throw otherIssuer(issuer, config.provider)
-  }
   return defined({
     issuer,
     ...readEndpoints(document, config.allowInsecureRequests),

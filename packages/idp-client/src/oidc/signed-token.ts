@@ -192,7 +192,7 @@ function readHeader(
   const assert: Assert = createAssert(refuse)
   assert(token.length <= LENGTH_LIMIT, 'It is too long.')
   const isCompact = token.split('.', 6).length === 3
-  assert(isCompact, 'It is no signed token in compact form (encrypted ones are not supported).')
+  assert(isCompact, 'It is not a signed token in compact form (encrypted ones are not supported).')
   const header = decodeObject(token.slice(0, token.indexOf('.')))
   assert(header !== null, 'Its header is not readable.')
   const { alg, kid, typ } = header

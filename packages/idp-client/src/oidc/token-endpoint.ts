@@ -162,9 +162,8 @@ export interface CodeExchange {
  */
 function readCode(metadata: ServerMetadata, { callback }: CodeExchange): string {
   const issuer = callback.get('iss')
-  if (issuer === undefined ? metadata.issuerInCallback : issuer !== metadata.issuer) {
+  if (issuer === undefined ? metadata.issuerInCallback : issuer !== metadata.issuer)
     throw new CallbackError('ISSUER_MISMATCH')
-  }
   const error = callback.get('error')
   if (error) {
     const cause = refusal({ error, description: callback.get('error_description') })

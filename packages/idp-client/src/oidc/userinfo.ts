@@ -20,10 +20,8 @@ export type UserInfoClaims = JsonObject & { readonly sub: string }
  */
 function readClaims(response: ProviderResponse, subject: string): UserInfoClaims {
   const { body, mediaType } = response
-  if (mediaType === 'application/jwt') {
-    const detail = 'It is a signed UserInfo response, which is not supported.'
-    throw invalidResponse(detail, undefined, 'USERINFO_SIGNED')
-  }
+  const signed = 'It is a signed UserInfo response, which is not supported.'
+  if (mediaType === 'application/jwt') throw invalidResponse(signed, undefined, 'USERINFO_SIGNED')
   const sub = stringProperty(body, 'sub')
   if (!body || sub !== subject) throw invalidResponse('sub is not that of the ID token.', response)
   return { ...body, sub }

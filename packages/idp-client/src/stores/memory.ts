@@ -89,9 +89,8 @@ function liveSessions(sessions: Lru<string, StoredRecord>, clock: Clock) {
  */
 export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionDataStore> {
   const { clock = systemClock, maxSessions = MAX_SESSIONS, name = 'default' } = options
-  if (!Number.isSafeInteger(maxSessions) || maxSessions < 1) {
+  if (!Number.isSafeInteger(maxSessions) || maxSessions < 1)
     throw invalidStore('maxSessions of memoryStore has to be an integer above 0.')
-  }
   const { ended, leases, names, sessions } = getMemory(name, maxSessions)
   const live = liveSessions(sessions, clock)
 

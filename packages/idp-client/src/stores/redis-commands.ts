@@ -49,9 +49,8 @@ const toCommands = (send: RedisCommand): RedisCommands => ({
 /** @throws InvalidConfigurationError the client is not supported, or `wait` is not valid or needs another client */
 export function redisCommands(client: RedisClient, wait: ReplicaWait | undefined): AllRedisCommands {
   const isObject = typeof client === 'object' && client !== null
-  if (typeof client !== 'function' && !(isObject && ('call' in client || 'sendCommand' in client))) {
+  if (typeof client !== 'function' && !(isObject && ('call' in client || 'sendCommand' in client)))
     throw invalidStore('redisStore needs a client of redis or ioredis, or a function that sends a command.')
-  }
   const send = createSender(client)
   const commands = toCommands(send)
   return {
