@@ -18,7 +18,9 @@ describe('secret', () => {
   test('prints a value that is accepted as secret', async () => {
     const note = vi.fn()
     const printed = (await run(['secret'])).stdout
-    expect(resolveSecrets({}, { IDP_SECRET: printed }, note)).toEqual([printed.trim()])
+    expect(resolveSecrets({ options: {}, env: { IDP_SECRET: printed }, addIssue: note })).toEqual([
+      printed.trim(),
+    ])
     expect(note).not.toHaveBeenCalled()
   })
 })
@@ -30,7 +32,9 @@ describe('dpop-keys', () => {
     const env = parseEnv(stdout)
     expect(Object.keys(env).sort()).toEqual(['IDP_DPOP_PRIVATE_KEY', 'IDP_DPOP_PUBLIC_KEY'])
     const note = vi.fn()
-    expect(resolveDpop({ useDPoP: true }, env, note).keys).toMatchObject({ kind: 'pem' })
+    expect(resolveDpop({ options: { useDPoP: true }, env, addIssue: note }).keys).toMatchObject({
+      kind: 'pem',
+    })
     expect(note).not.toHaveBeenCalled()
     expect((await run(['dpop-keys'])).stdout).not.toBe(stdout)
   })

@@ -5,9 +5,14 @@ import type { AuthorizationParameters } from './options.ts'
 
 function resolveIt(given?: AuthorizationParameters, appBaseUrl: AppBaseUrl | null = { kind: 'inferred' }) {
   const problems: Problem[] = []
-  const value = resolveAuthorization({ authorizationParameters: given }, appBaseUrl, (kind, message) => {
-    problems.push({ kind, message })
-  })
+  const value = resolveAuthorization(
+    {
+      options: { authorizationParameters: given },
+      env: {},
+      addIssue: (kind, message) => problems.push({ kind, message }),
+    },
+    appBaseUrl,
+  )
   return { value, problems, parameters: Object.fromEntries(value.parameters) }
 }
 

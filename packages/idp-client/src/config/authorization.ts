@@ -2,8 +2,8 @@ import { defined } from '../lib/defined.ts'
 import { frozenMap } from '../lib/freeze.ts'
 import { toOrigins } from './base-url.ts'
 import type { AppBaseUrl, AuthorizationConfig, ScopeSetting } from './config.ts'
-import type { AuthorizationParameters, IdpClientOptions } from './options.ts'
-import type { AddIssue } from './readers.ts'
+import type { AuthorizationParameters } from './options.ts'
+import type { Source } from './readers.ts'
 import { invalid, readGroup, toField } from './readers.ts'
 
 export const defaultScope = 'openid profile email offline_access'
@@ -27,47 +27,37 @@ function hasOpenId(scope: string): boolean {
   return scope.split(/\s+/).includes('openid')
 }
 
-function parameter(name: string, given: unknown) {
-  return toField(`authorizationParameters.${name}`, given)
-}
+/** Reports an invalid parameter. */
+type Refuse = (name: string, what: string) => undefined
 
-function readParameter(name: string, given: unknown, addIssue: AddIssue): string | undefined {
+function readParameter(name: string, given: unknown, refuse: Refuse): string | undefined {
   if (given === undefined || given === null) return undefined
   if (typeof given === 'string') return given
-  return invalid(parameter(name, given), addIssue, 'must be a string or null')
+  return refuse(name, 'must be a string or null')
 }
 
-function resolveScope(given: unknown, audience: string | undefined, addIssue: AddIssue): ScopeSetting {
+function resolveScope(given: unknown, audience: string | undefined, refuse: Refuse): ScopeSetting {
   const fallback: ScopeSetting = { kind: 'default' }
-  const field = parameter('scope', given)
   if (given === undefined || given === null) return fallback
   if (typeof given === 'string') {
-    if (!hasOpenId(given)) invalid(field, addIssue, "must contain 'openid'")
+    if (!hasOpenId(given)) refuse('scope', "must contain 'openid'")
     return { kind: 'text', scope: given }
   }
   if (typeof given !== 'object' || Array.isArray(given)) {
-    invalid(
-      field,
-      addIssue,
-      'must be a space-delimited string, null, or a map from audience to such a string',
-    )
+    refuse('scope', 'must be a space-delimited string, null, or a map from audience to such a string')
     return fallback
   }
   const byAudience = new Map<string, string>()
   for (const [name, scope] of Object.entries(given)) {
     if (typeof scope === 'string') byAudience.set(name, scope)
-    else invalid(field, addIssue, 'is a map with an entry that is not a string')
+    else refuse('scope', 'is a map with an entry that is not a string')
   }
   if (audience === undefined) {
-    invalid(
-      field,
-      addIssue,
-      'is a map per audience, so authorizationParameters.audience must name the default one',
-    )
+    refuse('scope', 'is a map per audience, so authorizationParameters.audience must name the default one')
     return fallback
   }
   if (!hasOpenId(byAudience.get(audience) ?? defaultScope)) {
-    invalid(field, addIssue, "must contain 'openid' in the entry of authorizationParameters.audience")
+    refuse('scope', "must contain 'openid' in the entry of authorizationParameters.audience")
   }
   return { kind: 'map', byAudience: frozenMap(byAudience) }
 }
@@ -75,27 +65,26 @@ function resolveScope(given: unknown, audience: string | undefined, addIssue: Ad
 function resolveRedirectUri(
   given: unknown,
   appBaseUrl: AppBaseUrl | null,
-  addIssue: AddIssue,
+  refuse: Refuse,
 ): string | undefined {
-  const field = parameter('redirect_uri', given)
-  const uri = readParameter('redirect_uri', given, addIssue)
+  const uri = readParameter('redirect_uri', given, refuse)
   if (uri === undefined) return undefined
   if (!/^https?:\/\/[^\s\\#]+$/i.test(uri) || !URL.canParse(uri)) {
-    return invalid(field, addIssue, 'must be an absolute URL without fragment')
+    return refuse('redirect_uri', 'must be an absolute URL without fragment')
   }
   const origins = appBaseUrl ? toOrigins(appBaseUrl) : new Set()
   if (origins.size > 0 && !origins.has(new URL(uri).origin)) {
-    return invalid(field, addIssue, 'must have the origin of appBaseUrl, where the transaction cookie is')
+    return refuse('redirect_uri', 'must have the origin of appBaseUrl, where the transaction cookie is')
   }
   return uri
 }
 
-function resolveMaxAge(given: unknown, addIssue: AddIssue): number | undefined {
+function resolveMaxAge(given: unknown, refuse: Refuse): number | undefined {
   if (given === undefined || given === null) return undefined
   if ((typeof given === 'number' || typeof given === 'string') && /^\d{1,10}$/.test(String(given))) {
     return Number(given)
   }
-  return invalid(parameter('max_age', given), addIssue, 'must be an integer number of seconds, 0 or more')
+  return refuse('max_age', 'must be an integer number of seconds, 0 or more')
 }
 
 function toJson(value: object): string | undefined {
@@ -111,65 +100,41 @@ function isPlainList(value: object): boolean {
   return Array.isArray(value) && value.some((entry) => typeof entry !== 'object' || entry === null)
 }
 
-function wireText(name: string, given: unknown, addIssue: AddIssue): string | undefined {
-  switch (typeof given) {
-    case 'string':
-      return given
-    case 'number':
-    case 'boolean':
-    case 'bigint':
-      return String(given)
-    case 'object': {
-      if (given === null) return undefined
-      const text = isPlainList(given) ? undefined : toJson(given)
-      return (
-        text ?? invalid(parameter(name, given), addIssue, 'must be a string, or an object that JSON can hold')
-      )
-    }
-    case 'undefined':
-      return undefined
-    default:
-      return invalid(parameter(name, given), addIssue, 'must be a string')
-  }
+function wireText(name: string, given: unknown, refuse: Refuse): string | undefined {
+  if (given === undefined || given === null) return undefined
+  if (typeof given === 'string') return given
+  if (['number', 'boolean', 'bigint'].includes(typeof given)) return String(given)
+  if (typeof given !== 'object') return refuse(name, 'must be a string')
+  const text = isPlainList(given) ? undefined : toJson(given)
+  return text ?? refuse(name, 'must be a string, or an object that JSON can hold')
 }
 
-function resolveOthers(
-  given: Partial<AuthorizationParameters>,
-  addIssue: AddIssue,
-): ReadonlyMap<string, string> {
+function resolveOthers(given: Partial<AuthorizationParameters>, refuse: Refuse): ReadonlyMap<string, string> {
   const parameters = new Map<string, string>()
   for (const [name, value] of Object.entries(given)) {
     if (own.has(name) || isReservedParameter(name)) continue
-    const text = wireText(name, value, addIssue)
+    const text = wireText(name, value, refuse)
     if (text !== undefined) parameters.set(name, text)
   }
   const mode = parameters.get('response_mode')
   if (mode !== undefined && mode !== 'query' && mode !== 'form_post') {
-    invalid(
-      parameter('response_mode', mode),
-      addIssue,
-      "must be 'query' or 'form_post', which a server can read",
-    )
+    refuse('response_mode', "must be 'query' or 'form_post', which a server can read")
   }
   return frozenMap(parameters)
 }
 
 /** Resolves the parameters of every authorization request. Parameters that the library sets itself are dropped silently. */
-export function resolveAuthorization(
-  options: IdpClientOptions,
-  appBaseUrl: AppBaseUrl | null,
-  addIssue: AddIssue,
-): AuthorizationConfig {
-  const given = readGroup('authorizationParameters', options.authorizationParameters, addIssue)
-  const audience = readParameter('audience', given.audience, addIssue)
-  const redirectUri = resolveRedirectUri(given.redirect_uri, appBaseUrl, addIssue)
-  const maxAge = resolveMaxAge(given.max_age, addIssue)
+export function resolveAuthorization(source: Source, appBaseUrl: AppBaseUrl | null): AuthorizationConfig {
+  const given = readGroup('authorizationParameters', source.options.authorizationParameters, source)
+  const refuse: Refuse = (name, what) =>
+    invalid(toField(`authorizationParameters.${name}`, undefined, source), what)
+  const audience = readParameter('audience', given.audience, refuse)
   return defined({
     defaultScope,
-    scope: resolveScope(given.scope, audience, addIssue),
+    redirectUri: resolveRedirectUri(given.redirect_uri, appBaseUrl, refuse),
+    maxAge: resolveMaxAge(given.max_age, refuse),
+    scope: resolveScope(given.scope, audience, refuse),
     audience,
-    redirectUri,
-    maxAge,
-    parameters: resolveOthers(given, addIssue),
+    parameters: resolveOthers(given, refuse),
   })
 }

@@ -10,12 +10,8 @@ import type { IdpClientOptions } from './options.ts'
 function resolveIt(options: IdpClientOptions, env: Env = {}, basePath = '') {
   const problems: Problem[] = []
   const appBaseUrl = resolveAppBaseUrl(
-    options,
-    env,
+    { options, env, addIssue: (kind, message) => problems.push({ kind, message }) },
     { basePath, callback: '/auth/callback' },
-    (kind, message) => {
-      problems.push({ kind, message })
-    },
   )
   return { appBaseUrl, problems }
 }

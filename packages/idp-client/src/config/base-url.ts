@@ -1,10 +1,8 @@
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { RequestView } from '../http/exchange.ts'
 import type { AppBaseUrl, Config } from './config.ts'
-import type { Env } from './env.ts'
 import { parseHost, parseHttpUrl, toHint } from './http-url.ts'
-import type { IdpClientOptions } from './options.ts'
-import type { AddIssue, Field } from './readers.ts'
+import type { Field, Source } from './readers.ts'
 import { getField, invalid, isPresent, toName } from './readers.ts'
 
 const rule = 'must be a URL like https://app.example.com, without user name, query or fragment'
@@ -19,13 +17,9 @@ function parseEntry(value: unknown): Entry | null {
   return url && { origin: url.origin, url: `${url.origin}${url.pathname.replace(/\/+$/, '')}` }
 }
 
-function allowList(field: Field, given: readonly unknown[], addIssue: AddIssue): AppBaseUrl | null {
+function allowList(field: Field, given: readonly unknown[]): AppBaseUrl | null {
   if (given.length === 0) {
-    invalid(
-      field,
-      addIssue,
-      'is an empty list: name at least one URL, or leave it out to infer it from requests',
-    )
+    invalid(field, 'is an empty list: name at least one URL, or leave it out to infer it from requests')
     return null
   }
   const entries = new Map<string, Entry>()
@@ -33,12 +27,12 @@ function allowList(field: Field, given: readonly unknown[], addIssue: AddIssue):
     const entry = parseEntry(value)
     if (!entry) {
       const hint = toHint(value, 'each URL is an entry of its own')
-      invalid(field, addIssue, `has an entry that is not usable: each ${rule}${hint}`)
+      invalid(field, `has an entry that is not usable: each ${rule}${hint}`)
       return null
     }
     const same = entries.get(entry.origin)
     if (same && same.url !== entry.url) {
-      invalid(field, addIssue, 'names one origin with two paths; requests cannot tell them apart')
+      invalid(field, 'names one origin with two paths; requests cannot tell them apart')
       return null
     }
     entries.set(entry.origin, entry)
@@ -46,10 +40,10 @@ function allowList(field: Field, given: readonly unknown[], addIssue: AddIssue):
   return { kind: 'allow-list', entries: [...entries.values()] }
 }
 
-function fixed(field: Field, value: unknown, addIssue: AddIssue): AppBaseUrl | null {
+function fixed(field: Field, value: unknown): AppBaseUrl | null {
   const entry = parseEntry(value)
   if (entry) return { kind: 'static', url: entry.url }
-  invalid(field, addIssue, `${rule}${toHint(value, 'for several URLs pass an array')}`)
+  invalid(field, `${rule}${toHint(value, 'for several URLs pass an array')}`)
   return null
 }
 
@@ -76,18 +70,12 @@ interface AppPaths {
 }
 
 /** Null when a value is there but wrong: what depends on the base URL is then not judged. */
-export function resolveAppBaseUrl(
-  options: IdpClientOptions,
-  env: Env,
-  { basePath, callback }: AppPaths,
-  addIssue: AddIssue,
-): AppBaseUrl | null {
-  const field = getField('appBaseUrl', options, env)
-  const resolved = read(field, addIssue)
+export function resolveAppBaseUrl(source: Source, { basePath, callback }: AppPaths): AppBaseUrl | null {
+  const field = getField('appBaseUrl', source)
+  const resolved = read(field)
   if (resolved && toUrls(resolved).some((url) => new URL(url).pathname.endsWith(callback))) {
     invalid(
       field,
-      addIssue,
       `must be the URL of the application, not its callback URL: remove ${callback}, which is added to it`,
     )
     return null
@@ -95,7 +83,6 @@ export function resolveAppBaseUrl(
   if (resolved && basePath !== '' && toUrls(resolved).some((url) => new URL(url).pathname !== '/')) {
     invalid(
       field,
-      addIssue,
       'has a path although FRAMEWORK_PUBLIC_BASE_PATH (or the framework) gives the path as well: ' +
         `keep the path in one of them, best by naming only the origin in ${toName(field)}`,
     )
@@ -104,17 +91,16 @@ export function resolveAppBaseUrl(
   return resolved
 }
 
-function read(field: Field, addIssue: AddIssue): AppBaseUrl | null {
+function read(field: Field): AppBaseUrl | null {
   const { given, text } = field
-  if (Array.isArray(given)) return allowList(field, given, addIssue)
-  if (isPresent(given)) return fixed(field, given, addIssue)
+  if (Array.isArray(given)) return allowList(field, given)
+  if (isPresent(given)) return fixed(field, given)
   if (text === undefined) return { kind: 'inferred' }
-  if (!text.includes(',')) return fixed(field, text, addIssue)
+  if (!text.includes(',')) return fixed(field, text)
   const parts = text.split(',').map((part) => part.trim())
   return allowList(
     field,
     parts.filter((part) => part !== ''),
-    addIssue,
   )
 }
 

@@ -1,12 +1,10 @@
 import { isCryptoKey, signatureAlgorithms } from '../crypto/keys.ts'
 import { defined } from '../lib/defined.ts'
 import type { ClientAuth } from './config.ts'
-import type { Env } from './env.ts'
 import type { TextRow } from './option-rows.ts'
-import type { IdpClientOptions } from './options.ts'
 import type { KeyKind } from './pem.ts'
 import { detectKeyKind, pemFault, unescapePem } from './pem.ts'
-import type { AddIssue, Field } from './readers.ts'
+import type { Field, Source } from './readers.ts'
 import { getField, invalid, readOneOf, readText } from './readers.ts'
 
 /** Asymmetric algorithms only (RFC 7518, RFC 8037, RFC 9864): a shared secret signs nothing here. */
@@ -24,31 +22,27 @@ export const assertionAlgorithms: ReadonlySet<string> = new Set([
   'Ed25519',
 ])
 
-function resolveAlgorithm(field: Field<TextRow>, addIssue: AddIssue): string | undefined {
-  const algorithm = readText(field, addIssue)
+function resolveAlgorithm(field: Field<TextRow>): string | undefined {
+  const algorithm = readText(field)
   if (algorithm === undefined || assertionAlgorithms.has(algorithm)) return algorithm
-  return invalid(field, addIssue, `must be one of ${[...assertionAlgorithms].join(', ')}`)
+  return invalid(field, `must be one of ${[...assertionAlgorithms].join(', ')}`)
 }
 
-function resolveKey(options: IdpClientOptions, env: Env, addIssue: AddIssue): string | CryptoKey | undefined {
-  const given = options.clientAssertionSigningKey
-  const field = getField('clientAssertionSigningKey', options, env)
+function resolveKey(source: Source): string | CryptoKey | undefined {
+  const given = source.options.clientAssertionSigningKey
+  const field = getField('clientAssertionSigningKey', source)
   if (isCryptoKey(given)) {
     const signs = given.type === 'private' && given.usages.includes('sign')
     if (signs && signatureAlgorithms(given).length > 0) return given
-    return invalid(field, addIssue, "must be a private key with the usage 'sign' (RSA, ECDSA or Ed25519)")
+    return invalid(field, "must be a private key with the usage 'sign' (RSA, ECDSA or Ed25519)")
   }
-  const text = readText(field, addIssue)
+  const text = readText(field)
   if (text === undefined) return undefined
   const pem = unescapePem(text)
   const fault = pemFault(pem, 'PRIVATE KEY')
-  if (fault !== null) return invalid(field, addIssue, fault)
+  if (fault !== null) return invalid(field, fault)
   if (detectKeyKind(pem)) return pem
-  return invalid(
-    field,
-    addIssue,
-    'must hold an RSA, an elliptic curve (P-256, P-384, P-521) or an Ed25519 key',
-  )
+  return invalid(field, 'must hold an RSA, an elliptic curve (P-256, P-384, P-521) or an Ed25519 key')
 }
 
 const algorithmsOfKind: Record<KeyKind, readonly string[]> = {
@@ -66,34 +60,22 @@ function listAlgorithms(key: string | CryptoKey): readonly string[] {
   return kind ? algorithmsOfKind[kind] : []
 }
 
-function resolveAudience(
-  options: IdpClientOptions,
-  env: Env,
-  addIssue: AddIssue,
-): 'token_endpoint' | undefined {
-  const audience = readOneOf(getField('clientAssertionAudience', options, env), addIssue)
+function resolveAudience(source: Source): 'token_endpoint' | undefined {
+  const audience = readOneOf(getField('clientAssertionAudience', source))
   return audience === 'token_endpoint' ? audience : undefined
 }
 
 /** Resolves the options of `private_key_jwt` (RFC 7523); undefined without a usable key. */
-export function resolveAssertion(
-  options: IdpClientOptions,
-  env: Env,
-  addIssue: AddIssue,
-): ClientAuth | undefined {
-  const field = getField('clientAssertionSigningAlg', options, env)
-  const algorithm = resolveAlgorithm(field, addIssue)
-  const key = resolveKey(options, env, addIssue)
+export function resolveAssertion(source: Source): ClientAuth | undefined {
+  const field = getField('clientAssertionSigningAlg', source)
+  const algorithm = resolveAlgorithm(field)
+  const key = resolveKey(source)
   if (key === undefined) return undefined
   const names = listAlgorithms(key)
   if (algorithm !== undefined && !names.includes(algorithm)) {
-    return invalid(
-      field,
-      addIssue,
-      `does not fit clientAssertionSigningKey, which signs with ${names.join(', ')}`,
-    )
+    return invalid(field, `does not fit clientAssertionSigningKey, which signs with ${names.join(', ')}`)
   }
-  const keyId = readText(getField('clientAssertionSigningKeyId', options), addIssue)
-  const audience = resolveAudience(options, env, addIssue)
+  const keyId = readText(getField('clientAssertionSigningKeyId', source))
+  const audience = resolveAudience(source)
   return defined({ kind: 'assertion', key, algorithms: names, algorithm, keyId, audience })
 }

@@ -7,8 +7,10 @@ import type { IdpClientOptions } from './options.ts'
 
 function resolveIt(options: IdpClientOptions, env: Env = {}) {
   const problems: Problem[] = []
-  const auth = resolveClientAuth(options, env, (kind, message) => {
-    problems.push({ kind, message })
+  const auth = resolveClientAuth({
+    options,
+    env,
+    addIssue: (kind, message) => problems.push({ kind, message }),
   })
   return { auth, problems }
 }
@@ -301,13 +303,11 @@ describe('[B9] idTokenSignedResponseAlg', () => {
   function algorithms(given: unknown, variable?: string) {
     const problems: Problem[] = []
     const env = variable === undefined ? {} : { IDP_ID_TOKEN_SIGNED_RESPONSE_ALG: variable }
-    const names = resolveIdTokenAlgorithms(
-      { idTokenSignedResponseAlg: given as never },
+    const names = resolveIdTokenAlgorithms({
+      options: { idTokenSignedResponseAlg: given as never },
       env,
-      (kind, message) => {
-        problems.push({ kind, message })
-      },
-    )
+      addIssue: (kind, message) => problems.push({ kind, message }),
+    })
     return { names, problems }
   }
 

@@ -3,8 +3,8 @@ import { defined } from '../lib/defined.ts'
 import { isLoopback, toOrigins, toProtocols } from './base-url.ts'
 import type { AppBaseUrl, CookieSettings, Secure } from './config.ts'
 import type { ChoiceRow, FlagRow, TextRow, WithDefault } from './option-rows.ts'
-import type { AddIssue, Field } from './readers.ts'
-import { invalid, readFlag, readOneOf, readText, toName, withRow } from './readers.ts'
+import type { Field } from './readers.ts'
+import { invalid, notice, readFlag, readOneOf, readText, withRow } from './readers.ts'
 
 /** Settings that decide about cookies besides their own. */
 export interface CookieContext {
@@ -27,41 +27,34 @@ export interface CookieFields {
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
 
 /** A cookie name, or the beginning of one (RFC 6265bis section 4.1.1). */
-export function readCookieName(field: Field<WithDefault<TextRow>>, addIssue: AddIssue): string {
-  const name = readText(field, addIssue)
+export function readCookieName(field: Field<WithDefault<TextRow>>): string {
+  const name = readText(field)
   if (token.test(name)) return name
-  invalid(field, addIssue, "must be a cookie name: up to 128 letters, digits and !#$%&'*+-.^_`|~")
+  invalid(field, "must be a cookie name: up to 128 letters, digits and !#$%&'*+-.^_`|~")
   return field.row.default
 }
 
-function readPath(field: Field<WithDefault<TextRow>>, addIssue: AddIssue): string {
-  const path = readText(field, addIssue)
+function readPath(field: Field<WithDefault<TextRow>>): string {
+  const path = readText(field)
   if (/^\/[!-:<-~]{0,1000}$/.test(path)) return path
-  invalid(field, addIssue, 'must begin with / and contain neither ; nor blanks')
+  invalid(field, 'must begin with / and contain neither ; nor blanks')
   return field.row.default
 }
 
 const domainName =
   /^(?=.{1,253}$)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*$/
 
-function readDomain(
-  field: Field<TextRow> | undefined,
-  appBaseUrl: AppBaseUrl | null,
-  addIssue: AddIssue,
-): string | undefined {
-  const given = field && readText(field, addIssue)
+function readDomain(field: Field<TextRow> | undefined, appBaseUrl: AppBaseUrl | null): string | undefined {
+  const given = field && readText(field)
   if (!field || given === undefined) return undefined
   // A leading dot means nothing since RFC 6265; without it writing and deleting name the same domain.
   const domain = given.toLowerCase().replace(/^\./, '')
   if (!domainName.test(domain)) {
-    return invalid(field, addIssue, 'must be a host name like example.com, without protocol and port')
+    return invalid(field, 'must be a host name like example.com, without protocol and port')
   }
   const hosts = appBaseUrl ? [...toOrigins(appBaseUrl)].map((origin) => new URL(origin).hostname) : []
   if (hosts.some((host) => host !== domain && !host.endsWith(`.${domain}`))) {
-    addIssue(
-      'notice',
-      `${toName(field)} does not contain the host of appBaseUrl, so browsers will refuse the cookie.`,
-    )
+    notice(field, 'does not contain the host of appBaseUrl, so browsers will refuse the cookie')
   }
   return domain
 }
@@ -73,26 +66,17 @@ function demandForSecure(name: string, sameSite: SameSite): string | undefined {
   return sameSite === 'none' ? 'browsers take SameSite=None only when it is Secure' : undefined
 }
 
-function explicitlyInsecure(
-  fields: CookieFields,
-  around: CookieContext,
-  demand: string | undefined,
-  addIssue: AddIssue,
-): void {
+function explicitlyInsecure(fields: CookieFields, around: CookieContext, demand: string | undefined): void {
   const { appBaseUrl, production } = around
   if (demand) {
-    invalid(fields.secure, addIssue, `must not be false, because ${demand}`)
+    invalid(fields.secure, `must not be false, because ${demand}`)
   } else if (production && appBaseUrl?.kind === 'inferred') {
     invalid(
       fields.secure,
-      addIssue,
       'must not be false in production while the base URL is inferred: remove it, or set appBaseUrl (or APP_BASE_URL)',
     )
   } else if (appBaseUrl && toProtocols(appBaseUrl).has('https:')) {
-    addIssue(
-      'notice',
-      `${toName(fields.secure)} is false although appBaseUrl is https: cookies could leak over plain http.`,
-    )
+    notice(fields.secure, 'is false although appBaseUrl is https: cookies could leak over plain http')
   }
 }
 
@@ -105,75 +89,55 @@ export function isPlainHttp(appBaseUrl: AppBaseUrl | null): boolean {
   })
 }
 
-function resolveSecure(
-  fields: CookieFields,
-  around: CookieContext,
-  sameSite: SameSite,
-  addIssue: AddIssue,
-): Secure {
-  const explicit = readFlag(fields.secure, addIssue)
+function resolveSecure(fields: CookieFields, around: CookieContext, sameSite: SameSite): Secure {
+  const explicit = readFlag(fields.secure)
   const demand = demandForSecure(fields.name, sameSite)
   const { appBaseUrl, production } = around
   if (explicit === false) {
-    explicitlyInsecure(fields, around, demand, addIssue)
+    explicitlyInsecure(fields, around, demand)
     return false
   }
   if (explicit === true) {
     if (isPlainHttp(appBaseUrl)) {
-      addIssue(
-        'notice',
-        `${toName(fields.secure)} is true although appBaseUrl is http: browsers will refuse the cookie.`,
-      )
+      notice(fields.secure, 'is true although appBaseUrl is http: browsers will refuse the cookie')
     }
     return true
   }
   if (demand) {
     const plain = appBaseUrl !== null && toProtocols(appBaseUrl).has('http:')
     if (plain)
-      invalid(
-        fields.secure,
-        addIssue,
-        `cannot follow an appBaseUrl that is http, because ${demand}; use https`,
-      )
+      invalid(fields.secure, `cannot follow an appBaseUrl that is http, because ${demand}; use https`)
     return true
   }
   return production && appBaseUrl?.kind === 'inferred' ? true : 'from-base-url'
 }
 
-function resolveSameSite({ crossSitePost, sameSite }: CookieFields, addIssue: AddIssue): SameSite {
-  if (!crossSitePost) return readOneOf(sameSite, addIssue)
-  if (readOneOf(withRow(sameSite, { default: 'none' }), addIssue) !== 'none') {
-    invalid(
-      sameSite,
-      addIssue,
-      "must be 'none' (or left out) with response_mode 'form_post', which posts across sites",
-    )
+function resolveSameSite({ crossSitePost, sameSite }: CookieFields): SameSite {
+  if (!crossSitePost) return readOneOf(sameSite)
+  if (readOneOf(withRow(sameSite, { default: 'none' })) !== 'none') {
+    invalid(sameSite, "must be 'none' (or left out) with response_mode 'form_post', which posts across sites")
   }
   return 'none'
 }
 
-function refuseHostPrefix(fields: CookieFields, cookie: CookieSettings, addIssue: AddIssue): void {
+function refuseHostPrefix(fields: CookieFields, cookie: CookieSettings): void {
   if (!/^__host-/i.test(fields.name)) return
-  if (cookie.path !== '/') invalid(fields.path, addIssue, 'must be / for a cookie with a __Host- name')
+  if (cookie.path !== '/') invalid(fields.path, 'must be / for a cookie with a __Host- name')
   if (cookie.domain !== undefined && fields.domain) {
-    invalid(fields.domain, addIssue, 'must be left out for a cookie with a __Host- name')
+    invalid(fields.domain, 'must be left out for a cookie with a __Host- name')
   }
 }
 
 /** All attributes but name and lifetime; rejects contradictions, because browsers ignore such cookies silently. */
-export function resolveCookie(
-  fields: CookieFields,
-  around: CookieContext,
-  addIssue: AddIssue,
-): CookieSettings {
-  const sameSite = resolveSameSite(fields, addIssue)
-  const domain = readDomain(fields.domain, around.appBaseUrl, addIssue)
+export function resolveCookie(fields: CookieFields, around: CookieContext): CookieSettings {
+  const sameSite = resolveSameSite(fields)
+  const domain = readDomain(fields.domain, around.appBaseUrl)
   const cookie: CookieSettings = defined({
-    path: readPath(fields.path, addIssue),
+    path: readPath(fields.path),
     domain,
-    secure: resolveSecure(fields, around, sameSite, addIssue),
+    secure: resolveSecure(fields, around, sameSite),
     sameSite,
   })
-  refuseHostPrefix(fields, cookie, addIssue)
+  refuseHostPrefix(fields, cookie)
   return cookie
 }

@@ -7,9 +7,7 @@ import type { DpopKeyPair, DpopOptions, IdpClientOptions } from './options.ts'
 
 function resolveIt(options: IdpClientOptions, env: Env = {}) {
   const problems: Problem[] = []
-  const dpop = resolveDpop(options, env, (kind, message) => {
-    problems.push({ kind, message })
-  })
+  const dpop = resolveDpop({ options, env, addIssue: (kind, message) => problems.push({ kind, message }) })
   return { dpop, problems }
 }
 

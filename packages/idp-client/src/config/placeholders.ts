@@ -1,9 +1,8 @@
-import type { Env } from './env.ts'
 import { NOT_REPLACED } from './http-url.ts'
 import { optionRows } from './option-rows.ts'
 import type { IdpClientOptions } from './options.ts'
-import type { AddIssue, Field } from './readers.ts'
-import { getField, isGroup, isPresent, toName } from './readers.ts'
+import type { Field, Source } from './readers.ts'
+import { getField, isGroup, isPresent, notice, toName } from './readers.ts'
 import { printable } from './unknown-keys.ts'
 
 /** Texts of templates and of conversions of a missing value; none can be meant. */
@@ -60,22 +59,16 @@ function findParameters(parameters: unknown): readonly string[] {
  * Reports options and variables that hold a placeholder instead of a value, and returns them without those, which count as
  * missing.
  */
-export function withoutPlaceholders(
-  options: IdpClientOptions,
-  env: Env,
-  addIssue: AddIssue,
-): { readonly options: IdpClientOptions; readonly env: Env } {
-  const fields: readonly Field[] = textOptions.map((name) => getField(name, options, env))
+export function withoutPlaceholders(source: Source): Source {
+  const { addIssue, env, options } = source
+  const fields: readonly Field[] = textOptions.map((name) => getField(name, source))
   const found = fields.filter(isPlaceholder)
   for (const name of [...found.map(toName), ...findParameters(options.authorizationParameters)])
     addIssue('missing', `${name} is a placeholder that was not replaced, and counts as missing.`)
   for (const field of fields) {
     if (FILLED_IN.includes(field.option) && matches(toValue(field), FROM_EXAMPLE))
-      addIssue(
-        'notice',
-        `${toName(field)} looks like a placeholder of an example: replace it by your own value.`,
-      )
+      notice(field, 'looks like a placeholder of an example: replace it by your own value')
   }
   const names = found.map(toName)
-  return { options: without(options, names), env: without(env, names) }
+  return { options: without(options, names), env: without(env, names), addIssue }
 }

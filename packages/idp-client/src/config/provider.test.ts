@@ -7,9 +7,10 @@ import { resolveInsecure, resolveProvider } from './provider.ts'
 
 function resolveIt(options: IdpClientOptions, env: Env = {}, insecure = false) {
   const problems: Problem[] = []
-  const provider = resolveProvider(options, env, insecure, (kind, message) => {
-    problems.push({ kind, message })
-  })
+  const provider = resolveProvider(
+    { options, env, addIssue: (kind, message) => problems.push({ kind, message }) },
+    insecure,
+  )
   return { provider, problems }
 }
 
@@ -134,11 +135,12 @@ describe('allowInsecureRequests', () => {
   const run = (value: unknown, production: boolean) => {
     const problems: Problem[] = []
     const insecure = resolveInsecure(
-      { allowInsecureRequests: value as boolean },
-      production,
-      (kind, message) => {
-        problems.push({ kind, message })
+      {
+        options: { allowInsecureRequests: value as boolean },
+        env: {},
+        addIssue: (kind, message) => problems.push({ kind, message }),
       },
+      production,
     )
     return { insecure, problems }
   }

@@ -1,21 +1,16 @@
 import type { ProviderAddress } from './config.ts'
-import type { Env } from './env.ts'
 import { parseHttpUrl, toHint } from './http-url.ts'
-import type { IdpClientOptions } from './options.ts'
-import type { AddIssue } from './readers.ts'
-import { getField, invalid, isSet, readFlag, readText, waysToSet } from './readers.ts'
+import type { Source } from './readers.ts'
+import { getField, invalid, isSet, notice, readFlag, readText, waysToSet } from './readers.ts'
 
 /**
  * Plain http to the provider: never in production, which is reported, because the option would seem to work.
  */
-export function resolveInsecure(options: IdpClientOptions, production: boolean, addIssue: AddIssue): boolean {
-  const wanted = readFlag(getField('allowInsecureRequests', options), addIssue)
-  if (wanted && production) {
-    addIssue(
-      'notice',
-      'allowInsecureRequests has no effect in production: requests to the provider must use https.',
-    )
-  }
+export function resolveInsecure(source: Source, production: boolean): boolean {
+  const field = getField('allowInsecureRequests', source)
+  const wanted = readFlag(field)
+  if (wanted && production)
+    notice(field, 'has no effect in production: requests to the provider must use https')
   return wanted && !production
 }
 
@@ -32,37 +27,27 @@ function toAddress(url: URL): ProviderAddress {
   return { url: `${url.origin}${path}`, issuers: [`${url.origin}${url.pathname}`] }
 }
 
-export function resolveProvider(
-  options: IdpClientOptions,
-  env: Env,
-  allowInsecureRequests: boolean,
-  addIssue: AddIssue,
-): ProviderAddress | undefined {
-  const field = getField('domain', options, env)
-  const given = readText(field, addIssue)
+export function resolveProvider(source: Source, allowInsecureRequests: boolean): ProviderAddress | undefined {
+  const field = getField('domain', source)
+  const given = readText(field)
   if (given === undefined) {
     if (!isSet(field))
-      addIssue('missing', `domain is missing: ${waysToSet(field)} to the host of the provider.`)
+      source.addIssue('missing', `domain is missing: ${waysToSet(field)} to the host of the provider.`)
     return undefined
   }
   const url = parseDomain(given)
   if (!url) {
     const hint = toHint(given, 'a client has one provider, so no list')
-    return invalid(field, addIssue, `must be a host (tenant.example.com), host:port, or an https URL${hint}`)
+    return invalid(field, `must be a host (tenant.example.com), host:port, or an https URL${hint}`)
   }
   if (url.pathname.includes('/.well-known/')) {
     return invalid(
       field,
-      addIssue,
       'must name the issuer, not its discovery document: drop /.well-known/ and what follows',
     )
   }
   if (url.protocol === 'http:' && !allowInsecureRequests) {
-    return invalid(
-      field,
-      addIssue,
-      'must use https; outside production allowInsecureRequests: true permits http',
-    )
+    return invalid(field, 'must use https; outside production allowInsecureRequests: true permits http')
   }
   return toAddress(url)
 }

@@ -6,7 +6,6 @@ import type {
   FlagRow,
   NumberRow,
   OptionPath,
-  OptionRow,
   OtherRow,
   PathOf,
   TextRow,
@@ -18,6 +17,13 @@ import type { IdpClientOptions } from './options.ts'
 /** Adds a problem. The message never contains a value of the configuration. */
 export type AddIssue = (kind: ProblemKind, message: string, remedy?: Remedy) => void
 
+/** Options and variables, and where their mistakes go. */
+export interface Source {
+  readonly options: IdpClientOptions
+  readonly env: Env
+  readonly addIssue: AddIssue
+}
+
 /** One option: its row, its given value, and the value of its variable, if it has one. */
 export interface Field<Row = unknown> {
   /** Path as the documentation writes it: `session.cookie.path`. */
@@ -26,17 +32,24 @@ export interface Field<Row = unknown> {
   readonly variable: VariableName | null
   readonly text: string | undefined
   readonly row: Row
+  readonly addIssue: AddIssue
 }
 
 /** Returns a field without a row: one parameter of an open group, or a variable without an option. */
-export function toField(option: string, given: unknown, env?: Env, variable?: VariableName): Field {
+export function toField(
+  option: string,
+  given: unknown,
+  { addIssue, env }: Source,
+  variable?: VariableName,
+): Field {
   return {
     option,
     // Trimmed like variables: a value from a file ends with a line break.
     given: typeof given === 'string' ? given.trim() : given,
     variable: variable ?? null,
-    text: variable ? env?.[variable]?.trim() || undefined : undefined,
+    text: variable ? env[variable]?.trim() || undefined : undefined,
     row: undefined,
+    addIssue,
   }
 }
 
@@ -51,22 +64,14 @@ function valueAt(options: IdpClientOptions, path: string): unknown {
     .reduce<unknown>((value, key) => (isGroup(value) ? Reflect.get(value, key) : undefined), options)
 }
 
-type WithVariable = PathOf<{ readonly variable: VariableName }>
-type RowAt<Path extends OptionPath> = (typeof optionRows)[Path]
-
-/** Returns the field of an option. `env` may be omitted only for options without a variable. */
-export function getField<Path extends Exclude<OptionPath, WithVariable>>(
-  path: Path,
-  options: IdpClientOptions,
-): Field<RowAt<Path>>
+/** Returns the field of an option. */
 export function getField<Path extends OptionPath>(
   path: Path,
-  options: IdpClientOptions,
-  env: Env,
-): Field<RowAt<Path>>
-export function getField(path: OptionPath, options: IdpClientOptions, env?: Env): Field<OptionRow> {
-  const row: OptionRow = optionRows[path]
-  return { ...toField(path, valueAt(options, path), env, row.variable), row }
+  source: Source,
+): Field<(typeof optionRows)[Path]> {
+  const row = optionRows[path]
+  const variable = 'variable' in row ? row.variable : undefined
+  return { ...toField(path, valueAt(source.options, path), source, variable), row }
 }
 
 /** Returns the field with changes of its row, which depend on another option. */
@@ -104,18 +109,23 @@ export function wrongKind(field: Field): 'wrong-option' | 'wrong-variable' {
 }
 
 /** Adds the problem of an invalid value. `what` completes the sentence after the name: "must be a boolean". */
-export function invalid(field: Field, addIssue: AddIssue, what: string): undefined {
-  addIssue(wrongKind(field), `${toName(field)} ${what}.`)
+export function invalid(field: Field, what: string): undefined {
+  field.addIssue(wrongKind(field), `${toName(field)} ${what}.`)
   return undefined
 }
 
-export function readText(field: Field<WithDefault<TextRow>>, addIssue: AddIssue): string
-export function readText(field: Field<TextRow | OtherRow>, addIssue: AddIssue): string | undefined
-export function readText(field: Field<TextRow | OtherRow>, addIssue: AddIssue): string | undefined {
+/** Adds a notice about an option that is set, in the same form. */
+export function notice(field: Field, what: string): void {
+  field.addIssue('notice', `${toName(field)} ${what}.`)
+}
+
+export function readText(field: Field<WithDefault<TextRow>>): string
+export function readText(field: Field<TextRow | OtherRow>): string | undefined
+export function readText(field: Field<TextRow | OtherRow>): string | undefined {
   const fallback = 'default' in field.row ? field.row.default : undefined
   if (!isPresent(field.given)) return field.text ?? fallback
   if (typeof field.given === 'string') return field.given
-  return invalid(field, addIssue, 'must be a string') ?? fallback
+  return invalid(field, 'must be a string') ?? fallback
 }
 
 /** Converts a value to a boolean, if it is one: `true` or `false` as an option, also `1` or `0` as a variable. */
@@ -124,12 +134,12 @@ function toFlag({ given, text = '' }: Field): unknown {
   return /^(true|1)$/i.test(text) || (/^(false|0)$/i.test(text) ? false : undefined)
 }
 
-export function readFlag(field: Field<WithDefault<FlagRow>>, addIssue: AddIssue): boolean
-export function readFlag(field: Field<FlagRow>, addIssue: AddIssue): boolean | undefined
-export function readFlag(field: Field<FlagRow>, addIssue: AddIssue): boolean | undefined {
+export function readFlag(field: Field<WithDefault<FlagRow>>): boolean
+export function readFlag(field: Field<FlagRow>): boolean | undefined
+export function readFlag(field: Field<FlagRow>): boolean | undefined {
   const flag = toFlag(field)
   if (typeof flag === 'boolean') return flag
-  if (isSet(field)) invalid(field, addIssue, 'must be true or false')
+  if (isSet(field)) invalid(field, 'must be true or false')
   return field.row.default
 }
 
@@ -141,22 +151,22 @@ function asNumber(field: Field): unknown {
 }
 
 /** Returns an integer within the range of the row. Truncates fractions, because cookies and token requests use integers. */
-export function readNumber(field: Field<NumberRow>, addIssue: AddIssue): number {
+export function readNumber(field: Field<NumberRow>): number {
   const { default: fallback, max, min, unit } = field.row
   const value = asNumber(field)
   if (!isPresent(value)) return fallback
   if (typeof value === 'number' && value >= min && value <= max) return Math.trunc(value)
-  return invalid(field, addIssue, `must be a number of ${unit} from ${min} to ${max}`) ?? fallback
+  return invalid(field, `must be a number of ${unit} from ${min} to ${max}`) ?? fallback
 }
 
-export function readOneOf<T extends string>(field: Field<WithDefault<ChoiceRow<T>>>, addIssue: AddIssue): T
-export function readOneOf<T extends string>(field: Field<ChoiceRow<T>>, addIssue: AddIssue): T | undefined
-export function readOneOf<T extends string>(field: Field<ChoiceRow<T>>, addIssue: AddIssue): T | undefined {
+export function readOneOf<T extends string>(field: Field<WithDefault<ChoiceRow<T>>>): T
+export function readOneOf<T extends string>(field: Field<ChoiceRow<T>>): T | undefined
+export function readOneOf<T extends string>(field: Field<ChoiceRow<T>>): T | undefined {
   const { default: fallback, values } = field.row
   const value = isPresent(field.given) ? field.given : field.text?.toLowerCase()
   const found = values.find((entry) => entry === value)
   if (found === undefined && isSet(field)) {
-    invalid(field, addIssue, `must be one of ${values.map((entry) => `'${entry}'`).join(', ')}`)
+    invalid(field, `must be one of ${values.map((entry) => `'${entry}'`).join(', ')}`)
   }
   return found ?? fallback
 }
@@ -165,20 +175,20 @@ export function readOneOf<T extends string>(field: Field<ChoiceRow<T>>, addIssue
 export function readFunction<T extends (...parameters: never[]) => unknown>(
   option: PathOf<{ readonly kind: 'function' }>,
   given: T | undefined,
-  addIssue: AddIssue,
+  source: Source,
 ): T | undefined {
   if (!isPresent(given)) return undefined
-  return typeof given === 'function' ? given : invalid(toField(option, given), addIssue, 'must be a function')
+  return typeof given === 'function' ? given : invalid(toField(option, given, source), 'must be a function')
 }
 
 /** Returns the properties of an object; empty, with a problem, for any other value. */
 export function readGroup<T extends object>(
   option: string,
   given: T | undefined,
-  addIssue: AddIssue,
+  source: Source,
 ): Partial<T> {
   if (!isPresent(given)) return {}
   if (isGroup(given)) return given
-  invalid(toField(option, given), addIssue, 'must be an object')
+  invalid(toField(option, given, source), 'must be an object')
   return {}
 }

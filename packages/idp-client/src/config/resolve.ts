@@ -16,7 +16,7 @@ import type { IdpClientOptions } from './options.ts'
 import { customClock, customFetch } from './options.ts'
 import { withoutPlaceholders } from './placeholders.ts'
 import { resolveInsecure, resolveProvider } from './provider.ts'
-import type { AddIssue } from './readers.ts'
+import type { AddIssue, Source } from './readers.ts'
 import {
   getField,
   invalid,
@@ -41,14 +41,15 @@ interface BaseSettings {
   readonly appBaseUrl: AppBaseUrl | null
 }
 
-function resolveBaseSettings(options: IdpClientOptions, env: Env, addIssue: AddIssue): BaseSettings {
+function resolveBaseSettings(source: Source): BaseSettings {
+  const { env, options } = source
   const production = env.NODE_ENV === 'production'
   // Otherwise browsers may reach this deployment without a proxy.
   const development = isDevelopment(env.NODE_ENV)
-  const basePath = resolveBasePath(env, addIssue)
-  const routes = resolveRoutes(options, env, basePath, addIssue)
-  const appBaseUrl = resolveAppBaseUrl(options, env, { basePath, callback: routes.routes.callback }, addIssue)
-  const clock: Clock = readFunction('[customClock]', options[customClock], addIssue) ?? systemClock
+  const basePath = resolveBasePath(source)
+  const routes = resolveRoutes(source, basePath)
+  const appBaseUrl = resolveAppBaseUrl(source, { basePath, callback: routes.routes.callback })
+  const clock: Clock = readFunction('[customClock]', options[customClock], source) ?? systemClock
   const trustByDefault = development || appBaseUrl?.kind === 'allow-list'
   const settings: Settings = {
     production,
@@ -56,48 +57,44 @@ function resolveBaseSettings(options: IdpClientOptions, env: Env, addIssue: AddI
     ...routes,
     basePath,
     origins: appBaseUrl ? [...toOrigins(appBaseUrl)] : [],
-    trustProxy: readFlag(getField('trustProxy', options), addIssue) ?? trustByDefault,
+    trustProxy: readFlag(getField('trustProxy', source)) ?? trustByDefault,
     noContentProfileResponseWhenUnauthenticated: readFlag(
-      getField('noContentProfileResponseWhenUnauthenticated', options),
-      addIssue,
+      getField('noContentProfileResponseWhenUnauthenticated', source),
     ),
     clock,
-    log: createLog(readFunction('logger', options.logger, addIssue), development),
+    log: createLog(readFunction('logger', options.logger, source), development),
   }
   return { settings, appBaseUrl }
 }
 
-function resolveClientId(options: IdpClientOptions, env: Env, addIssue: AddIssue): string | undefined {
-  const field = getField('clientId', options, env)
-  const clientId = readText(field, addIssue)
+function resolveClientId(source: Source): string | undefined {
+  const field = getField('clientId', source)
+  const clientId = readText(field)
   if (clientId === undefined && !isPresent(field.given)) {
-    addIssue('missing', `clientId is missing: ${waysToSet(field)}.`)
+    source.addIssue('missing', `clientId is missing: ${waysToSet(field)}.`)
   }
   return clientId
 }
 
-function resolveReturnPath(options: IdpClientOptions, addIssue: AddIssue): string {
-  const field = getField('signInReturnToPath', options)
-  const path = readText(field, addIssue)
+function resolveReturnPath(source: Source): string {
+  const field = getField('signInReturnToPath', source)
+  const path = readText(field)
   const base = 'http://path.invalid'
   const url = /^\/(?![/\\])/.test(path) && URL.canParse(path, base) ? new URL(path, base) : null
   const target = url && url.origin === base ? url.pathname + url.search + url.hash : '//'
   if (!target.startsWith('//')) return target
-  invalid(field, addIssue, 'must be a path of the application that begins with one slash')
+  invalid(field, 'must be a path of the application that begins with one slash')
   return field.row.default
 }
 
 const CROSS_SITE_PARAMETERS: readonly unknown[] = ['audience', 'scope'] satisfies CrossSiteLoginParameter[]
 
-function resolveCrossSiteParameters(
-  options: IdpClientOptions,
-  addIssue: AddIssue,
-): readonly CrossSiteLoginParameter[] {
-  const field = getField('crossSiteLoginParameters', options)
+function resolveCrossSiteParameters(source: Source): readonly CrossSiteLoginParameter[] {
+  const field = getField('crossSiteLoginParameters', source)
   const names: readonly unknown[] = isPresent(field.given) ? [field.given].flat() : []
   const isKnown = (name: unknown): name is CrossSiteLoginParameter => CROSS_SITE_PARAMETERS.includes(name)
   if (names.every(isKnown)) return Object.freeze([...names])
-  return invalid(field, addIssue, "must be 'audience', 'scope' or an array of them") ?? []
+  return invalid(field, "must be 'audience', 'scope' or an array of them") ?? []
 }
 
 /**
@@ -108,11 +105,11 @@ function defaultFetch(): typeof globalThis.fetch {
   return processWide('cache:default-fetch/1', () => (input, init) => globalThis.fetch(input, init))
 }
 
-function resolveHooks(options: IdpClientOptions, addIssue: AddIssue): Config['hooks'] {
-  const beforeSessionSaved = readFunction('beforeSessionSaved', options.beforeSessionSaved, addIssue)
-  const onCallback = readFunction('onCallback', options.onCallback, addIssue)
+function resolveHooks(source: Source): Config['hooks'] {
+  const beforeSessionSaved = readFunction('beforeSessionSaved', source.options.beforeSessionSaved, source)
+  const onCallback = readFunction('onCallback', source.options.onCallback, source)
   if (onCallback && onCallback.length > 1) {
-    addIssue(
+    source.addIssue(
       'notice',
       `onCallback takes one argument, but this one has ${onCallback.length}: write onCallback({ error, session, returnTo }), ` +
         'since the others are always undefined.',
@@ -122,29 +119,6 @@ function resolveHooks(options: IdpClientOptions, addIssue: AddIssue): Config['ho
   return defined({ beforeSessionSaved, onCallback })
 }
 
-type Limits = Pick<Config, 'httpTimeout' | 'tokenRefreshBuffer' | 'mfaTokenTtl' | 'sessionLockTimeout'>
-
-function resolveLimits(options: IdpClientOptions, env: Env, addIssue: AddIssue): Limits {
-  const httpTimeout = readNumber(getField('httpTimeout', options), addIssue)
-  return {
-    httpTimeout,
-    sessionLockTimeout: resolveLockTimeout(options, httpTimeout, addIssue),
-    tokenRefreshBuffer: readNumber(getField('tokenRefreshBuffer', options), addIssue),
-    mfaTokenTtl: readNumber(getField('mfaTokenTtl', options, env), addIssue),
-  }
-}
-
-type Required = 'provider' | 'clientId' | 'clientAuth' | 'secrets'
-
-function resolveRequired(options: IdpClientOptions, env: Env, allowInsecure: boolean, addIssue: AddIssue) {
-  return {
-    provider: resolveProvider(options, env, allowInsecure, addIssue),
-    clientId: resolveClientId(options, env, addIssue),
-    secrets: resolveSecrets(options, env, addIssue),
-    clientAuth: resolveClientAuth(options, env, addIssue),
-  } satisfies { [Key in Required]: Config[Key] | undefined }
-}
-
 const NOTHING_SET =
   'None of the required variables is set: was the file that sets them (.env) loaded? Node.js loads it with ' +
   '--env-file=.env, and not every framework loads it for the server.'
@@ -152,71 +126,69 @@ const NOTHING_SET =
 const REQUIRED = ['domain', 'clientId', 'clientSecret', 'clientAssertionSigningKey', 'secret'] as const
 
 /** Returns whether neither options nor variables have anything that is required. */
-function hasNothing(options: IdpClientOptions, env: Env): boolean {
-  return REQUIRED.every((name) => !isSet(getField(name, options, env)))
+function hasNothing(source: Source): boolean {
+  return REQUIRED.every((name) => !isSet(getField(name, source)))
 }
 
 /** Resolves all options that are not required, so that their mistakes are reported even if a required one is missing. */
-function resolveRest(
-  options: IdpClientOptions,
-  env: Env,
-  { settings, appBaseUrl }: BaseSettings,
-  addIssue: AddIssue,
-) {
-  const authorization = resolveAuthorization(options, appBaseUrl, addIssue)
+function resolveRest(source: Source, { settings, appBaseUrl }: BaseSettings) {
+  const authorization = resolveAuthorization(source, appBaseUrl)
   const context = { production: settings.production, appBaseUrl }
-  const session = resolveSession(options, env, context, addIssue)
+  const session = resolveSession(source, context)
   const crossSitePost = authorization.parameters.get('response_mode') === 'form_post'
-  const sessionStore = resolveSessionStore(options, addIssue)
-  const idTokenAlgorithms = resolveIdTokenAlgorithms(options, env, addIssue)
-  const configuredFetch = readFunction('[customFetch]', options[customFetch], addIssue)
+  const sessionStore = resolveSessionStore(source)
+  const idTokenAlgorithms = resolveIdTokenAlgorithms(source)
+  const httpTimeout = readNumber(getField('httpTimeout', source))
+  const configuredFetch = readFunction('[customFetch]', source.options[customFetch], source)
   return defined({
     authorization,
     session,
-    transaction: resolveTransaction(
-      options,
-      { ...context, sessionCookieName: session.cookie.name, crossSitePost },
-      addIssue,
-    ),
+    transaction: resolveTransaction(source, {
+      ...context,
+      sessionCookieName: session.cookie.name,
+      crossSitePost,
+    }),
     sessionStore,
     idTokenAlgorithms,
-    crossSiteLoginParameters: resolveCrossSiteParameters(options, addIssue),
-    signInReturnToPath: resolveReturnPath(options, addIssue),
-    logoutStrategy: readOneOf(getField('logoutStrategy', options), addIssue),
-    includeIdTokenHint: readFlag(getField('includeIdTokenHintInOIDCLogoutUrl', options), addIssue),
-    pushedAuthorizationRequests: readFlag(getField('pushedAuthorizationRequests', options), addIssue),
-    fetchUserInfo: readFlag(getField('fetchUserInfo', options), addIssue),
-    telemetry: readFlag(getField('enableTelemetry', options), addIssue),
-    processLasts: readFlag(getField('processLasts', options), addIssue),
-    hooks: resolveHooks(options, addIssue),
-    ...resolveLimits(options, env, addIssue),
-    dpop: resolveDpop(options, env, addIssue),
+    crossSiteLoginParameters: resolveCrossSiteParameters(source),
+    signInReturnToPath: resolveReturnPath(source),
+    logoutStrategy: readOneOf(getField('logoutStrategy', source)),
+    includeIdTokenHint: readFlag(getField('includeIdTokenHintInOIDCLogoutUrl', source)),
+    pushedAuthorizationRequests: readFlag(getField('pushedAuthorizationRequests', source)),
+    fetchUserInfo: readFlag(getField('fetchUserInfo', source)),
+    telemetry: readFlag(getField('enableTelemetry', source)),
+    processLasts: readFlag(getField('processLasts', source)),
+    hooks: resolveHooks(source),
+    httpTimeout,
+    sessionLockTimeout: resolveLockTimeout(source, httpTimeout),
+    tokenRefreshBuffer: readNumber(getField('tokenRefreshBuffer', source)),
+    mfaTokenTtl: readNumber(getField('mfaTokenTtl', source)),
+    dpop: resolveDpop(source),
     fetch: configuredFetch ?? defaultFetch(),
-    vendor: resolveVendor(options, addIssue),
-  }) satisfies Omit<Config, keyof Settings | Required | 'appBaseUrl' | 'allowInsecureRequests'>
+    vendor: resolveVendor(source),
+  })
 }
 
 /**
  * Resolves options and variables to settings and configuration. Reads nothing else and does no I/O. Never throws: returns
  * every mistake as a problem. The order is option, variable, default.
  */
-export function resolve(given: IdpClientOptions, givenEnv: Env): Resolved {
+export function resolve(givenOptions: IdpClientOptions, env: Env): Resolved {
   const problems: Problem[] = []
   const addIssue: AddIssue = (kind, message, remedy) => problems.push(defined({ kind, message, remedy }))
-  const givenOptions: IdpClientOptions = readGroup('options', given, addIssue)
-  checkKeys(givenOptions, addIssue)
-  if (hasNothing(givenOptions, givenEnv)) addIssue('missing', NOTHING_SET)
-  const { options, env } = withoutPlaceholders(givenOptions, givenEnv, addIssue)
-  const base = resolveBaseSettings(options, env, addIssue)
+  const given: Source = { options: {}, env, addIssue }
+  const options: IdpClientOptions = readGroup('options', givenOptions, given)
+  checkKeys(options, given)
+  if (hasNothing({ ...given, options })) addIssue('missing', NOTHING_SET)
+  const source = withoutPlaceholders({ ...given, options })
+  const base = resolveBaseSettings(source)
   const { settings, appBaseUrl } = base
-  const allowInsecureRequests = resolveInsecure(options, settings.production, addIssue)
-  const { provider, clientId, clientAuth, secrets } = resolveRequired(
-    options,
-    env,
-    allowInsecureRequests,
-    addIssue,
-  )
-  const rest = resolveRest(options, env, base, addIssue)
+  const allowInsecureRequests = resolveInsecure(source, settings.production)
+  const provider = resolveProvider(source, allowInsecureRequests)
+  const clientId = resolveClientId(source)
+  const secrets = resolveSecrets(source)
+  const clientAuth = resolveClientAuth(source)
+  const rest = resolveRest(source, base)
   noteOutOfReach(base, rest, addIssue)
   const usable = problems.every(({ kind }) => kind === 'notice')
   const config: Config | null =

@@ -6,16 +6,19 @@ import { resolveBasePath, resolveRoutes } from './routes.ts'
 
 function resolveIt(options: IdpClientOptions, env: Env = {}, basePath = '') {
   const problems: Problem[] = []
-  const table = resolveRoutes(options, env, basePath, (kind, message) => {
-    problems.push({ kind, message })
-  })
+  const table = resolveRoutes(
+    { options, env, addIssue: (kind, message) => problems.push({ kind, message }) },
+    basePath,
+  )
   return { ...table, problems }
 }
 
 function basePath(env: Env) {
   const problems: Problem[] = []
-  const path = resolveBasePath(env, (kind, message) => {
-    problems.push({ kind, message })
+  const path = resolveBasePath({
+    options: {},
+    env,
+    addIssue: (kind, message) => problems.push({ kind, message }),
   })
   return { path, problems }
 }

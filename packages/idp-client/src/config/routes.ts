@@ -1,21 +1,19 @@
 import { frozenSet } from '../lib/freeze.ts'
 import type { RouteKey, RoutePaths } from './config.ts'
-import type { Env } from './env.ts'
 import { toHostVariable } from './env.ts'
 import type { TextRow, WithDefault } from './option-rows.ts'
 import { optionRows } from './option-rows.ts'
-import type { IdpClientOptions } from './options.ts'
-import type { AddIssue, Field } from './readers.ts'
+import type { Field, Source } from './readers.ts'
 import {
   getField,
   invalid,
   isPresent,
   isSet,
+  notice,
   readFlag,
   readText,
   toField,
   toName,
-  wrongKind,
 } from './readers.ts'
 
 const routeKeys = Object.keys(optionRows).flatMap((path) =>
@@ -26,14 +24,14 @@ const routeKeys = Object.keys(optionRows).flatMap((path) =>
  * Returns a field with its public variable. Bundlers inline the host's spelling (`NEXT_PUBLIC_*`) into pages, but not ours:
  * two different values would mount a route at a path that the browser does not request.
  */
-function withHostVariable<Row>(field: Field<Row>, env: Env, addIssue: AddIssue): Field<Row> {
+function withHostVariable<Row>(field: Field<Row>, source: Source): Field<Row> {
   const variable = field.variable ? toHostVariable(field.variable) : undefined
   if (!variable || isPresent(field.given)) return field
-  const { text } = toField(field.option, undefined, env, variable)
+  const { text } = toField(field.option, undefined, source, variable)
   if (text === undefined) return field
   if (field.text === undefined) return { ...field, variable, text }
   if (field.text !== text) {
-    addIssue(
+    field.addIssue(
       'wrong-variable',
       `${field.variable} and ${variable} have different values; give both the same, or set only one.`,
     )
@@ -52,10 +50,10 @@ function plainPath(text: string): string | null {
   return URL.canParse(rooted, 'http://path.invalid') ? new URL(rooted, 'http://path.invalid').pathname : null
 }
 
-function readPath(field: Field<WithDefault<TextRow>>, addIssue: AddIssue): string {
-  const path = plainPath(readText(field, addIssue))
+function readPath(field: Field<WithDefault<TextRow>>): string {
+  const path = plainPath(readText(field))
   if (path !== null && path !== '/') return path
-  invalid(field, addIssue, 'must be a path like /auth/name, without origin, query, fragment or dot segments')
+  invalid(field, 'must be a path like /auth/name, without origin, query, fragment or dot segments')
   return field.row.default
 }
 
@@ -64,7 +62,7 @@ export interface RouteTable {
   readonly disabledRoutes: ReadonlySet<RouteKey>
 }
 
-function refuseDuplicates(fields: ReadonlyMap<RouteKey, Field>, table: RouteTable, addIssue: AddIssue): void {
+function refuseDuplicates(fields: ReadonlyMap<RouteKey, Field>, table: RouteTable): void {
   const owners = new Map<string, Field>()
   for (const [key, field] of fields) {
     if (table.disabledRoutes.has(key)) continue
@@ -75,7 +73,7 @@ function refuseDuplicates(fields: ReadonlyMap<RouteKey, Field>, table: RouteTabl
       continue
     }
     const byVariable = [other, field].every(({ given }) => !isPresent(given))
-    addIssue(
+    field.addIssue(
       byVariable ? 'wrong-variable' : 'wrong-option',
       `${toName(other)} and ${toName(field)} name the same path; every route needs its own.`,
     )
@@ -85,38 +83,33 @@ function refuseDuplicates(fields: ReadonlyMap<RouteKey, Field>, table: RouteTabl
 /**
  * Option → variable → default, per route. Disabled routes keep their path, so that they can be recognized.
  */
-export function resolveRoutes(
-  options: IdpClientOptions,
-  env: Env,
-  basePath: string,
-  addIssue: AddIssue,
-): RouteTable {
+export function resolveRoutes(source: Source, basePath: string): RouteTable {
   const fields = new Map<RouteKey, Field>()
   const routes: Partial<Record<RouteKey, string>> = {}
   for (const key of routeKeys) {
-    const field = withHostVariable(getField(`routes.${key}`, options, env), env, addIssue)
+    const field = withHostVariable(getField(`routes.${key}`, source), source)
     fields.set(key, field)
-    const resolved = readPath(field, addIssue)
+    const resolved = readPath(field)
     if (basePath !== '' && isSet(field) && resolved.startsWith(`${basePath}/`)) {
-      addIssue('notice', `${toName(field)} begins with the base path, which is put in front of it once more.`)
+      notice(field, 'begins with the base path, which is put in front of it once more')
     }
     routes[key] = resolved
   }
   const disabled: RouteKey[] = []
-  if (!readFlag(getField('enableAccessTokenEndpoint', options), addIssue)) disabled.push('accessToken')
-  if (!readFlag(getField('enableConnectAccountEndpoint', options), addIssue)) disabled.push('connectAccount')
+  if (!readFlag(getField('enableAccessTokenEndpoint', source))) disabled.push('accessToken')
+  if (!readFlag(getField('enableConnectAccountEndpoint', source))) disabled.push('connectAccount')
   const table = { routes: routes as RoutePaths, disabledRoutes: frozenSet(disabled) }
-  refuseDuplicates(fields, table, addIssue)
+  refuseDuplicates(fields, table)
   return table
 }
 
 /** `''` or `/path`; there is no option, since the host's build has to know it as well. */
-export function resolveBasePath(env: Env, addIssue: AddIssue): string {
+export function resolveBasePath(source: Source): string {
   const name = 'FRAMEWORK_PUBLIC_BASE_PATH'
-  const field = withHostVariable(toField(name, undefined, env, name), env, addIssue)
+  const field = withHostVariable(toField(name, undefined, source, name), source)
   if (field.text === undefined) return ''
   const path = plainPath(field.text)
   if (path !== null) return path === '/' ? '' : path
-  addIssue(wrongKind(field), `${toName(field)} must be a path like /docs, without origin, query or fragment.`)
+  invalid(field, 'must be a path like /docs, without origin, query or fragment')
   return ''
 }

@@ -6,8 +6,10 @@ import { resolveSecrets } from './secrets.ts'
 
 function resolveIt(options: IdpClientOptions, env: Env = {}) {
   const problems: Problem[] = []
-  const secrets = resolveSecrets(options, env, (kind, message) => {
-    problems.push({ kind, message })
+  const secrets = resolveSecrets({
+    options,
+    env,
+    addIssue: (kind, message) => problems.push({ kind, message }),
   })
   return { secrets, problems }
 }

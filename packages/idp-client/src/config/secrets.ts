@@ -1,6 +1,4 @@
-import type { Env } from './env.ts'
-import type { IdpClientOptions } from './options.ts'
-import type { AddIssue, Field } from './readers.ts'
+import type { Field, Source } from './readers.ts'
 import { getField, invalid, isPresent, toName, waysToSet } from './readers.ts'
 
 const shortest = 32
@@ -24,18 +22,14 @@ function candidates(field: Field): readonly unknown[] {
 const fix = "'npx idp-client secret' prints one (64 hexadecimal digits)"
 
 /** The cookie secrets, newest first. A weak one counts as missing: nothing is ever encrypted with it. */
-export function resolveSecrets(
-  options: IdpClientOptions,
-  env: Env,
-  addIssue: AddIssue,
-): readonly [string, ...string[]] | undefined {
-  const field = getField('secret', options, env)
+export function resolveSecrets(source: Source): readonly [string, ...string[]] | undefined {
+  const field = getField('secret', source)
   const secrets: string[] = []
   for (const given of candidates(field)) {
-    if (typeof given !== 'string') return invalid(field, addIssue, 'must be a string or a list of strings')
+    if (typeof given !== 'string') return invalid(field, 'must be a string or a list of strings')
     const candidate = given.trim()
     if (isWeak(candidate)) {
-      addIssue(
+      source.addIssue(
         'missing',
         `${toName(field)} is too weak and counts as missing: use at least ${shortest} characters that are not all the same; ` +
           `${fix}.`,
@@ -46,6 +40,6 @@ export function resolveSecrets(
   }
   const [first, ...others] = secrets
   if (first !== undefined) return [first, ...others]
-  addIssue('missing', `secret is missing: ${waysToSet(field)}; ${fix}.`)
+  source.addIssue('missing', `secret is missing: ${waysToSet(field)}; ${fix}.`)
   return undefined
 }

@@ -30,7 +30,7 @@ function session(
   env: Env = {},
   around: CookieContext = development,
 ) {
-  return collect((addIssue) => resolveSession({ session: given }, env, around, addIssue))
+  return collect((addIssue) => resolveSession({ options: { session: given }, env, addIssue }, around))
 }
 
 function transaction(
@@ -40,7 +40,10 @@ function transaction(
 ) {
   const surroundings = { ...development, sessionCookieName: '__session', crossSitePost: false, ...around }
   return collect((addIssue) =>
-    resolveTransaction({ ...options, transactionCookie: given }, surroundings, addIssue),
+    resolveTransaction(
+      { options: { ...options, transactionCookie: given }, env: {}, addIssue },
+      surroundings,
+    ),
   )
 }
 
@@ -363,7 +366,9 @@ describe('session store', () => {
     delete: async () => undefined,
   }
   const resolveIt = (given: unknown) =>
-    collect((addIssue) => resolveSessionStore({ sessionStore: given as SessionDataStore }, addIssue))
+    collect((addIssue) =>
+      resolveSessionStore({ options: { sessionStore: given as SessionDataStore }, env: {}, addIssue }),
+    )
 
   test('requires three functions only', () => {
     expect(resolveIt(store)).toEqual({ value: store, problems: [] })

@@ -1,49 +1,42 @@
 import type { SessionConfig, TransactionConfig } from './config.ts'
 import type { CookieContext } from './cookies.ts'
 import { isPlainHttp, readCookieName, resolveCookie } from './cookies.ts'
-import type { Env } from './env.ts'
 import type { NumberRow } from './option-rows.ts'
-import type { IdpClientOptions, SessionDataStore } from './options.ts'
-import type { AddIssue, Field } from './readers.ts'
-import { getField, invalid, isPresent, readFlag, readNumber, toField, withRow } from './readers.ts'
+import type { SessionDataStore } from './options.ts'
+import type { Field, Source } from './readers.ts'
+import { getField, invalid, isPresent, notice, readFlag, readNumber, toField, withRow } from './readers.ts'
 
 const CLEAR_TEXT =
   'appBaseUrl (APP_BASE_URL) is http in production: the session cookie is sent in clear text, so that others on the network ' +
   'can use it. Serve https. If the network itself protects the connection, session.cookie.secure: false ' +
   '(IDP_COOKIE_SECURE=false) turns this notice off.'
 
-export function resolveSession(
-  options: IdpClientOptions,
-  env: Env,
-  around: CookieContext,
-  addIssue: AddIssue,
-): SessionConfig {
-  const name = readCookieName(getField('session.cookie.name', options), addIssue)
-  const rolling = readFlag(getField('session.rolling', options), addIssue)
-  const inactivity: Field<NumberRow> = getField('session.inactivityDuration', options)
+export function resolveSession(source: Source, around: CookieContext): SessionConfig {
+  const name = readCookieName(getField('session.cookie.name', source))
+  const rolling = readFlag(getField('session.rolling', source))
+  const inactivity: Field<NumberRow> = getField('session.inactivityDuration', source)
   const cookie = resolveCookie(
     {
       name,
-      secure: getField('session.cookie.secure', options, env),
-      sameSite: getField('session.cookie.sameSite', options, env),
-      path: getField('session.cookie.path', options, env),
-      domain: getField('session.cookie.domain', options, env),
+      secure: getField('session.cookie.secure', source),
+      sameSite: getField('session.cookie.sameSite', source),
+      path: getField('session.cookie.path', source),
+      domain: getField('session.cookie.domain', source),
     },
     around,
-    addIssue,
   )
   if (around.production && cookie.secure === 'from-base-url' && isPlainHttp(around.appBaseUrl))
-    addIssue('notice', CLEAR_TEXT)
+    source.addIssue('notice', CLEAR_TEXT)
   return {
     rolling,
-    absoluteDuration: readNumber(getField('session.absoluteDuration', options), addIssue),
+    absoluteDuration: readNumber(getField('session.absoluteDuration', source)),
     // Without rolling it does not count.
-    inactivityDuration: readNumber(rolling ? inactivity : withRow(inactivity, { min: 0 }), addIssue),
+    inactivityDuration: readNumber(rolling ? inactivity : withRow(inactivity, { min: 0 })),
     cookie: {
       ...cookie,
       name,
-      transient: readFlag(getField('session.cookie.transient', options, env), addIssue),
-      maxBytes: readNumber(getField('session.cookie.maxBytes', options), addIssue),
+      transient: readFlag(getField('session.cookie.transient', source)),
+      maxBytes: readNumber(getField('session.cookie.maxBytes', source)),
     },
   }
 }
@@ -54,37 +47,31 @@ interface TransactionSurroundings extends CookieContext {
   readonly crossSitePost: boolean
 }
 
-export function resolveTransaction(
-  options: IdpClientOptions,
-  around: TransactionSurroundings,
-  addIssue: AddIssue,
-): TransactionConfig {
-  const prefixField = getField('transactionCookie.prefix', options)
-  const prefix = readCookieName(prefixField, addIssue)
+export function resolveTransaction(source: Source, around: TransactionSurroundings): TransactionConfig {
+  const prefixField = getField('transactionCookie.prefix', source)
+  const prefix = readCookieName(prefixField)
   const { sessionCookieName } = around
   if (sessionCookieName.startsWith(prefix) || prefix.startsWith(`${sessionCookieName}__`)) {
     invalid(
       prefixField,
-      addIssue,
       'must not be what session.cookie.name begins with, nor begin with that and two underscores, since logout clears all such cookies',
     )
   }
   return {
-    parallel: readFlag(getField('enableParallelTransactions', options), addIssue),
+    parallel: readFlag(getField('enableParallelTransactions', source)),
     cookie: {
       ...resolveCookie(
         {
           name: prefix,
-          secure: getField('transactionCookie.secure', options),
-          sameSite: getField('transactionCookie.sameSite', options),
-          path: getField('transactionCookie.path', options),
+          secure: getField('transactionCookie.secure', source),
+          sameSite: getField('transactionCookie.sameSite', source),
+          path: getField('transactionCookie.path', source),
           crossSitePost: around.crossSitePost,
         },
         around,
-        addIssue,
       ),
       prefix,
-      maxAge: readNumber(getField('transactionCookie.maxAge', options), addIssue),
+      maxAge: readNumber(getField('transactionCookie.maxAge', source)),
     },
   }
 }
@@ -95,20 +82,16 @@ function longestRefresh(httpTimeout: number): number {
 }
 
 /** How long a session may be locked: not shorter than a refresh, or a second process would use its refresh token. */
-export function resolveLockTimeout(
-  options: IdpClientOptions,
-  httpTimeout: number,
-  addIssue: AddIssue,
-): number {
-  const field: Field<NumberRow> = getField('sessionLockTimeout', options)
+export function resolveLockTimeout(source: Source, httpTimeout: number): number {
+  const field: Field<NumberRow> = getField('sessionLockTimeout', source)
   const needed = longestRefresh(httpTimeout)
   const fallback = Math.max(field.row.default, needed)
-  const timeout = readNumber(withRow(field, { default: fallback }), addIssue)
+  const timeout = readNumber(withRow(field, { default: fallback }))
   if (timeout < needed) {
-    addIssue(
-      'notice',
-      `sessionLockTimeout is too short: with this httpTimeout a refresh may take ${needed} ms, and when the lock ends ` +
-        'before that, another process uses the same refresh token.',
+    notice(
+      field,
+      `is too short: with this httpTimeout a refresh may take ${needed} ms, and when the lock ends before that, another ` +
+        'process uses the same refresh token',
     )
   }
   return timeout
@@ -134,20 +117,13 @@ function toHint(given: unknown): string {
 }
 
 /** Checks the shape only; a store is the application's object and is never copied or frozen. */
-export function resolveSessionStore(
-  options: IdpClientOptions,
-  addIssue: AddIssue,
-): SessionDataStore | undefined {
-  const store = options.sessionStore
+export function resolveSessionStore(source: Source): SessionDataStore | undefined {
+  const store = source.options.sessionStore
   if (!isPresent(store) || store === undefined) return undefined
-  const field = toField('sessionStore', store)
+  const field = toField('sessionStore', store, source)
   if (typeof store !== 'object' || required.some((name) => typeof store[name] !== 'function')) {
-    return invalid(
-      field,
-      addIssue,
-      `must be an object with the functions get, set and delete${toHint(store)}`,
-    )
+    return invalid(field, `must be an object with the functions get, set and delete${toHint(store)}`)
   }
   const wrong = optional.find((name) => store[name] !== undefined && typeof store[name] !== 'function')
-  return wrong ? invalid(field, addIssue, `has a member ${wrong} that is no function`) : store
+  return wrong ? invalid(field, `has a member ${wrong} that is no function`) : store
 }

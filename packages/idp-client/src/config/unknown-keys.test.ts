@@ -5,9 +5,7 @@ import { checkKeys, optionPaths } from './unknown-keys.ts'
 
 function messages(options: object): string[] {
   const problems: Problem[] = []
-  checkKeys(options, (kind, message) => {
-    problems.push({ kind, message })
-  })
+  checkKeys(options, { options: {}, env: {}, addIssue: (kind, message) => problems.push({ kind, message }) })
   expect(problems.every(({ kind }) => kind === 'notice')).toBe(true)
   return problems.map(({ message }) => message)
 }
@@ -89,9 +87,7 @@ test('a group that is not an object is invalid at any depth; a missing one is va
     transactionCookie: null,
     dpopKeyPair: undefined,
   }
-  checkKeys(options, (kind, message) => {
-    problems.push({ kind, message })
-  })
+  checkKeys(options, { options: {}, env: {}, addIssue: (kind, message) => problems.push({ kind, message }) })
   expect(problems).toEqual([
     { kind: 'wrong-option', message: 'routes must be an object.' },
     { kind: 'wrong-option', message: 'session.cookie must be an object.' },

@@ -1,7 +1,7 @@
 import { editDistance } from '../lib/edit-distance.ts'
 import type { OptionRow } from './option-rows.ts'
 import { optionRows } from './option-rows.ts'
-import type { AddIssue } from './readers.ts'
+import type { Source } from './readers.ts'
 import { readGroup } from './readers.ts'
 
 const rows: Readonly<Record<string, OptionRow>> = optionRows
@@ -69,16 +69,19 @@ function hintTo(meant: string): string {
  * Reports every unknown option, since a misspelt one would silently have no effect, and every group that is not an
  * object, whose properties then count as left out.
  */
-export function checkKeys(given: object, addIssue: AddIssue, prefix = ''): void {
+export function checkKeys(given: object, source: Source, prefix = ''): void {
   for (const [key, value] of Object.entries(given)) {
     const path = prefix + key
     // A key with a dot is no path: only nested objects are read.
     if (key.includes('.') || !optionPaths.includes(path)) {
       const name = printable.test(key) ? path : `A key in ${prefix || 'the options'}`
       const meant = suggestion(path, prefix)
-      addIssue('notice', `${name} is not a known option and has no effect.${meant ? hintTo(meant) : ''}`)
+      source.addIssue(
+        'notice',
+        `${name} is not a known option and has no effect.${meant ? hintTo(meant) : ''}`,
+      )
     } else if (rows[path]?.kind === 'group') {
-      checkKeys(readGroup(path, value, addIssue), addIssue, `${path}.`)
+      checkKeys(readGroup(path, value, source), source, `${path}.`)
     }
   }
 }

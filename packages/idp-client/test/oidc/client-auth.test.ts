@@ -27,8 +27,12 @@ const clientOf = (clientAuth: ClientAuth) => providerOf(op.issuer, { clientAuth 
 /** As the options say it. */
 function assertion(key: string | CryptoKey, further: IdpClientOptions = {}): ClientAuth {
   const options = { clientAssertionSigningKey: key, ...further }
-  const auth = resolveClientAuth(options, {}, (_kind, message) => {
-    throw new Error(message)
+  const auth = resolveClientAuth({
+    options,
+    env: {},
+    addIssue: (_kind, message) => {
+      throw new Error(message)
+    },
   })
   if (!auth) throw new Error('nothing was resolved')
   return auth
