@@ -14,7 +14,7 @@ import { moveAuthTime } from './extensions/session-auth-time.ts'
 import { v2Logout } from './extensions/v2-logout.ts'
 import { interact } from './interaction.ts'
 import { isLoopbackHost } from './loopback.ts'
-import { engineAnswer } from './oidc/inject.ts'
+import { engineResponse } from './oidc/inject.ts'
 import type { ProviderState } from './oidc/state.ts'
 import { devPage } from './pages/dev.ts'
 import { send, sendFaulty } from './wire/deliver.ts'
@@ -22,14 +22,14 @@ import type { Endpoint } from './wire/endpoints.ts'
 import { DEV_PATH, PATHS, toEndpoint, toOriginEndpoint } from './wire/endpoints.ts'
 import { readFailure } from './wire/failure.ts'
 import type { Fault, Rules } from './wire/faults.ts'
-import type { Answer, Call } from './wire/message.ts'
+import type { BufferedResponse, Call } from './wire/message.ts'
 import {
   getPath,
-  jsonAnswer,
+  jsonResponse,
   parseForm,
   parseJson,
   readCall,
-  redirectAnswer,
+  redirectResponse,
   withBody,
 } from './wire/message.ts'
 import type { RequestLog } from './wire/request-log.ts'
@@ -56,22 +56,22 @@ export async function handle(
   try {
     setDate()
     const received = await readCall(request)
-    if (!received) return send(response, jsonAnswer(413, { error: 'request_too_large' }))
-    if (!isForUs(received)) return send(response, jsonAnswer(421, { error: 'foreign_host' }))
+    if (!received) return send(response, jsonResponse(413, { error: 'request_too_large' }))
+    if (!isForUs(received)) return send(response, jsonResponse(421, { error: 'foreign_host' }))
     // The endpoints in the metadata are built from the Host header; there is one right value for it.
     const host = new URL(state.issuer).host
     const call: Call = { ...received, headers: { ...received.headers, host } }
     const endpoint = locate(state, call)
     const entry = front.log.add(call, endpoint, state.clock.milliseconds())
-    const produce = async (): Promise<Answer> => {
-      const real = await state.clock.run(() => answerTo(front, endpoint, call))
-      const answer = withWrongSecretError(state, endpoint, call, real)
-      const failure = readFailure(answer)
-      Object.assign(entry, { status: answer.status, ...(failure ? { failure } : {}) })
+    const produce = async (): Promise<BufferedResponse> => {
+      const real = await state.clock.run(() => respondTo(front, endpoint, call))
+      const buffered = withWrongSecretError(state, endpoint, call, real)
+      const failure = readFailure(buffered)
+      Object.assign(entry, { status: buffered.status, ...(failure ? { failure } : {}) })
       const error = failure ? ` ${failure.error}: ${failure.reason}` : ''
-      state.log(`${call.method} ${getPath(call)} ${answer.status}${error}`)
+      state.log(`${call.method} ${getPath(call)} ${buffered.status}${error}`)
       setDate()
-      return front.rewrites.apply(answer, entry)
+      return front.rewrites.apply(buffered, entry)
     }
     const fault = front.faults.take(entry)
     if (!fault) return send(response, await produce())
@@ -80,7 +80,7 @@ export async function handle(
   } catch (error) {
     state.log(`failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
     if (response.headersSent) response.destroy()
-    else send(response, jsonAnswer(500, { error: 'server_error' }))
+    else send(response, jsonResponse(500, { error: 'server_error' }))
   }
 }
 
@@ -104,7 +104,7 @@ function isBelow(state: ProviderState, path: string): boolean {
   return path === state.mountPath || path.startsWith(`${state.mountPath}/`)
 }
 
-async function answerTo(front: Front, endpoint: Endpoint, received: Call): Promise<Answer> {
+async function respondTo(front: Front, endpoint: Endpoint, received: Call): Promise<BufferedResponse> {
   const { state } = front
   const refused = refusedMethod(state, endpoint, received)
   if (refused) return refused
@@ -133,77 +133,81 @@ async function answerTo(front: Front, endpoint: Endpoint, received: Call): Promi
         refusedAudience(state, call) ??
         refusedOfflineAccess(state, call) ??
         refusedReuse(state, call) ??
-        engineAnswer(state, call)
+        engineResponse(state, call)
       )
     case 'discovery':
-      return withoutOfflineAccess(state, await engineAnswer(state, call))
+      return withoutOfflineAccess(state, await engineResponse(state, call))
     case 'userinfo':
-      return (await apiUserinfo(state, call)) ?? engineAnswer(state, call)
+      return (await apiUserinfo(state, call)) ?? engineResponse(state, call)
     case 'backchannelAuthentication':
-      return withInterval(state, await engineAnswer(state, call))
+      return withInterval(state, await engineResponse(state, call))
     case 'authorize':
     case 'endSession':
-      return confirmLogout(state, call, await engineAnswer(state, call))
+      return confirmLogout(state, call, await engineResponse(state, call))
     case 'other': {
       const path = getPath(call)
-      if (path === '/' || path === state.mountPath) return redirectAnswer(`${state.mountPath}${DEV_PATH}`)
+      if (path === '/' || path === state.mountPath) return redirectResponse(`${state.mountPath}${DEV_PATH}`)
       if (path === '/favicon.ico') return { status: 204, headers: {}, body: Buffer.alloc(0) }
-      return jsonAnswer(404, { error: 'not_found' })
+      return jsonResponse(404, { error: 'not_found' })
     }
     default:
-      return engineAnswer(state, call)
+      return engineResponse(state, call)
   }
 }
 
 /** oidc-provider consumes the refresh token before it looks at the target; a wrong one must not cost it. */
-function refusedAudience(state: ProviderState, call: Call): Answer | undefined {
+function refusedAudience(state: ProviderState, call: Call): BufferedResponse | undefined {
   const form = parseForm(call)
   const audience = form.get('audience') ?? form.get('resource')
   if (!audience || state.apis.find(audience)) return undefined
-  return jsonAnswer(400, {
+  return jsonResponse(400, {
     error: 'invalid_target',
     error_description: describeUnknownAudience(state.apis),
   })
 }
 
 /** Refuses a used refresh token like a provider that rotates without looking for reuse: its successors stay good. */
-function refusedReuse({ settings, store }: ProviderState, call: Call): Answer | undefined {
+function refusedReuse({ settings, store }: ProviderState, call: Call): BufferedResponse | undefined {
   const form = parseForm(call)
   if (settings.revokeOnReuse || form.get('grant_type') !== 'refresh_token') return undefined
   if (store.find('RefreshToken', form.get('refresh_token') ?? '')?.consumed === undefined) return undefined
-  return jsonAnswer(400, { error: 'invalid_grant', error_description: 'refresh token already used' })
+  return jsonResponse(400, { error: 'invalid_grant', error_description: 'refresh token already used' })
 }
 
-function withInterval(state: ProviderState, answer: Answer): Answer {
-  const body = parseJson(answer)
-  if (answer.status !== 200 || !body) return answer
-  return withBody(answer, JSON.stringify({ ...body, interval: state.settings.cibaInterval }))
+function withInterval(state: ProviderState, response: BufferedResponse): BufferedResponse {
+  const body = parseJson(response)
+  if (response.status !== 200 || !body) return response
+  return withBody(response, JSON.stringify({ ...body, interval: state.settings.cibaInterval }))
 }
 
 /**
  * oidc-provider asks for confirmation with a form, both at logout and when another user signs in over an
  * existing session. Hosted providers do not ask; the form is sent right here.
  */
-async function confirmLogout(state: ProviderState, call: Call, answer: Answer): Promise<Answer> {
-  const html = answer.status === 200 ? answer.body.toString('utf8') : ''
+async function confirmLogout(
+  state: ProviderState,
+  call: Call,
+  response: BufferedResponse,
+): Promise<BufferedResponse> {
+  const html = response.status === 200 ? response.body.toString('utf8') : ''
   const secret = /name="xsrf" value="([^"]+)"/.exec(html)?.[1]
-  if (secret === undefined || !html.includes(`${PATHS.endSession}/confirm"`)) return answer
-  return engineAnswer(state, {
+  if (secret === undefined || !html.includes(`${PATHS.endSession}/confirm"`)) return response
+  return engineResponse(state, {
     ...call,
     method: 'POST',
     url: `${state.mountPath}${PATHS.endSession}/confirm`,
     headers: {
       ...call.headers,
-      cookie: mergedCookies(call, answer),
+      cookie: mergedCookies(call, response),
       'content-type': 'application/x-www-form-urlencoded',
     },
     body: Buffer.from(new URLSearchParams({ xsrf: secret, logout: 'yes' }).toString()),
   })
 }
 
-function mergedCookies(call: Call, answer: Answer): string {
+function mergedCookies(call: Call, response: BufferedResponse): string {
   const pairs = new Map<string, string>()
-  const set = [answer.headers['set-cookie'] ?? []].flat().map((line) => String(line).split(';', 1)[0] ?? '')
+  const set = [response.headers['set-cookie'] ?? []].flat().map((line) => String(line).split(';', 1)[0] ?? '')
   for (const pair of [...(call.headers.cookie ?? '').split(/; */), ...set]) {
     const [name, ...value] = pair.split('=')
     if (name) pairs.set(name, value.join('='))

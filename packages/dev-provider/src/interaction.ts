@@ -8,13 +8,13 @@ import { inject, noteFailure } from './oidc/inject.ts'
 import type { ProviderState } from './oidc/state.ts'
 import type { LoginPage } from './pages/login.ts'
 import { loginPage } from './pages/login.ts'
-import { refusalAnswer } from './pages/notices.ts'
+import { refusalResponse } from './pages/notices.ts'
 import { secondStepPage } from './pages/second-step.ts'
 import type { User } from './users.ts'
 import { send } from './wire/deliver.ts'
 import { DEV_PATH, INBOX_PATH } from './wire/endpoints.ts'
-import type { Answer, Call } from './wire/message.ts'
-import { getPath, htmlAnswer, parseForm, redirectAnswer } from './wire/message.ts'
+import type { BufferedResponse, Call } from './wire/message.ts'
+import { getPath, htmlResponse, parseForm, redirectResponse } from './wire/message.ts'
 
 type Interaction = Awaited<ReturnType<Provider['interactionDetails']>>
 
@@ -70,7 +70,7 @@ function view(state: ProviderState, interaction: Interaction, action: string): L
 }
 
 /** Whom the submitted form names, or the words to show above the form. */
-function personIn(state: ProviderState, form: URLSearchParams): User | string {
+function findUser(state: ProviderState, form: URLSearchParams): User | string {
   const name = form.get('user')?.trim() ?? ''
   const known = state.users.find(name)
   if (!form.has('create')) return known ?? 'There is no user with that name.'
@@ -79,8 +79,8 @@ function personIn(state: ProviderState, form: URLSearchParams): User | string {
 }
 
 /** A page that is shown again because of what was entered. */
-function rejectedForm(html: string, reason: string): Answer {
-  return { ...htmlAnswer(422, html), failure: { error: 'invalid_form', reason } }
+function rejectedForm(html: string, reason: string): BufferedResponse {
+  return { ...htmlResponse(422, html), failure: { error: 'invalid_form', reason } }
 }
 
 /** Returns the user who signs in, or the page that asks for one. */
@@ -88,15 +88,15 @@ function firstStep(
   state: ProviderState,
   interaction: Interaction,
   call: Call,
-): { user: User } | { answer: Answer } {
+): { user: User } | { response: BufferedResponse } {
   const page = view(state, interaction, getPath(call))
   if (call.method !== 'POST') {
     const user = automatic(state, interaction)
-    return user ? { user } : { answer: htmlAnswer(200, loginPage(page)) }
+    return user ? { user } : { response: htmlResponse(200, loginPage(page)) }
   }
-  const person = personIn(state, parseForm(call))
-  if (typeof person !== 'string') return { user: person }
-  return { answer: rejectedForm(loginPage({ ...page, problem: person }), person) }
+  const found = findUser(state, parseForm(call))
+  if (typeof found !== 'string') return { user: found }
+  return { response: rejectedForm(loginPage({ ...page, problem: found }), found) }
 }
 
 /** The login after its second step, or the page for it. */
@@ -105,7 +105,7 @@ function secondStep(
   interaction: Interaction,
   login: PendingLogin,
   call: Call,
-): { login: Login } | { answer: Answer } {
+): { login: Login } | { response: BufferedResponse } {
   const code = call.method === 'POST' ? parseForm(call).get('otp') : null
   const taken = code === null ? undefined : takeSecondStep(state, interaction, login, code)
   if (typeof taken === 'object') return { login: taken }
@@ -120,26 +120,26 @@ function secondStep(
     ...(secret === undefined ? {} : { enrollment: { secret, uri: otpauthUri(secret, account) } }),
     ...(taken === undefined ? {} : { problem: taken }),
   })
-  return { answer: taken === undefined ? htmlAnswer(200, html) : rejectedForm(html, taken) }
+  return { response: taken === undefined ? htmlResponse(200, html) : rejectedForm(html, taken) }
 }
 
 function proceed(
   state: ProviderState,
   interaction: Interaction,
   call: Call,
-): { result: InteractionResults } | { answer: Answer } {
+): { result: InteractionResults } | { response: BufferedResponse } {
   if (call.method === 'POST' && parseForm(call).has('deny')) return { result: DENIED }
   let pending = pendingLogin(state, interaction)
   if (!pending) {
     const first = firstStep(state, interaction, call)
-    if ('answer' in first) return first
+    if ('response' in first) return first
     const { user } = first
     if (!asksSecondStep(state, interaction.params)) return { result: success(byPassword(interaction, user)) }
     pending = beginSecondStep(state, interaction, user)
-    if (call.method === 'POST') return { answer: redirectAnswer(call.url) }
+    if (call.method === 'POST') return { response: redirectResponse(call.url) }
   }
   const second = secondStep(state, interaction, pending, call)
-  return 'answer' in second ? second : { result: success(second.login) }
+  return 'response' in second ? second : { result: success(second.login) }
 }
 
 async function nextPage(
@@ -147,12 +147,12 @@ async function nextPage(
   call: Call,
   request: IncomingMessage,
   response: ServerResponse,
-): Promise<Answer> {
+): Promise<BufferedResponse> {
   let interaction: Interaction
   try {
     interaction = await state.engine.interactionDetails(request, response)
   } catch {
-    return refusalAnswer(400, {
+    return refusalResponse(400, {
       title: 'This login has expired',
       reason: 'Go back to the application and sign in again.',
       error: 'login_expired',
@@ -160,15 +160,15 @@ async function nextPage(
     })
   }
   const step = proceed(state, interaction, call)
-  if ('answer' in step) return step.answer
-  return redirectAnswer(await state.engine.interactionResult(request, response, step.result))
+  if ('response' in step) return step.response
+  return redirectResponse(await state.engine.interactionResult(request, response, step.result))
 }
 
 /** The login pages and their forms: everything between oidc-provider's redirect to it and the way back. */
-export function interact(state: ProviderState, call: Call): Promise<Answer> {
+export function interact(state: ProviderState, call: Call): Promise<BufferedResponse> {
   return inject(state, call, async (request, response) => {
-    const { failure, ...answer } = await nextPage(state, call, request, response)
+    const { failure, ...buffered } = await nextPage(state, call, request, response)
     if (failure) noteFailure(request, failure)
-    send(response, answer)
+    send(response, buffered)
   })
 }

@@ -29,7 +29,7 @@ beforeEach(() => {
 
 type Json = Record<string, unknown>
 
-interface Answer {
+interface ApiResponse {
   readonly status: number
   readonly headers: Headers
   readonly json: Json
@@ -45,7 +45,7 @@ async function call(
   token: string | undefined,
   path: string,
   { method, body, headers }: CallOptions = {},
-): Promise<Answer> {
+): Promise<ApiResponse> {
   const response = await fetch(`${provider.origin}/me/v1/connected-accounts/${path}`, {
     method: method ?? (body === undefined ? 'GET' : 'POST'),
     headers: {
@@ -95,7 +95,7 @@ async function accept({ url }: Started, account?: string): Promise<string> {
   return new URL(location ?? '').searchParams.get('connect_code') ?? ''
 }
 
-function finish(token: string, started: Started, code: string, changes: Json = {}): Promise<Answer> {
+function finish(token: string, started: Started, code: string, changes: Json = {}): Promise<ApiResponse> {
   return call(token, 'complete', {
     body: {
       auth_session: started.authSession,

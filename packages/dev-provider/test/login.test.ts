@@ -14,7 +14,10 @@ beforeAll(async () => {
 afterAll(() => provider.stop())
 
 /** The parameters with which the browser comes back. */
-async function answer(url: URL, options?: Parameters<DevProvider['login']>[1]): Promise<URLSearchParams> {
+async function authorizationResponse(
+  url: URL,
+  options?: Parameters<DevProvider['login']>[1],
+): Promise<URLSearchParams> {
   const { location } = await provider.login(url.href, options)
   return new URL(location ?? '').searchParams
 }
@@ -43,7 +46,7 @@ describe('a login', () => {
 
   test('has the issuer in the response (RFC 9207)', async () => {
     const { url } = await app.authorize()
-    expect((await answer(url)).get('iss')).toBe(provider.issuer)
+    expect((await authorizationResponse(url)).get('iss')).toBe(provider.issuer)
   })
 
   test('delivers hostile claims and large ID tokens unchanged', async () => {
@@ -65,7 +68,7 @@ describe('a login', () => {
 
   test('returns access_denied if the user denies', async () => {
     const { url, checks } = await app.authorize()
-    const parameters = await answer(url, { deny: true })
+    const parameters = await authorizationResponse(url, { deny: true })
     expect(parameters.get('error')).toBe('access_denied')
     expect(parameters.get('state')).toBe(checks.expectedState)
   })
@@ -156,13 +159,13 @@ test('several tabs of one browser finish their logins in any order', async () =>
     if (page.kind !== 'page') throw new Error('expected the login page')
     tabs.push({ page, checks })
   }
-  const answers = []
+  const authorizationResponses = []
   for (const { page, checks } of tabs.toReversed()) {
     const visited = await provider.visit(page.url, { jar, submit: { user: 'alice' } })
     if (visited.kind !== 'redirect') throw new Error('expected a redirect')
-    answers.push({ location: visited.location, checks })
+    authorizationResponses.push({ location: visited.location, checks })
   }
-  for (const { location, checks } of answers.toReversed()) {
+  for (const { location, checks } of authorizationResponses.toReversed()) {
     const tokens = await client.authorizationCodeGrant(app.config, new URL(location), checks)
     expect(tokens.claims()?.sub).toBe('dev|alice')
   }
@@ -172,7 +175,7 @@ describe('an existing session at the provider', () => {
   test('responds to prompt=none, also with a refresh token; without a session it is login_required', async () => {
     const jar = provider.createJar()
     const none = await app.authorize({ prompt: 'none' })
-    expect((await answer(none.url, { jar })).get('error')).toBe('login_required')
+    expect((await authorizationResponse(none.url, { jar })).get('error')).toBe('login_required')
     await app.logIn({}, { jar, user: 'bob' })
     const silent = await app.logIn({ prompt: 'none' }, { jar })
     expect(silent.claims()?.sub).toBe('dev|bob')
@@ -207,7 +210,7 @@ describe('an existing session at the provider', () => {
     expect(page.kind === 'page' && page.html).toContain('Continue as Alice Anderson')
     expect((await app.logIn({ prompt: 'consent' }, { jar })).claims()?.sub).toBe('dev|alice')
     const stepUp = await app.authorize({ prompt: 'none', acr_values: 'urn:example:mfa' })
-    expect((await answer(stepUp.url, { jar })).get('error')).toBe('interaction_required')
+    expect((await authorizationResponse(stepUp.url, { jar })).get('error')).toBe('interaction_required')
     const raised = await app.logIn({ acr_values: 'urn:example:mfa' }, { jar })
     expect(raised.claims()?.['acr']).toBe('urn:example:mfa')
   })
@@ -219,7 +222,7 @@ describe('an existing session at the provider', () => {
     provider.clock.advance(601)
     try {
       const silent = await app.authorize({ prompt: 'none', max_age: '600' })
-      expect((await answer(silent.url, { jar })).get('error')).toBe('login_required')
+      expect((await authorizationResponse(silent.url, { jar })).get('error')).toBe('login_required')
     } finally {
       provider.clock.reset()
     }
@@ -234,7 +237,7 @@ test('rejects a redirect URI that is neither registered nor on loopback, with a 
     const late = await app.authorize({ redirect_uri: 'http://localhost:3999/auth/callback' })
     await expect(provider.login(late.url.href)).rejects.toThrow(/invalid_redirect_uri/)
     provider.registerApp('http://localhost:3999')
-    expect((await answer(late.url)).get('code')).toEqual(expect.any(String))
+    expect((await authorizationResponse(late.url)).get('code')).toEqual(expect.any(String))
   } finally {
     provider.settings.allowLoopbackRedirects = true
   }

@@ -15,7 +15,7 @@ export interface Demand {
   readonly mfa_requirements: { readonly challenge?: Types; readonly enroll?: Types }
 }
 
-export interface ApiAnswer {
+export interface ApiResponse {
   readonly status: number
   readonly headers: Headers
   readonly body: Record<string, unknown>
@@ -31,7 +31,7 @@ export interface MfaParty {
   verifyOob(demand: Demand, code: string, bindingCode?: string): Promise<Tokens>
   authenticators(demand: Demand): Promise<readonly Record<string, unknown>[]>
   challenge(demand: Demand, fields?: object): Promise<{ oob_code?: string; binding_method?: string }>
-  call(path: 'associate' | 'challenge', demand: Demand, fields: object): Promise<ApiAnswer>
+  call(path: 'associate' | 'challenge', demand: Demand, fields: object): Promise<ApiResponse>
 }
 
 function isDemand(value: unknown): value is Demand {

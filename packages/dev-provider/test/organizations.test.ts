@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => provider.stop())
 
 /** The parameters with which the browser comes back. */
-async function answer(
+async function authorizationResponse(
   parameters: Record<string, string>,
   options: Parameters<DevProvider['login']>[1],
 ): Promise<Record<string, string>> {
@@ -50,7 +50,7 @@ test('without the parameter no token contains one', async () => {
 test.each(['globex', 'org_globex', 'ORG_ACME', 'unknown'])(
   '%s rejects users who are not members',
   async (organization) => {
-    expect(await answer({ organization, state: 's1' }, { user: 'alice' })).toMatchObject({
+    expect(await authorizationResponse({ organization, state: 's1' }, { user: 'alice' })).toMatchObject({
       error: 'access_denied',
       state: 's1',
       iss: provider.issuer,
@@ -61,8 +61,10 @@ test.each(['globex', 'org_globex', 'ORG_ACME', 'unknown'])(
 test('a session at the provider does not bypass it, and another user can still sign in', async () => {
   const jar = provider.createJar()
   await app.logIn({}, { jar, user: 'alice' })
-  expect(await answer({ organization: 'globex' }, { jar })).toMatchObject({ error: 'access_denied' })
-  expect(await answer({ organization: 'globex', prompt: 'none' }, { jar })).toMatchObject({
+  expect(await authorizationResponse({ organization: 'globex' }, { jar })).toMatchObject({
+    error: 'access_denied',
+  })
+  expect(await authorizationResponse({ organization: 'globex', prompt: 'none' }, { jar })).toMatchObject({
     error: 'access_denied',
   })
   const bob = await app.logIn({ organization: 'globex', prompt: 'login' }, { jar, user: 'bob' })

@@ -71,9 +71,9 @@ describe('the issuer', () => {
       httpRequest(
         `http://127.0.0.1:${provider.port}/dev`,
         { headers: { host: 'evil.example' } },
-        (answer) => {
-          answer.resume()
-          resolve(answer.statusCode)
+        (received) => {
+          received.resume()
+          resolve(received.statusCode)
         },
       )
         .once('error', reject)
@@ -141,11 +141,11 @@ test('its time can be moved, and only its own', async () => {
   expect(Math.abs(((await elsewhere.logIn()).claims()?.iat ?? 0) - before / 1000)).toBeLessThan(60)
 
   const late = await elsewhere.authorize()
-  const answered = await other.login(late.url.href)
+  const callback = await other.login(late.url.href)
   other.clock.advance(61)
   const expired = client.authorizationCodeGrant(
     elsewhere.config,
-    new URL(answered.location ?? ''),
+    new URL(callback.location ?? ''),
     late.checks,
   )
   expect(await oauthError(expired)).toBe('invalid_grant')

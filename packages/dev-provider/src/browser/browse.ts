@@ -50,7 +50,7 @@ export interface Browser {
   visit(url: string, options?: VisitOptions): Promise<VisitResult>
 }
 
-interface Visitor {
+interface Profile {
   readonly origin: string
   readonly showCode: ShowCode
   readonly ca: string | undefined
@@ -60,8 +60,8 @@ interface Visitor {
 const MAX_HOPS = 20
 
 /** One request without following anything; a form makes it a POST. */
-function load(visitor: Visitor, url: string, form?: Readonly<Record<string, string>>): Promise<Page> {
-  const { origin, ca, jar } = visitor
+function load(profile: Profile, url: string, form?: Readonly<Record<string, string>>): Promise<Page> {
+  const { origin, ca, jar } = profile
   const cookie = jar.header(url)
   const body = form && new URLSearchParams(form).toString()
   const send = url.startsWith('https:') ? httpsRequest : httpRequest
@@ -91,13 +91,13 @@ function load(visitor: Visitor, url: string, form?: Readonly<Record<string, stri
   })
 }
 
-function resolveCode({ showCode }: Visitor, html: string, otp: true | string): string {
+function resolveCode({ showCode }: Profile, html: string, otp: true | string): string {
   return otp === true ? showCode(findText(html, 'account') ?? '', findText(html, 'secret')) : otp
 }
 
 /** Returns the fields that the options submit on a page; `undefined`: none. */
 function submission(
-  visitor: Visitor,
+  profile: Profile,
   page: Page,
   form: Form,
   { submit, otp, connect, account }: VisitOptions,
@@ -105,7 +105,7 @@ function submission(
   const path = new URL(page.url).pathname
   if (path.includes(`${INTERACTION_PATH}/`)) {
     if (!('otp' in form.fields) || submit?.['deny'] !== undefined) return submit
-    return otp === undefined ? undefined : { otp: resolveCode(visitor, page.html, otp) }
+    return otp === undefined ? undefined : { otp: resolveCode(profile, page.html, otp) }
   }
   if (path !== CONNECT_PATH || connect === undefined) return undefined
   if (connect === 'cancel') return { cancel: 'yes' }
@@ -113,16 +113,16 @@ function submission(
 }
 
 /** Returns what follows a page: the next page of the provider, or the end of the visit. */
-async function follow(visitor: Visitor, page: Page, options: VisitOptions): Promise<Page | VisitResult> {
+async function follow(profile: Profile, page: Page, options: VisitOptions): Promise<Page | VisitResult> {
   if (page.status >= 300 && page.status < 400 && page.location !== undefined) {
     const target = new URL(page.location, page.url)
-    if (target.origin !== visitor.origin) return { kind: 'redirect', location: page.location }
-    return load(visitor, target.href)
+    if (target.origin !== profile.origin) return { kind: 'redirect', location: page.location }
+    return load(profile, target.href)
   }
   const form = firstForm(page.html, page.url)
-  if (form && new URL(form.action).origin !== visitor.origin) return { kind: 'form', form }
-  const fields = form && page.status === 200 ? submission(visitor, page, form, options) : undefined
-  if (form && fields) return load(visitor, form.action, fields)
+  if (form && new URL(form.action).origin !== profile.origin) return { kind: 'form', form }
+  const fields = form && page.status === 200 ? submission(profile, page, form, options) : undefined
+  if (form && fields) return load(profile, form.action, fields)
   return { kind: 'page', url: page.url, status: page.status, html: page.html }
 }
 
@@ -130,10 +130,10 @@ async function follow(visitor: Visitor, page: Page, options: VisitOptions): Prom
 export function createBrowser(origin: string, ca: string | undefined, showCode: ShowCode): Browser {
   return {
     visit: async (url, options = {}) => {
-      const visitor = { origin, ca, showCode, jar: options.jar ?? createCookieJar() }
-      let page = await load(visitor, url)
+      const profile = { origin, ca, showCode, jar: options.jar ?? createCookieJar() }
+      let page = await load(profile, url)
       for (let hop = 0; hop < MAX_HOPS; hop += 1) {
-        const next = await follow(visitor, page, options)
+        const next = await follow(profile, page, options)
         if ('kind' in next) return next
         page = next
       }

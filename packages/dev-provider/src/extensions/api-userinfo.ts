@@ -1,14 +1,14 @@
 import type { ProviderState } from '../oidc/state.ts'
 import { verifyOwnToken } from '../oidc/tokens.ts'
 import { SCOPE_CLAIMS } from '../users.ts'
-import type { Answer, Call } from '../wire/message.ts'
-import { jsonAnswer, withBody } from '../wire/message.ts'
+import type { BufferedResponse, Call } from '../wire/message.ts'
+import { jsonResponse, withBody } from '../wire/message.ts'
 
 /**
  * Userinfo for access tokens of an API. Hosted providers accept those whenever `openid` was granted, while
  * oidc-provider wants a token without audience; anything else is left to it.
  */
-export async function apiUserinfo(state: ProviderState, call: Call): Promise<Answer | undefined> {
+export async function apiUserinfo(state: ProviderState, call: Call): Promise<BufferedResponse | undefined> {
   const token = /^bearer (\S+)$/i.exec(call.headers.authorization ?? '')?.[1]
   const claims = token?.includes('.') ? await verifyOwnToken(state, token) : undefined
   const scope = typeof claims?.['scope'] === 'string' ? claims['scope'].split(' ') : []
@@ -22,16 +22,16 @@ export async function apiUserinfo(state: ProviderState, call: Call): Promise<Ans
     ...(scope.includes('email') ? SCOPE_CLAIMS.email : []),
   ])
   const granted = Object.entries(user.claims).filter(([name]) => names.has(name))
-  return answerWith(state, String(claims['client_id']), { sub: user.sub, ...Object.fromEntries(granted) })
+  return respondWith(state, String(claims['client_id']), { sub: user.sub, ...Object.fromEntries(granted) })
 }
 
 /** Plain JSON, or what oidc-provider does for clients that are registered for signed responses (Core, section 5.3.2). */
-async function answerWith(
+async function respondWith(
   state: ProviderState,
   clientId: string,
   claims: Record<string, unknown>,
-): Promise<Answer> {
-  const plain = jsonAnswer(200, claims)
+): Promise<BufferedResponse> {
+  const plain = jsonResponse(200, claims)
   const alg = state.clients.find(clientId)?.options.userinfoSigningAlg
   if (alg === undefined) return plain
   const jwt = await state.keys.sign({ ...claims, iss: state.issuer, aud: clientId }, { alg })

@@ -1,8 +1,8 @@
 import type { ProviderState } from '../oidc/state.ts'
 import type { Endpoint } from '../wire/endpoints.ts'
 import { PATHS } from '../wire/endpoints.ts'
-import type { Answer, Call } from '../wire/message.ts'
-import { jsonAnswer, parseForm, parseJson, withBody } from '../wire/message.ts'
+import type { BufferedResponse, Call } from '../wire/message.ts'
+import { jsonResponse, parseForm, parseJson, withBody } from '../wire/message.ts'
 
 /** The audiences that a client assertion may have: the issuer, the token endpoint and the endpoint in use, or one. */
 export type AssertionAudience = (typeof ASSERTION_AUDIENCES)[number]
@@ -57,7 +57,11 @@ export function normalizeAuthentication({ settings }: ProviderState, endpoint: E
 }
 
 /** Refuses a client that authenticates in another way than the registered one. */
-export function refusedMethod(state: ProviderState, endpoint: Endpoint, call: Call): Answer | undefined {
+export function refusedMethod(
+  state: ProviderState,
+  endpoint: Endpoint,
+  call: Call,
+): BufferedResponse | undefined {
   if (!state.settings.enforceAuthMethod || !ENDPOINTS.has(endpoint)) return undefined
   const form = parseForm(call)
   const basic = parseBasic(call)
@@ -66,7 +70,7 @@ export function refusedMethod(state: ProviderState, endpoint: Endpoint, call: Ca
   const sent = basic ? 'client_secret_basic' : inBody
   const registered = client?.options.tokenEndpointAuthMethod ?? 'client_secret_basic'
   if (!client || sent === undefined || sent === registered) return undefined
-  const refusal = jsonAnswer(401, {
+  const refusal = jsonResponse(401, {
     error: 'invalid_client',
     error_description: `the client is registered for ${registered}`,
   })
@@ -78,21 +82,21 @@ export function withWrongSecretError(
   { clients, settings }: ProviderState,
   endpoint: Endpoint,
   call: Call,
-  answer: Answer,
-): Answer {
-  if (settings.wrongSecretError === 'invalid_client' || answer.status !== 401 || !ENDPOINTS.has(endpoint)) {
-    return answer
+  response: BufferedResponse,
+): BufferedResponse {
+  if (settings.wrongSecretError === 'invalid_client' || response.status !== 401 || !ENDPOINTS.has(endpoint)) {
+    return response
   }
   const form = parseForm(call)
   const basic = parseBasic(call)
-  const body = parseJson(answer)
-  if (body?.['error'] !== 'invalid_client' || (!basic && !form.has('client_secret'))) return answer
+  const body = parseJson(response)
+  if (body?.['error'] !== 'invalid_client' || (!basic && !form.has('client_secret'))) return response
   const known = clients.find(basic ? decoded(basic.id) : (form.get('client_id') ?? ''))
-  if (!known) return answer
+  if (!known) return response
   const error = settings.wrongSecretError
-  const { failure } = answer
+  const { failure } = response
   return {
-    ...withBody(answer, JSON.stringify({ ...body, error })),
+    ...withBody(response, JSON.stringify({ ...body, error })),
     ...(failure ? { failure: { ...failure, error } } : {}),
   }
 }

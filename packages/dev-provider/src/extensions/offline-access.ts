@@ -1,6 +1,6 @@
 import type { ProviderState } from '../oidc/state.ts'
-import type { Answer, Call } from '../wire/message.ts'
-import { jsonAnswer, parseForm, parseJson, withBody } from '../wire/message.ts'
+import type { BufferedResponse, Call } from '../wire/message.ts'
+import { jsonResponse, parseForm, parseJson, withBody } from '../wire/message.ts'
 
 /**
  * How the provider treats the scope `offline_access`. `listed`: a refresh token needs it, and the metadata has it.
@@ -25,14 +25,17 @@ export function assertKnownScope({ oidc, settings }: ProviderState, scope: Reado
 }
 
 /** The refusal of a token request that asks for it, before oidc-provider consumes a refresh token. */
-export function refusedOfflineAccess({ settings }: ProviderState, call: Call): Answer | undefined {
+export function refusedOfflineAccess({ settings }: ProviderState, call: Call): BufferedResponse | undefined {
   const scope = parseForm(call).get('scope')?.split(' ') ?? []
   if (settings.offlineAccess !== 'refused' || !scope.includes(SCOPE)) return undefined
-  return jsonAnswer(400, { error: 'invalid_scope', error_description: DESCRIPTION })
+  return jsonResponse(400, { error: 'invalid_scope', error_description: DESCRIPTION })
 }
 
 /** The metadata without the scope, unless it is listed. */
-export function withoutOfflineAccess({ settings }: ProviderState, metadata: Answer): Answer {
+export function withoutOfflineAccess(
+  { settings }: ProviderState,
+  metadata: BufferedResponse,
+): BufferedResponse {
   const body = parseJson(metadata)
   const scopes = body?.['scopes_supported']
   if (settings.offlineAccess === 'listed' || !Array.isArray(scopes)) return metadata

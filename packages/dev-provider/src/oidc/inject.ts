@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { inject as lightMyRequest } from 'light-my-request'
 import type { Failure } from '../wire/failure.ts'
-import type { Answer, Call } from '../wire/message.ts'
+import type { BufferedResponse, Call } from '../wire/message.ts'
 import type { ProviderState } from './state.ts'
 
 const failures = new WeakMap<IncomingMessage, Failure>()
@@ -19,7 +19,7 @@ export async function inject(
   { mountPath }: ProviderState,
   call: Call,
   handler: (request: IncomingMessage, response: ServerResponse) => Promise<void>,
-): Promise<Answer> {
+): Promise<BufferedResponse> {
   const { 'content-length': _length, 'transfer-encoding': _encoding, ...headers } = call.headers
   const { raw, statusCode, rawPayload } = await lightMyRequest(
     (request, response) => {
@@ -44,6 +44,6 @@ export async function inject(
 }
 
 /** Returns oidc-provider's response to a call instead of sending it. */
-export function engineAnswer(state: ProviderState, call: Call): Promise<Answer> {
+export function engineResponse(state: ProviderState, call: Call): Promise<BufferedResponse> {
   return inject(state, call, state.engine.callback())
 }

@@ -2,8 +2,8 @@ import { createCiba } from '../extensions/ciba.ts'
 import type { ProviderState } from '../oidc/state.ts'
 import { portrait } from '../users.ts'
 import { AVATAR_PATH, DEV_PATH, INBOX_PATH, ISSUED_PATH, PATHS } from '../wire/endpoints.ts'
-import type { Answer, Call } from '../wire/message.ts'
-import { getPath, htmlAnswer, jsonAnswer, parseForm, redirectAnswer } from '../wire/message.ts'
+import type { BufferedResponse, Call } from '../wire/message.ts'
+import { getPath, htmlResponse, jsonResponse, parseForm, redirectResponse } from '../wire/message.ts'
 import type { RequestLog } from '../wire/request-log.ts'
 import { escapeHtml, page } from './html.ts'
 import { inboxPage } from './inbox.ts'
@@ -116,7 +116,7 @@ function overview(state: ProviderState, log: RequestLog): string {
   )
 }
 
-function avatar(file: string): Answer {
+function avatar(file: string): BufferedResponse {
   return {
     status: 200,
     headers: { 'content-type': 'image/svg+xml', 'cache-control': 'max-age=3600' },
@@ -125,19 +125,19 @@ function avatar(file: string): Answer {
 }
 
 /** `/dev` and the pages below it: state of this provider, its latest requests, and the users' devices. */
-export async function devPage(state: ProviderState, log: RequestLog, call: Call): Promise<Answer> {
+export async function devPage(state: ProviderState, log: RequestLog, call: Call): Promise<BufferedResponse> {
   const path = getPath(call).slice(state.mountPath.length)
   // Any page that a developer visits could post here; only our own may.
   if (call.method === 'POST' && call.headers.origin !== new URL(state.issuer).origin) {
-    return jsonAnswer(403, { error: 'foreign_origin' })
+    return jsonResponse(403, { error: 'foreign_origin' })
   }
-  if (path === DEV_PATH && call.method === 'GET') return htmlAnswer(200, overview(state, log))
+  if (path === DEV_PATH && call.method === 'GET') return htmlResponse(200, overview(state, log))
   if (path === INBOX_PATH) return inboxPage(state, call)
   if (path === ISSUED_PATH) return issuedPage(state)
   if (path.startsWith(`${AVATAR_PATH}/`)) return avatar(path.slice(AVATAR_PATH.length + 1))
-  if (path !== `${DEV_PATH}/ciba` || call.method !== 'POST') return jsonAnswer(404, { error: 'not_found' })
+  if (path !== `${DEV_PATH}/ciba` || call.method !== 'POST') return jsonResponse(404, { error: 'not_found' })
   const form = parseForm(call)
   const decide = form.get('decision') === 'approve' ? 'approve' : 'deny'
   await createCiba(state)[decide](form.get('id') ?? '')
-  return redirectAnswer(`${state.mountPath}${DEV_PATH}`)
+  return redirectResponse(`${state.mountPath}${DEV_PATH}`)
 }

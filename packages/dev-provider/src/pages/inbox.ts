@@ -5,8 +5,8 @@ import { TOTP_STEP, totp } from '../extensions/mfa/totp.ts'
 import type { ProviderState } from '../oidc/state.ts'
 import type { User } from '../users.ts'
 import { DEV_PATH, INBOX_PATH } from '../wire/endpoints.ts'
-import type { Answer, Call } from '../wire/message.ts'
-import { htmlAnswer, parseForm, redirectAnswer } from '../wire/message.ts'
+import type { BufferedResponse, Call } from '../wire/message.ts'
+import { htmlResponse, parseForm, redirectResponse } from '../wire/message.ts'
 import { escapeHtml, page } from './html.ts'
 import { table } from './table.ts'
 
@@ -73,7 +73,7 @@ function userRow(state: ProviderState, user: User): readonly string[] {
   ]
 }
 
-function show(state: ProviderState): Answer {
+function show(state: ProviderState): BufferedResponse {
   const users = state.users.all()
   const mfa = createMfa(state)
   const messages = users.flatMap((user) =>
@@ -82,7 +82,7 @@ function show(state: ProviderState): Answer {
   const factors = users.flatMap((user) =>
     mfa.authenticators(user.name).map((factor) => factorRow(state, user, factor)),
   )
-  return htmlAnswer(
+  return htmlResponse(
     200,
     page(
       'Inbox',
@@ -101,7 +101,7 @@ function show(state: ProviderState): Answer {
 }
 
 /** `/dev/inbox`: messages and codes of all users, with buttons to approve or deny. */
-export function inboxPage(state: ProviderState, call: Call): Answer {
+export function inboxPage(state: ProviderState, call: Call): BufferedResponse {
   if (call.method !== 'POST') return show(state)
   const form = parseForm(call)
   const user = state.users.byName(form.get('user') ?? '')
@@ -114,5 +114,5 @@ export function inboxPage(state: ProviderState, call: Call): Answer {
     if (action === 'enroll') mfa.enrollOtp(user.name)
     if (action === 'reset') mfa.reset(user.name)
   }
-  return redirectAnswer(inboxUrl(state))
+  return redirectResponse(inboxUrl(state))
 }

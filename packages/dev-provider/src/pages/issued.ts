@@ -1,7 +1,7 @@
 import type { ProviderState } from '../oidc/state.ts'
 import { DEV_PATH } from '../wire/endpoints.ts'
-import type { Answer } from '../wire/message.ts'
-import { htmlAnswer } from '../wire/message.ts'
+import type { BufferedResponse } from '../wire/message.ts'
+import { htmlResponse } from '../wire/message.ts'
 import { escapeHtml, page } from './html.ts'
 import { table } from './table.ts'
 
@@ -16,7 +16,7 @@ function keep(text: string): string {
 }
 
 /** `/dev/issued`: the latest tokens, without the tokens. */
-export function issuedPage(state: ProviderState): Answer {
+export function issuedPage(state: ProviderState): BufferedResponse {
   const rows = state.issued.map((token) => {
     const user = token.sub === undefined ? undefined : state.users.bySub(token.sub)
     return [
@@ -31,7 +31,7 @@ export function issuedPage(state: ProviderState): Answer {
       escapeHtml(clockTime(token.expiresAt)),
     ]
   })
-  return htmlAnswer(
+  return htmlResponse(
     200,
     page(
       'Issued tokens',

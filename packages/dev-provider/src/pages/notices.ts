@@ -1,6 +1,6 @@
 import type { Failure } from '../wire/failure.ts'
-import type { Answer } from '../wire/message.ts'
-import { htmlAnswer } from '../wire/message.ts'
+import type { BufferedResponse } from '../wire/message.ts'
+import { htmlResponse } from '../wire/message.ts'
 import { escapeHtml, page } from './html.ts'
 
 export interface Notice extends Partial<Pick<Failure, 'error'>>, Pick<Failure, 'reason'> {
@@ -20,7 +20,7 @@ export function noticePage({ title, reason, error, overview }: Notice): string {
 }
 
 /** Returns the page of a refusal, with its entry for the request log. */
-export function refusalAnswer(status: number, notice: Notice & Failure): Answer {
+export function refusalResponse(status: number, notice: Notice & Failure): BufferedResponse {
   const { error, reason } = notice
-  return { ...htmlAnswer(status, noticePage(notice)), failure: { error, reason } }
+  return { ...htmlResponse(status, noticePage(notice)), failure: { error, reason } }
 }

@@ -3,19 +3,19 @@ import { STATUS_CODES } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createGzip, gzipSync } from 'node:zlib'
 import type { Fault } from './faults.ts'
-import type { Answer } from './message.ts'
+import type { BufferedResponse } from './message.ts'
 import { withBody } from './message.ts'
 
 /** Produces the provider's real response; a fault that does not call it prevents the request's effect. */
-export type Produce = () => Promise<Answer>
+export type Produce = () => Promise<BufferedResponse>
 
 const MIB = 1_048_576
 const DRIP_MS = 50
 
 /** Sends a response unchanged. */
-export function send(response: ServerResponse, answer: Answer): void {
-  response.writeHead(answer.status, { ...answer.headers, 'content-length': answer.body.length })
-  response.end(answer.body)
+export function send(response: ServerResponse, buffered: BufferedResponse): void {
+  response.writeHead(buffered.status, { ...buffered.headers, 'content-length': buffered.body.length })
+  response.end(buffered.body)
 }
 
 /** Responds to a request with a fault. */
@@ -66,37 +66,40 @@ async function distort(
         | 'closeAfterAnswer'
     }
   >,
-  answer: Answer,
+  buffered: BufferedResponse,
 ): Promise<void> {
   switch (fault.kind) {
     case 'truncate':
-      return send(response, withBody(answer, answer.body.subarray(0, answer.body.length / 2)))
+      return send(response, withBody(buffered, buffered.body.subarray(0, buffered.body.length / 2)))
     case 'label':
-      return send(response, withHeaders(answer, { 'content-type': fault.contentType ?? 'text/html' }))
+      return send(response, withHeaders(buffered, { 'content-type': fault.contentType ?? 'text/html' }))
     case 'brokenGzip': {
       // Damaged rather than cut off: clients forgive a missing end.
-      const zipped = gzipSync(answer.body)
+      const zipped = gzipSync(buffered.body)
       const middle = Math.floor(zipped.length / 2)
       zipped.fill(0xff, middle, middle + 16)
-      return send(response, withHeaders(withBody(answer, zipped), { 'content-encoding': 'gzip' }))
+      return send(response, withHeaders(withBody(buffered, zipped), { 'content-encoding': 'gzip' }))
     }
     case 'hugeHeader':
-      return send(response, withHeaders(answer, { 'x-padding': 'p'.repeat(fault.bytes ?? 200_000) }))
+      return send(response, withHeaders(buffered, { 'x-padding': 'p'.repeat(fault.bytes ?? 200_000) }))
     case 'slowHeaders':
-      return drip(response, Buffer.concat([toHead(response, answer), answer.body]), fault.ms ?? DRIP_MS)
+      return drip(response, Buffer.concat([toHead(response, buffered), buffered.body]), fault.ms ?? DRIP_MS)
     case 'slowBody':
-      response.socket?.write(toHead(response, answer))
-      return drip(response, answer.body, fault.ms ?? DRIP_MS)
+      response.socket?.write(toHead(response, buffered))
+      return drip(response, buffered.body, fault.ms ?? DRIP_MS)
     case 'closeAfterAnswer': {
       const { socket } = response
       response.once('finish', () => setImmediate(() => socket?.destroy()))
-      return send(response, answer)
+      return send(response, buffered)
     }
   }
 }
 
-function withHeaders(answer: Answer, headers: Readonly<Record<string, string>>): Answer {
-  return { ...answer, headers: { ...answer.headers, ...headers } }
+function withHeaders(
+  response: BufferedResponse,
+  headers: Readonly<Record<string, string>>,
+): BufferedResponse {
+  return { ...response, headers: { ...response.headers, ...headers } }
 }
 
 function respond(
@@ -119,10 +122,10 @@ async function reset(
 ): Promise<void> {
   const { socket } = response
   if (at === 'headers') return abort(socket)
-  const answer = await produce()
+  const buffered = await produce()
   if (at === 'commit') return abort(socket)
-  response.writeHead(answer.status, { ...answer.headers, 'content-length': answer.body.length })
-  response.write(answer.body.subarray(0, answer.body.length / 2), () => abort(socket))
+  response.writeHead(buffered.status, { ...buffered.headers, 'content-length': buffered.body.length })
+  response.write(buffered.body.subarray(0, buffered.body.length / 2), () => abort(socket))
 }
 
 function abort(socket: ServerResponse['socket']): void {
@@ -188,12 +191,12 @@ function sendGzipBomb(response: ServerResponse, bytes: number): void {
   feed()
 }
 
-function toHead(response: ServerResponse, answer: Answer): Buffer {
-  const lines = [`HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? 'Unknown'}`]
+function toHead(response: ServerResponse, buffered: BufferedResponse): Buffer {
+  const lines = [`HTTP/1.1 ${buffered.status} ${STATUS_CODES[buffered.status] ?? 'Unknown'}`]
   const headers = {
     ...response.getHeaders(),
-    ...answer.headers,
-    'content-length': String(answer.body.length),
+    ...buffered.headers,
+    'content-length': String(buffered.body.length),
     connection: 'close',
   }
   for (const [name, value] of Object.entries(headers)) {

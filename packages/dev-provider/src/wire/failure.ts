@@ -1,4 +1,4 @@
-import type { Answer } from './message.ts'
+import type { BufferedResponse } from './message.ts'
 import { isRecord, parseJson } from './message.ts'
 
 /** An error that the provider responded with. */
@@ -14,9 +14,9 @@ function text(value: unknown): string {
 }
 
 /** Returns the failure that is attached to a response, or reads it from the JSON body. */
-export function readFailure(answer: Answer): Failure | undefined {
-  if (answer.failure || answer.status < 400) return answer.failure
-  const body = parseJson(answer) ?? {}
+export function readFailure(response: BufferedResponse): Failure | undefined {
+  if (response.failure || response.status < 400) return response.failure
+  const body = parseJson(response) ?? {}
   const { error, error_description: description, title, detail, validation_errors: problems } = body
   const code = text(error) || text(title)
   if (code === '') return undefined

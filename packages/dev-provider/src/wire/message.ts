@@ -12,7 +12,7 @@ export interface Call {
 }
 
 /** One response, before a byte of it is sent. */
-export interface Answer {
+export interface BufferedResponse {
   readonly status: number
   readonly headers: OutgoingHttpHeaders
   readonly body: Buffer
@@ -68,7 +68,7 @@ export function getCookie(call: Call, name: string): string | undefined {
   return undefined
 }
 
-export function jsonAnswer(status: number, body: unknown): Answer {
+export function jsonResponse(status: number, body: unknown): BufferedResponse {
   return {
     status,
     headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
@@ -76,7 +76,7 @@ export function jsonAnswer(status: number, body: unknown): Answer {
   }
 }
 
-export function htmlAnswer(status: number, html: string): Answer {
+export function htmlResponse(status: number, html: string): BufferedResponse {
   return {
     status,
     headers: {
@@ -90,13 +90,13 @@ export function htmlAnswer(status: number, html: string): Answer {
   }
 }
 
-export function redirectAnswer(location: string, status = 303): Answer {
+export function redirectResponse(location: string, status = 303): BufferedResponse {
   return { status, headers: { location, 'cache-control': 'no-store' }, body: Buffer.alloc(0) }
 }
 
 /** Returns the JSON object in a response, or `undefined`. */
-export function parseJson(answer: Answer): Record<string, unknown> | undefined {
-  return jsonObject(String(answer.headers['content-type'] ?? ''), answer.body)
+export function parseJson(response: BufferedResponse): Record<string, unknown> | undefined {
+  return jsonObject(String(response.headers['content-type'] ?? ''), response.body)
 }
 
 function jsonObject(contentType: string | undefined, body: Buffer): Record<string, unknown> | undefined {
@@ -114,11 +114,11 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 }
 
 /** Returns the response with another body and a correct Content-Length. */
-export function withBody(answer: Answer, body: string | Buffer): Answer {
+export function withBody(response: BufferedResponse, body: string | Buffer): BufferedResponse {
   const bytesOfBody = Buffer.from(body)
   return {
-    ...answer,
-    headers: { ...answer.headers, 'content-length': String(bytesOfBody.length) },
+    ...response,
+    headers: { ...response.headers, 'content-length': String(bytesOfBody.length) },
     body: bytesOfBody,
   }
 }

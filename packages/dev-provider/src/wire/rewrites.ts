@@ -4,7 +4,7 @@ import type { KeyRing, SigningKey } from '../keys.ts'
 import type { Endpoint } from './endpoints.ts'
 import type { FaultOptions, Rules } from './faults.ts'
 import { createRules } from './faults.ts'
-import type { Answer } from './message.ts'
+import type { BufferedResponse } from './message.ts'
 import { parseJson, withBody } from './message.ts'
 import type { LoggedRequest } from './request-log.ts'
 
@@ -36,13 +36,16 @@ export type IdTokenChange = (
 ) => Forgery | undefined | Promise<Forgery | undefined>
 
 /** `undefined`: there was nothing to change, so it does not count as used. */
-type Rewrite = (answer: Answer, request: LoggedRequest) => Answer | undefined | Promise<Answer | undefined>
+type Rewrite = (
+  response: BufferedResponse,
+  request: LoggedRequest,
+) => BufferedResponse | undefined | Promise<BufferedResponse | undefined>
 
 export interface Rewrites {
   rewrite(endpoint: Endpoint, change: JsonRewrite, options?: FaultOptions): () => void
   rewriteText(endpoint: Endpoint, change: TextRewrite, options?: FaultOptions): () => void
   tamperIdToken(change: IdTokenChange, options?: FaultOptions): () => void
-  apply(answer: Answer, request: LoggedRequest): Promise<Answer>
+  apply(response: BufferedResponse, request: LoggedRequest): Promise<BufferedResponse>
   clear(endpoint?: Endpoint): void
 }
 
@@ -72,11 +75,11 @@ export function createRewrites(keys: KeyRing): Rewrites {
 
   const json =
     (change: JsonRewrite): Rewrite =>
-    (answer, request) => {
-      const body = parseJson(answer)
+    (response, request) => {
+      const body = parseJson(response)
       if (!body) return undefined
       const changed = change(body, request)
-      return withBody(answer, JSON.stringify(changed === undefined ? body : changed))
+      return withBody(response, JSON.stringify(changed === undefined ? body : changed))
     }
 
   return {
@@ -84,22 +87,22 @@ export function createRewrites(keys: KeyRing): Rewrites {
     rewriteText: (endpoint, change, options) =>
       rules.set(
         endpoint,
-        (answer, request) => withBody(answer, change(answer.body.toString('utf8'), request)),
+        (response, request) => withBody(response, change(response.body.toString('utf8'), request)),
         options,
       ),
     tamperIdToken: (change, options) =>
       rules.set(
         'token',
-        async (answer) => {
-          const body = parseJson(answer)
+        async (response) => {
+          const body = parseJson(response)
           const token = body?.['id_token']
           if (typeof token !== 'string') return undefined
-          return withBody(answer, JSON.stringify({ ...body, id_token: await forge(token, change, keys) }))
+          return withBody(response, JSON.stringify({ ...body, id_token: await forge(token, change, keys) }))
         },
         options,
       ),
-    apply: async (answer, request) => {
-      let result = answer
+    apply: async (response, request) => {
+      let result = response
       for (const rule of rules.matching(request)) {
         const rewritten = await rule.value(result, request)
         if (!rewritten) continue

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import type { ProviderState } from '../../oidc/state.ts'
 import { ACCOUNT_PATHS, CONNECT_PATH } from '../../wire/endpoints.ts'
-import type { Answer, Call } from '../../wire/message.ts'
-import { getPath, isRecord, jsonAnswer, parseJsonBody, parseQuery } from '../../wire/message.ts'
+import type { BufferedResponse, Call } from '../../wire/message.ts'
+import { getPath, isRecord, jsonResponse, parseJsonBody, parseQuery } from '../../wire/message.ts'
 import type { Caller } from './access.ts'
 import { authorizeCall } from './access.ts'
 import type { ValidationError } from './problem.ts'
@@ -75,7 +75,7 @@ function isScopeList(value: unknown): value is readonly string[] {
   )
 }
 
-async function connect(state: ProviderState, call: Call): Promise<Answer> {
+async function connect(state: ProviderState, call: Call): Promise<BufferedResponse> {
   const { user, clientId } = await authorizeCall(state, call, SCOPES.create)
   const body = parseBody(call)
   const read = createReader(body)
@@ -109,7 +109,7 @@ async function connect(state: ProviderState, call: Call): Promise<Answer> {
     },
     REQUEST_TTL,
   )
-  return jsonAnswer(201, {
+  return jsonResponse(201, {
     connect_uri: new URL(CONNECT_PATH, state.issuer).href,
     connect_params: { ticket: request.ticket },
     auth_session: request.authSession,
@@ -155,7 +155,7 @@ function acceptedBy(state: ProviderState, caller: Caller, evidence: Evidence): A
   return request
 }
 
-async function complete(state: ProviderState, call: Call): Promise<Answer> {
+async function complete(state: ProviderState, call: Call): Promise<BufferedResponse> {
   const caller = await authorizeCall(state, call, SCOPES.create)
   const read = createReader(parseBody(call))
   const evidence = {
@@ -168,7 +168,7 @@ async function complete(state: ProviderState, call: Call): Promise<Answer> {
   const request = acceptedBy(state, caller, evidence)
   state.connectRequests.finish(request)
   const { connection, name, scopes, sub } = request
-  return jsonAnswer(201, onTheWire(state.accounts.connect(sub, { connection, name, scopes })))
+  return jsonResponse(201, onTheWire(state.accounts.connect(sub, { connection, name, scopes })))
 }
 
 function parseInteger(text: string, largest: number): number | undefined {
@@ -176,7 +176,7 @@ function parseInteger(text: string, largest: number): number | undefined {
   return value >= 1 && value <= largest ? value : undefined
 }
 
-async function list(state: ProviderState, call: Call): Promise<Answer> {
+async function list(state: ProviderState, call: Call): Promise<BufferedResponse> {
   const { user } = await authorizeCall(state, call, SCOPES.read)
   const query = parseQuery(call)
   const connection = query.get('connection')
@@ -194,7 +194,7 @@ async function list(state: ProviderState, call: Call): Promise<Answer> {
     from: from ?? 1,
     ...(connection === null ? {} : { connection }),
   })
-  return jsonAnswer(200, {
+  return jsonResponse(200, {
     accounts: accounts.map(onTheWire),
     ...(next === undefined ? {} : { next: toCursor(next) }),
   })
@@ -208,7 +208,7 @@ function fromCursor(cursor: string): string {
   return /^place (\d+)$/.exec(Buffer.from(cursor, 'base64url').toString('utf8'))?.[1] ?? ''
 }
 
-async function disconnect(state: ProviderState, call: Call): Promise<Answer> {
+async function disconnect(state: ProviderState, call: Call): Promise<BufferedResponse> {
   const { user } = await authorizeCall(state, call, SCOPES.delete)
   const id = getPath(call).slice(ACCOUNT_PATHS.list.length + 1)
   if (!state.accounts.disconnect(user.sub, id)) throw new Problem(404, 'There is no such account.')
@@ -227,7 +227,7 @@ export async function accountApi(
   state: ProviderState,
   endpoint: AccountEndpoint,
   call: Call,
-): Promise<Answer> {
+): Promise<BufferedResponse> {
   const { method, handle } = HANDLERS[endpoint]
   try {
     if (call.method !== method) {
@@ -235,7 +235,7 @@ export async function accountApi(
     }
     return await handle(state, call)
   } catch (error) {
-    if (error instanceof Problem) return error.answer()
+    if (error instanceof Problem) return error.toResponse()
     throw error
   }
 }

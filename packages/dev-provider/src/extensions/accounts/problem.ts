@@ -1,5 +1,5 @@
-import type { Answer } from '../../wire/message.ts'
-import { jsonAnswer } from '../../wire/message.ts'
+import type { BufferedResponse } from '../../wire/message.ts'
+import { jsonResponse } from '../../wire/message.ts'
 
 /** One thing that is wrong with a request. */
 export interface ValidationError {
@@ -33,9 +33,9 @@ export class Problem extends Error {
     this.#details = details
   }
 
-  answer(): Answer {
+  toResponse(): BufferedResponse {
     const { validationErrors, headers } = this.#details
-    const answer = jsonAnswer(this.status, {
+    const response = jsonResponse(this.status, {
       type: `https://auth0.com/api-errors/A0E-${this.status}-0001`,
       title: TITLES[this.status],
       detail: this.message,
@@ -43,8 +43,8 @@ export class Problem extends Error {
       ...(validationErrors ? { validation_errors: validationErrors } : {}),
     })
     return {
-      ...answer,
-      headers: { ...answer.headers, 'content-type': 'application/problem+json', ...headers },
+      ...response,
+      headers: { ...response.headers, 'content-type': 'application/problem+json', ...headers },
     }
   }
 }

@@ -1,8 +1,8 @@
-import { engineAnswer } from '../../oidc/inject.ts'
+import { engineResponse } from '../../oidc/inject.ts'
 import type { ProviderState } from '../../oidc/state.ts'
 import { PATHS } from '../../wire/endpoints.ts'
-import type { Answer, Call } from '../../wire/message.ts'
-import { jsonAnswer, parseForm, parseJson, parseJsonBody } from '../../wire/message.ts'
+import type { BufferedResponse, Call } from '../../wire/message.ts'
+import { jsonResponse, parseForm, parseJson, parseJsonBody } from '../../wire/message.ts'
 import { associate } from './associate.ts'
 import { FACTOR_TYPES } from './demand.ts'
 import type { Factor } from './factors.ts'
@@ -51,7 +51,7 @@ async function authenticate(state: ProviderState, call: Call, fields: Fields): P
     if (value !== undefined) form.set(name, value)
   }
   const { authorization, host } = call.headers
-  const answer = await engineAnswer(state, {
+  const response = await engineResponse(state, {
     ...call,
     method: 'POST',
     url: state.mountPath + PATHS.revocation,
@@ -62,9 +62,9 @@ async function authenticate(state: ProviderState, call: Call, fields: Fields): P
     },
     body: Buffer.from(form.toString()),
   })
-  if (answer.status === 200) return
-  const { error, error_description: description } = parseJson(answer) ?? {}
-  throw new Refused(answer.status, String(error), String(description))
+  if (response.status === 200) return
+  const { error, error_description: description } = parseJson(response) ?? {}
+  throw new Refused(response.status, String(error), String(description))
 }
 
 function parseClientId(call: Call, fields: Fields): string | undefined {
@@ -100,10 +100,10 @@ function masked(address: string): string {
   return 'X'.repeat(Math.max(0, address.length - 4)) + address.slice(-4)
 }
 
-function authenticators({ mfa }: ProviderState, { sub }: MfaContext): Answer {
+function authenticators({ mfa }: ProviderState, { sub }: MfaContext): BufferedResponse {
   const recovery = mfa.factors.recovery(sub)
   const type = 'recovery-code'
-  return jsonAnswer(200, [
+  return jsonResponse(200, [
     ...(recovery ? [{ id: recovery.id, authenticator_type: type, type, active: true }] : []),
     ...mfa.factors.list(sub).map(onTheWire),
   ])
@@ -127,7 +127,7 @@ function challenged(state: ProviderState, context: MfaContext, fields: Fields): 
   throw new Refused(400, 'unsupported_challenge_type', 'the user has no factor of a requested challenge type')
 }
 
-async function challenge(state: ProviderState, call: Call): Promise<Answer> {
+async function challenge(state: ProviderState, call: Call): Promise<BufferedResponse> {
   const fields = parseFields(call)
   await authenticate(state, call, fields)
   const context = getContext(state, getText(fields, 'mfa_token'))
@@ -136,9 +136,9 @@ async function challenge(state: ProviderState, call: Call): Promise<Answer> {
   }
   const factor = challenged(state, context, fields)
   const channel = toChannel(factor.kind)
-  if (channel === undefined) return jsonAnswer(200, { challenge_type: 'otp' })
+  if (channel === undefined) return jsonResponse(200, { challenge_type: 'otp' })
   const { id, bindingCode } = sendMessage(state, context, factor, channel)
-  return jsonAnswer(200, {
+  return jsonResponse(200, {
     challenge_type: 'oob',
     oob_code: id,
     ...(bindingCode === undefined ? {} : { binding_method: 'prompt' }),
@@ -147,7 +147,7 @@ async function challenge(state: ProviderState, call: Call): Promise<Answer> {
 
 const HANDLERS: Record<
   MfaEndpoint,
-  { method: string; handle: (state: ProviderState, call: Call) => Promise<Answer> }
+  { method: string; handle: (state: ProviderState, call: Call) => Promise<BufferedResponse> }
 > = {
   'mfa-authenticators': {
     method: 'GET',
@@ -169,13 +169,17 @@ const HANDLERS: Record<
 }
 
 /** The vendor's API for applications that show the second step themselves. Errors are those of OAuth, as JSON. */
-export async function mfaApi(state: ProviderState, endpoint: MfaEndpoint, call: Call): Promise<Answer> {
+export async function mfaApi(
+  state: ProviderState,
+  endpoint: MfaEndpoint,
+  call: Call,
+): Promise<BufferedResponse> {
   const { method, handle } = HANDLERS[endpoint]
   try {
     if (call.method !== method) throw new Refused(405, 'invalid_request', `use ${method}`, { allow: method })
     return await handle(state, call)
   } catch (error) {
-    if (error instanceof Refused) return error.answer()
+    if (error instanceof Refused) return error.toResponse()
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import type { ProviderState } from '../../oidc/state.ts'
-import type { Answer } from '../../wire/message.ts'
-import { jsonAnswer } from '../../wire/message.ts'
+import type { BufferedResponse } from '../../wire/message.ts'
+import { jsonResponse } from '../../wire/message.ts'
 import { FACTOR_TYPES } from './demand.ts'
 import type { Factor, FactorKind, NewFactor, OobChannel } from './factors.ts'
 import { OOB_CHANNELS } from './factors.ts'
@@ -84,7 +84,7 @@ function oobMembers(state: ProviderState, context: MfaContext, factor: Factor, c
  * Enrolls a factor, which is active once it was verified with the same `mfa_token`. Only a user who has none of those
  * that are demanded may, because a stolen first factor could otherwise bring its own second one.
  */
-export function associate(state: ProviderState, context: MfaContext, fields: Fields): Answer {
+export function associate(state: ProviderState, context: MfaContext, fields: Fields): BufferedResponse {
   const { requirements, sub } = context
   const kind = kindIn(fields)
   const address = addressIn(state, sub, kind, fields)
@@ -96,5 +96,5 @@ export function associate(state: ProviderState, context: MfaContext, fields: Fie
   const { factors } = state.mfa
   const codes = factors.recovery(sub) ? {} : { recovery_codes: [factors.renewRecovery(sub).code] }
   const members = kind === 'otp' ? appMembers(state, factor, sub) : oobMembers(state, context, factor, kind)
-  return jsonAnswer(200, { id: factor.id, ...members, ...codes })
+  return jsonResponse(200, { id: factor.id, ...members, ...codes })
 }

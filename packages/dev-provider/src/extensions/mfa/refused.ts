@@ -1,5 +1,5 @@
-import type { Answer } from '../../wire/message.ts'
-import { jsonAnswer } from '../../wire/message.ts'
+import type { BufferedResponse } from '../../wire/message.ts'
+import { jsonResponse } from '../../wire/message.ts'
 
 /** A request to the MFA API that is refused. */
 export class Refused extends Error {
@@ -19,9 +19,9 @@ export class Refused extends Error {
     this.#headers = headers
   }
 
-  answer(): Answer {
-    const answer = jsonAnswer(this.#status, { error: this.#error, error_description: this.message })
+  toResponse(): BufferedResponse {
+    const response = jsonResponse(this.#status, { error: this.#error, error_description: this.message })
     const challenge = this.#status === 401 ? { 'www-authenticate': `Bearer error="${this.#error}"` } : {}
-    return { ...answer, headers: { ...answer.headers, ...challenge, ...this.#headers } }
+    return { ...response, headers: { ...response.headers, ...challenge, ...this.#headers } }
   }
 }
