@@ -5,8 +5,8 @@ export {
   type CallingStyle,
   type ContractCase,
   type ContractHost,
+  type ContractUser,
   contractHooks,
-  type Person,
   type WayBack,
 } from './adapter-contract/host.ts'
 export { adapterContract, lateWriteContract, unconfiguredContract } from './adapter-contract.ts'

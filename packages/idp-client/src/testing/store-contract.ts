@@ -1,6 +1,6 @@
 import type { SessionDataStore } from '../config/options.ts'
 import { endings } from './store-contract/endings.ts'
-import { leases } from './store-contract/leases.ts'
+import { locks } from './store-contract/locks.ts'
 import { records } from './store-contract/records.ts'
 import { subjects } from './store-contract/subjects.ts'
 import { updates } from './store-contract/updates.ts'
@@ -31,7 +31,7 @@ export function storeContract(
   store: SessionDataStore,
   { expires = true }: StoreContractOptions = {},
 ): readonly StoreContractCase[] {
-  const rules = [...records, ...updates, ...leases, ...subjects, ...endings].filter(
+  const rules = [...records, ...updates, ...locks, ...subjects, ...endings].filter(
     (rule) => expires || !rule.expires,
   )
   return rules.flatMap(({ bind, title }) => {

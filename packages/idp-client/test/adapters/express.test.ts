@@ -12,7 +12,7 @@ function explicitArguments(req: FrameworkRequest, res: FrameworkResponse): Expli
   return req.query['style'] === 'ambient' ? [] : [req, res]
 }
 
-function answerErrors(error: unknown, res: FrameworkResponse): void {
+function respondToError(error: unknown, res: FrameworkResponse): void {
   if (isIdpError(error)) res.status(500).json({ code: error.code })
   else res.status(500).send('failed')
 }
@@ -97,7 +97,7 @@ function application(before: readonly RequestHandler[]): MakeApplication {
     app.use(basePath || '/', mounted)
     const onError: ErrorRequestHandler = (error, req, res, next) => {
       if (req.path.endsWith('/unhandled')) next(error)
-      else answerErrors(error, res)
+      else respondToError(error, res)
     }
     app.use(onError)
     return app

@@ -60,7 +60,7 @@ export async function startHost(
       ...(proxy === undefined ? {} : { listensAt }),
       secret: SECRET,
       styles: ['ambient', 'explicit'],
-      signIn: (authorizationUrl, person) => provider.login(authorizationUrl, person),
+      signIn: (authorizationUrl, user) => provider.login(authorizationUrl, user),
     },
     async stop() {
       server.closeAllConnections()

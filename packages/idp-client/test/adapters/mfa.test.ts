@@ -198,8 +198,8 @@ describe('[S208,S211,S220,S222] Next', () => {
       await handler(Object.assign(req, { body }) as NextApiRequest, res as NextApiResponse)
     }
     const response = await serve(listener as RequestListener, async (url) => {
-      const answer = await fetch(`${url}/auth/mfa/verify`, posted(of))
-      return new Response(await answer.text(), answer)
+      const received = await fetch(`${url}/auth/mfa/verify`, posted(of))
+      return new Response(await received.text(), received)
     })
     await expectVerified(of, response)
   })

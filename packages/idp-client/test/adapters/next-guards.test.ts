@@ -157,9 +157,9 @@ describe('withApiAuthRequired', () => {
     const [request, response] = api({})
     await pagesHandler(request, response)
     expect([response.statusCode, response.getHeader('content-type')]).toEqual([401, 'application/json'])
-    const [known, answer] = api(await signedIn())
-    await pagesHandler(known, answer)
-    expect(answer.statusCode).toBe(204)
+    const [known, received] = api(await signedIn())
+    await pagesHandler(known, received)
+    expect(received.statusCode).toBe(204)
   })
 
   test('an incomplete configuration responds with 500, in both routers', async () => {

@@ -48,9 +48,9 @@ async function loginOf(location: string | null | undefined): Promise<Outcome> {
   return { login: await openLogin(login, SECRET) }
 }
 
-async function outcomeOf(answer: () => Response | Promise<Response>): Promise<Outcome> {
+async function outcomeOf(respond: () => Response | Promise<Response>): Promise<Outcome> {
   try {
-    const response = await answer()
+    const response = await respond()
     if (response.status === 302) return loginOf(response.headers.get('location'))
     const text = await response.text()
     if (text === 'in') return 'in'
@@ -98,7 +98,7 @@ afterAll(async () => {
 })
 
 /** Returns the response of a real server, without following redirects. */
-async function answerOf(serving: RequestListener, cookie: string): Promise<Outcome> {
+async function requestOutcome(serving: RequestListener, cookie: string): Promise<Outcome> {
   listener = serving
   const { port } = server.address() as AddressInfo
   const url = `http://127.0.0.1:${port}/vault?x=1`
@@ -110,7 +110,7 @@ function fromExpress(guard: express.RequestHandler, cookie: string): Promise<Out
   const failed: ErrorRequestHandler = (error, _req, res, _next) =>
     void res.status(599).send(isIdpError(error) ? error.code : String(error))
   const shown: express.RequestHandler = (_req, res) => void res.send('in')
-  return answerOf(express().get('/vault', guard, shown).use(failed), cookie)
+  return requestOutcome(express().get('/vault', guard, shown).use(failed), cookie)
 }
 
 const inExpress: Host = {
@@ -152,7 +152,7 @@ function fromPagesApi(requirements: GuardRequirements, cookie: string): Promise<
     (_req: NextApiRequest, response: NextApiResponse) => void response.end('in'),
     requirements,
   )
-  return answerOf((req, res) => guarded(req as NextApiRequest, res as NextApiResponse), cookie)
+  return requestOutcome((req, res) => guarded(req as NextApiRequest, res as NextApiResponse), cookie)
 }
 
 const inPages: Host = { page: fromServerSideProps, api: fromPagesApi }

@@ -7,7 +7,7 @@ import { thrownBy } from './bench.ts'
 
 type Fault = Parameters<DevProvider['faults']['set']>[1]
 
-const answering = (status: number, body: object): Fault => ({
+const respondWith = (status: number, body: object): Fault => ({
   kind: 'respond',
   status,
   body: JSON.stringify(body),
@@ -20,7 +20,7 @@ function refusedWith(error: string, status = 400): Mistake['make'] {
     const world = await bench.start()
     world.provider.faults.set(
       'token',
-      answering(status, { error, error_description: 'alice at example.test' }),
+      respondWith(status, { error, error_description: 'alice at example.test' }),
     )
     await bench.login(world)
   }
@@ -101,7 +101,7 @@ export const refusals: readonly Mistake[] = [
     remedy: 'REDIRECT_URI_REFUSED',
     async make(bench) {
       const world = await bench.start({ pushedAuthorizationRequests: true })
-      world.provider.faults.set('par', answering(400, { error: 'invalid_redirect_uri' }))
+      world.provider.faults.set('par', respondWith(400, { error: 'invalid_redirect_uri' }))
       await bench.login(world)
     },
   },
@@ -208,7 +208,7 @@ export const refusals: readonly Mistake[] = [
     remedy: 'DPOP_PROOF_REFUSED',
     async make(bench) {
       const world = await bench.start({ useDPoP: true, dpopKeyPair: await generateDpopKeyPair() })
-      world.provider.faults.set('token', answering(400, { error: 'invalid_dpop_proof' }))
+      world.provider.faults.set('token', respondWith(400, { error: 'invalid_dpop_proof' }))
       await bench.login(world)
     },
   },
@@ -217,7 +217,7 @@ export const refusals: readonly Mistake[] = [
     remedy: 'DPOP_NONCE_REFUSED',
     async make(bench) {
       const world = await bench.start({ useDPoP: true, dpopKeyPair: await generateDpopKeyPair() })
-      world.provider.faults.set('token', answering(400, { error: 'use_dpop_nonce' }))
+      world.provider.faults.set('token', respondWith(400, { error: 'use_dpop_nonce' }))
       await bench.login(world)
     },
   },
@@ -228,7 +228,7 @@ export const refusals: readonly Mistake[] = [
       const world = await bench.start({ pushedAuthorizationRequests: true })
       world.provider.faults.set(
         'par',
-        answering(400, { error: 'invalid_request', error_description: 'alice' }),
+        respondWith(400, { error: 'invalid_request', error_description: 'alice' }),
       )
       await bench.login(world)
     },
@@ -250,7 +250,7 @@ export const refusals: readonly Mistake[] = [
       world.clock.now += 4000
       world.provider.faults.set(
         'token',
-        answering(400, { error: 'invalid_grant', error_description: 'alice' }),
+        respondWith(400, { error: 'invalid_grant', error_description: 'alice' }),
       )
       return world.client.getAccessToken(browser.request('/')).catch(() => undefined)
     },

@@ -46,7 +46,7 @@ const eventually = { timeout: 60_000, interval: 10 }
 const pending = () => vi.waitUntil(() => realm.provider.ciba.pending()[0], eventually)
 const polled = () => vi.waitUntil(() => realm.provider.count('token') > 0, eventually)
 
-function answer(status: number, body: unknown, headers: Record<string, string> = {}, times = 1): void {
+function respondWith(status: number, body: unknown, headers: Record<string, string> = {}, times = 1): void {
   realm.provider.faults.set(
     'token',
     {
@@ -246,7 +246,7 @@ describe('[S219] waiting for the user', () => {
   test.each(['expired_token', 'transaction_failed', 'invalid_grant', 'invalid_request'])(
     '%s ends it immediately',
     async (error) => {
-      answer(400, { error })
+      respondWith(400, { error })
       expect(await rejectionOf(authenticate())).toMatchObject({ cause: { error } })
       expect(realm.provider.count('token')).toBe(1)
     },

@@ -7,7 +7,7 @@ import { APP } from '../support/app.ts'
 import { SECRET } from '../support/engine.ts'
 import { listenerOf, startFront } from '../support/front.ts'
 import type { LogoutWorld, ToldStore } from '../support/logout-world.ts'
-import { answerOf, deliver, post, ROUTE, startLogoutWorld, toldStore } from '../support/logout-world.ts'
+import { deliver, post, ROUTE, readResponse, startLogoutWorld, toldStore } from '../support/logout-world.ts'
 import { rejectionOf } from '../support/provider-engine.ts'
 
 const SUB = 'dev|alice'
@@ -44,8 +44,10 @@ function signal(): Signal {
   return { given, give }
 }
 
-const statusOf = async (answer: Promise<{ status: number; code: string | undefined }>): Promise<unknown> => {
-  const { code, status } = await answer
+const statusOf = async (
+  response: Promise<{ status: number; code: string | undefined }>,
+): Promise<unknown> => {
+  const { code, status } = await response
   return code === undefined ? status : [status, code]
 }
 
@@ -144,8 +146,8 @@ describe('arguments of deleteByLogoutToken', () => {
     >()
     const iss = world.provider.issuer
     for (const subject of [{ sub: 's' }, { sid: 'x' }, { sub: 's', sid: 'x' }]) {
-      const answer = await deliver(world.client, await world.provider.logoutToken(subject))
-      expect([answer.status, answer.text]).toEqual([200, ''])
+      const response = await deliver(world.client, await world.provider.logoutToken(subject))
+      expect([response.status, response.text]).toEqual([200, ''])
       expect(world.store.told.splice(0)).toEqual([{ ...subject, iss, iat: world.clock.now }])
     }
   })
@@ -166,8 +168,8 @@ describe('arguments of deleteByLogoutToken', () => {
   test('a logout of an unknown session or user succeeds without effect', async () => {
     const browser = await world.signedIn()
     for (const subject of [{ sid: 'unknown' }, { sub: 'unknown' }, { sub: 'unknown', sid: 'unknown' }]) {
-      const answer = await deliver(world.client, await world.provider.logoutToken(subject))
-      expect([answer.status, answer.text]).toEqual([200, ''])
+      const response = await deliver(world.client, await world.provider.logoutToken(subject))
+      expect([response.status, response.text]).toEqual([200, ''])
     }
     expect(await world.userOf(browser)).toBe(SUB)
   })
@@ -262,9 +264,9 @@ describe('a token is used once', () => {
     const stores = [toldStore(name), toldStore(name), toldStore(name)]
     const clients = stores.map((store) => another({ sessionStore: store }))
     const token = await world.provider.logoutToken({ sub: SUB })
-    const answers: unknown[] = []
-    for (const client of [...clients, ...clients]) answers.push(await statusOf(deliver(client, token)))
-    expect(answers).toEqual([200, replayed, replayed, replayed, replayed, replayed])
+    const responses: unknown[] = []
+    for (const client of [...clients, ...clients]) responses.push(await statusOf(deliver(client, token)))
+    expect(responses).toEqual([200, replayed, replayed, replayed, replayed, replayed])
     expect(stores.flatMap(({ told }) => told)).toHaveLength(1)
   })
 
@@ -276,21 +278,21 @@ describe('a token is used once', () => {
       claims['jti'] = 'the-same'
     }
     const second = another({ sessionStore: world.store, clientId, clientSecret })
-    const answers = [
+    const responses = [
       deliver(world.client, await world.provider.logoutToken({ sub: SUB }, { change })),
       deliver(second, await world.provider.logoutToken({ sub: SUB }, { change, clientId })),
       deliver(other.client, await other.provider.logoutToken({ sub: SUB }, { change })),
     ]
-    expect(await Promise.all(answers.map(statusOf))).toEqual([200, 200, 200])
+    expect(await Promise.all(responses.map(statusOf))).toEqual([200, 200, 200])
   })
 
   test.each(stores)('concurrent deliveries delete once; the store %s', async (_title, make) => {
     const store = make()
     const client = another({ sessionStore: store })
     const token = await world.provider.logoutToken({ sub: SUB })
-    const answers = await Promise.all(Array.from({ length: 5 }, () => deliver(client, token)))
-    expect(answers.filter(({ status }) => status === 200).length).toBeGreaterThan(0)
-    expect(answers.filter(({ status }) => status !== 200 && status !== 400)).toEqual([])
+    const responses = await Promise.all(Array.from({ length: 5 }, () => deliver(client, token)))
+    expect(responses.filter(({ status }) => status === 200).length).toBeGreaterThan(0)
+    expect(responses.filter(({ status }) => status !== 200 && status !== 400)).toEqual([])
     expect(store.told).toHaveLength(1)
   })
 
@@ -302,9 +304,9 @@ describe('a token is used once', () => {
       const token = await world.provider.logoutToken({ sub: SUB })
       store.failing.add('deleteByLogoutToken')
       for (let attempt = 0; attempt < 2; attempt++) {
-        const answer = await deliver(client, token)
-        expect([answer.status, answer.code]).toEqual([503, 'SESSION_STORE_FAILED'])
-        expect(answer.text).not.toContain('is down')
+        const response = await deliver(client, token)
+        expect([response.status, response.code]).toEqual([503, 'SESSION_STORE_FAILED'])
+        expect(response.text).not.toContain('is down')
       }
       store.failing.clear()
       expect(await statusOf(deliver(client, token))).toBe(200)
@@ -357,10 +359,10 @@ describe('stores and clients without support for back-channel logout', () => {
     await cookies.provider.endSessions('alice')
     expect(cookies.provider.logoutNotices().map(({ status }) => status)).toEqual([501])
     expect(await cookies.userOf(browser)).toBe(SUB)
-    const answer = await post(cookies.client, 'no form at all')
-    expect([answer.status, answer.code]).toEqual(refused)
-    expect(answer.headers.get('cache-control')).toContain('no-store')
-    expect(JSON.parse(answer.text)).toEqual({ error: { code: refused[1], message: expect.any(String) } })
+    const response = await post(cookies.client, 'no form at all')
+    expect([response.status, response.code]).toEqual(refused)
+    expect(response.headers.get('cache-control')).toContain('no-store')
+    expect(JSON.parse(response.text)).toEqual({ error: { code: refused[1], message: expect.any(String) } })
   })
 
   test('a store with three methods: 501, without reading the token or the store', async () => {
@@ -370,7 +372,7 @@ describe('stores and clients without support for back-channel logout', () => {
       [customFetch]: () => Promise.reject(new Error('asked')),
     })
     const request = new Request(APP + ROUTE, { method: 'POST', body: 'logout_token=x' })
-    expect(await statusOf(answerOf(await client.middleware(request)))).toEqual(refused)
+    expect(await statusOf(readResponse(await client.middleware(request)))).toEqual(refused)
     expect(request.bodyUsed).toBe(false)
   })
 

@@ -5,7 +5,7 @@ import { customClock, customFetch } from '../../src/config/options.ts'
 import type { IdpClient, IdpClientOptions } from '../../src/index.ts'
 import type { Browser } from '../support/app.ts'
 import { APP } from '../support/app.ts'
-import type { LogoutWorld, RouteAnswer } from '../support/logout-world.ts'
+import type { LogoutWorld, RouteResponse } from '../support/logout-world.ts'
 import { deliver, post, ROUTE, startLogoutWorld, toldStore } from '../support/logout-world.ts'
 import { SHORT } from '../support/timeouts.ts'
 
@@ -28,13 +28,13 @@ beforeEach(() => {
 })
 
 /** Nothing was ended, nothing can be stored, and nothing says what was in the request. */
-async function expectRefused(answer: RouteAnswer, status: number, code: string): Promise<void> {
-  expect([answer.status, answer.code]).toEqual([status, code])
-  expect(Object.keys(JSON.parse(answer.text))).toEqual(['error'])
-  expect(answer.headers.get('cache-control')).toContain('no-store')
-  expect(answer.headers.get('content-type')).toBe('application/json')
-  expect(answer.headers.getSetCookie()).toEqual([])
-  expect(answer.text).not.toMatch(/eyJ|dev\||evil|at .*\.ts/)
+async function expectRefused(response: RouteResponse, status: number, code: string): Promise<void> {
+  expect([response.status, response.code]).toEqual([status, code])
+  expect(Object.keys(JSON.parse(response.text))).toEqual(['error'])
+  expect(response.headers.get('cache-control')).toContain('no-store')
+  expect(response.headers.get('content-type')).toBe('application/json')
+  expect(response.headers.getSetCookie()).toEqual([])
+  expect(response.text).not.toMatch(/eyJ|dev\||evil|at .*\.ts/)
   expect(world.store.told).toEqual([])
   expect(await world.userOf(browser)).toBe(SUB)
 }
@@ -93,7 +93,7 @@ describe('requests', () => {
 
   test('any origin and unknown parameters are accepted, and no cookie is read or written', async () => {
     const token = await world.provider.logoutToken({ sid: 'unknown' })
-    const answer = await post(
+    const response = await post(
       world.client,
       new URLSearchParams({ logout_token: token, state: 'x', logout_hint: 'y', csrf: 'z' }),
       {
@@ -104,10 +104,10 @@ describe('requests', () => {
         'sec-fetch-dest': 'empty',
       },
     )
-    expect([answer.status, answer.text, answer.headers.get('content-length')]).toEqual([200, '', null])
-    expect(answer.headers.getSetCookie()).toEqual([])
-    expect(answer.headers.get('cache-control')).toContain('no-store')
-    expect(answer.headers.get('access-control-allow-origin')).toBeNull()
+    expect([response.status, response.text, response.headers.get('content-length')]).toEqual([200, '', null])
+    expect(response.headers.getSetCookie()).toEqual([])
+    expect(response.headers.get('cache-control')).toContain('no-store')
+    expect(response.headers.get('access-control-allow-origin')).toBeNull()
   })
 
   test.each<[string, IdpClientOptions, Record<string, string>]>([
@@ -250,8 +250,8 @@ describe('a provider that cannot be reached', () => {
     const { client, store } = cold()
     const token = await right()
     world.provider.faults.set(endpoint, down)
-    const answer = await deliver(client, token)
-    expect([answer.status, answer.code]).toEqual([503, code])
+    const response = await deliver(client, token)
+    expect([response.status, response.code]).toEqual([503, code])
     expect(store.told).toEqual([])
     world.provider.faults.clear()
     expect((await deliver(client, token)).status).toBe(200)
@@ -276,13 +276,13 @@ describe('a provider that cannot be reached', () => {
     const { client, store } = cold()
     const { privateKey } = await generateKeyPair('RS256')
     world.provider.clearRequests()
-    const answers = Array.from({ length: 200 }, async () => {
+    const responses = Array.from({ length: 200 }, async () => {
       const token = await new SignJWT({ sid: 's' })
         .setProtectedHeader({ alg: 'RS256', kid: crypto.randomUUID() })
         .sign(privateKey)
       return (await deliver(client, token)).status
     })
-    expect(new Set(await Promise.all(answers))).toEqual(new Set([400]))
+    expect(new Set(await Promise.all(responses))).toEqual(new Set([400]))
     expect([world.provider.count('discovery'), world.provider.count('jwks')]).toEqual([1, 2])
     expect((await deliver(client, await right())).status).toBe(200)
     expect(store.told).toHaveLength(1)

@@ -27,7 +27,7 @@ function groups(count: number): string[] {
 }
 
 /** A browser behind nginx; other applications of the host have set cookies, too. */
-class Visitor {
+class NginxBrowser {
   readonly jar = new BrowserJar()
   readonly responses: { readonly what: string; readonly status: number }[] = []
   readonly #base: string
@@ -85,10 +85,10 @@ async function behindNginx(directives: readonly string[], options: IdpClientOpti
   const made = await startWorld({ appBaseUrl: nginx.url, ...options }, { accessTokenTtl: TTL, apis })
   world = made
   application = made.client
-  const visitor = new Visitor(nginx.url)
+  const nginxBrowser = new NginxBrowser(nginx.url)
   return {
     ...made,
-    visitor,
+    nginxBrowser,
     /** Sets the groups of the ID tokens that the provider issues from now on. */
     setGroups(count: number) {
       made.provider.tamperIdToken((claims) => {
@@ -96,11 +96,11 @@ async function behindNginx(directives: readonly string[], options: IdpClientOpti
       })
     },
     async begin(query = ''): Promise<string | null> {
-      return (await visitor.send(`/auth/login${query}`)).headers.get('location')
+      return (await nginxBrowser.send(`/auth/login${query}`)).headers.get('location')
     },
     async finish(location: string | null, user = 'alice'): Promise<Response> {
       if (!location) throw new Error('no login has begun')
-      return visitor.send(await made.authorize(location, { user }))
+      return nginxBrowser.send(await made.authorize(location, { user }))
     },
   }
 }
@@ -115,42 +115,42 @@ describe('[L1] behind nginx with proxy_buffer_size 16k and its defaults for requ
     'no request is rejected while the ID token grows to %d groups',
     async (most) => {
       const app = await behindNginx(DOCUMENTED)
-      const { clock, visitor } = app
+      const { clock, nginxBrowser } = app
       await app.finish(await app.begin())
       const steps = [Math.ceil(most / 3), most]
       for (const count of steps) {
         app.setGroups(count)
         clock.now += TTL + 1
-        expect((await visitor.send('/auth/access-token')).status, `${count} groups`).toBe(200)
-        await visitor.send('/page')
-        expect((await visitor.send('/auth/access-token')).status).toBe(200)
+        expect((await nginxBrowser.send('/auth/access-token')).status, `${count} groups`).toBe(200)
+        await nginxBrowser.send('/page')
+        expect((await nginxBrowser.send('/auth/access-token')).status).toBe(200)
         for (const audience of AUDIENCES)
           expect(
-            (await visitor.send(`/auth/access-token?audience=${encodeURIComponent(audience)}`)).status,
+            (await nginxBrowser.send(`/auth/access-token?audience=${encodeURIComponent(audience)}`)).status,
           ).toBe(200)
         for (const name of ['google-oauth2', 'github'])
-          expect((await visitor.send(`/connection?name=${name}`)).status).toBe(200)
+          expect((await nginxBrowser.send(`/connection?name=${name}`)).status).toBe(200)
         // Logins that are never completed, with long paths and scopes.
         for (let abandoned = 0; abandoned < 6; abandoned++) {
           const path = `/${'p'.repeat(abandoned * 300)}`
           expect(await app.begin(`?returnTo=${path}&scope=${'s'.repeat(abandoned * 100 + 1)}`)).not.toBeNull()
         }
-        expect((await visitor.send('/auth/profile')).status).toBe(200)
+        expect((await nginxBrowser.send('/auth/profile')).status).toBe(200)
         clock.now += TTL + 1
-        expect((await visitor.send('/auth/access-token')).status).toBe(200)
+        expect((await nginxBrowser.send('/auth/access-token')).status).toBe(200)
         // A step-up on a long path, at a provider that sends fewer groups: it replaces the session.
         app.setGroups(10)
         const completed = await app.finish(await app.begin(`?acr_values=gold&returnTo=/${'q'.repeat(2000)}`))
         expect(completed.status).toBe(302)
-        expect([...visitor.cookies.keys()]).toContain('__session__ended')
+        expect([...nginxBrowser.cookies.keys()]).toContain('__session__ended')
       }
       app.setGroups(most)
       clock.now += TTL + 1
-      expect((await visitor.send('/auth/access-token')).status).toBe(200)
-      expect((await visitor.send('/auth/logout')).status).toBe(302)
-      expect((await visitor.send('/auth/profile')).status).toBe(401)
-      expect(visitor.rejected).toEqual([])
-      expect(visitor.jar.refused).toEqual([])
+      expect((await nginxBrowser.send('/auth/access-token')).status).toBe(200)
+      expect((await nginxBrowser.send('/auth/logout')).status).toBe(302)
+      expect((await nginxBrowser.send('/auth/profile')).status).toBe(401)
+      expect(nginxBrowser.rejected).toEqual([])
+      expect(nginxBrowser.jar.refused).toEqual([])
     },
   )
 })
@@ -166,7 +166,7 @@ describe('[L7] behind nginx without any setting', () => {
     const statuses = new Set<number>()
     for (let count = 0; count <= 100; count += 5) {
       await new Process().run(async () => {
-        app.visitor.jar.clear()
+        app.nginxBrowser.jar.clear()
         app.events.length = 0
         app.setGroups(count)
         const response = await app.finish(await app.begin())
@@ -185,17 +185,17 @@ describe('[L7] behind nginx without any setting', () => {
     const seen = new Set<string>()
     for (let count = 0; count <= 100; count += 10) {
       await new Process().run(async () => {
-        app.visitor.jar.clear()
+        app.nginxBrowser.jar.clear()
         app.setGroups(0)
         await app.finish(await app.begin())
         app.setGroups(count)
         app.clock.now += TTL + 1
         app.events.length = 0
-        const refresh = await app.visitor.send('/auth/access-token')
+        const refresh = await app.nginxBrowser.send('/auth/access-token')
         seen.add(`refresh ${refresh.status}`)
         expect(refresh.status === 502 ? notices().join() : 'proxy_buffer_size').toContain('proxy_buffer_size')
         app.events.length = 0
-        const logout = await app.visitor.send('/auth/logout')
+        const logout = await app.nginxBrowser.send('/auth/logout')
         seen.add(`logout ${logout.status}`)
         const isNamed = notices().some((text) => text.includes('includeIdTokenHintInOIDCLogoutUrl'))
         expect(isNamed || logout.status === 302, `${count} groups`).toBe(true)
@@ -209,7 +209,7 @@ describe('[L7] behind nginx without any setting', () => {
     for (const count of [0, 50]) {
       app.setGroups(count)
       await app.finish(await app.begin())
-      expect((await app.visitor.send('/auth/logout')).status).toBe(302)
+      expect((await app.nginxBrowser.send('/auth/logout')).status).toBe(302)
     }
   })
 })

@@ -236,18 +236,18 @@ describe('[S213,S216] one refresh on every host', () => {
     })
     await serve(app, async (url) => {
       const ask = (style: string) => fetch(`${url}/${style}`, { headers })
-      const answers = await Promise.all(
+      const responses = await Promise.all(
         Array.from({ length: 50 }, (_, index) => ask(index % 2 ? 'explicit' : 'ambient')),
       )
-      for (const answer of answers)
-        expect(answer.headers.getSetCookie().some((line) => line.startsWith('__session='))).toBe(true)
-      const tokens = await Promise.all(answers.map(tokenOf))
+      for (const response of responses)
+        expect(response.headers.getSetCookie().some((line) => line.startsWith('__session='))).toBe(true)
+      const tokens = await Promise.all(responses.map(tokenOf))
       expect(new Set(tokens).size).toBe(1)
       for (const seconds of [1, 3, 26]) {
         pass(seconds)
         expect(await tokenOf(await ask('explicit'))).toBe(tokens[0])
       }
-      browser.store(new Response(null, { headers: answers[49]?.headers ?? {} }))
+      browser.store(new Response(null, { headers: responses[49]?.headers ?? {} }))
       expect((await world.client.getSession(browser.request('/')))?.tokenSet.accessToken).toBe(tokens[0])
     })
     expect(world.refreshes()).toHaveLength(1)
@@ -262,18 +262,18 @@ describe('[S213,S216] one refresh on every host', () => {
       const { token } = await idp.getAccessToken(request, response)
       return { token, response }
     }
-    const answers = await Promise.all(Array.from({ length: 50 }, ask))
-    expect(new Set(answers.map(({ token }) => token)).size).toBe(1)
+    const responses = await Promise.all(Array.from({ length: 50 }, ask))
+    expect(new Set(responses.map(({ token }) => token)).size).toBe(1)
     for (const seconds of [1, 3, 26]) {
       pass(seconds)
-      expect((await ask()).token).toBe(answers[0]?.token)
+      expect((await ask()).token).toBe(responses[0]?.token)
     }
-    for (const { response } of answers) {
+    for (const { response } of responses) {
       expect(response.headers.getSetCookie().some((line) => line.startsWith('__session='))).toBe(true)
     }
-    browser.store(answers[0]?.response ?? new Response())
+    browser.store(responses[0]?.response ?? new Response())
     const session = await world.client.getSession(browser.request('/'))
-    expect(session?.tokenSet.accessToken).toBe(answers[0]?.token)
+    expect(session?.tokenSet.accessToken).toBe(responses[0]?.token)
     expect(world.refreshes()).toHaveLength(1)
   })
 
@@ -304,12 +304,12 @@ describe('a provider that fails while tokens expire', () => {
     const statuses: number[][] = []
     for (let minute = 1; minute <= 11; minute++) {
       pass(60)
-      const answers = browsers.map(async ({ browser }) => {
+      const responses = browsers.map(async ({ browser }) => {
         expect((await browser.send('/auth/profile')).status).toBe(200)
         expect((await browser.send('/page')).headers.get('x-middleware-next')).toBe('1')
         return (await browser.send('/auth/access-token')).status
       })
-      statuses.push([...new Set(await Promise.all(answers))])
+      statuses.push([...new Set(await Promise.all(responses))])
     }
     expect(statuses).toEqual([...Array(9).fill([200]), [502], [502]])
     expect(browsers.map(({ browser }) => browser.names('__session'))).toEqual(names)
@@ -474,9 +474,9 @@ test('[S237] users whose refreshes are retried with nonces at the same time get 
   const tokens = await Promise.all(browsers.map(ask))
   expect(tokens.map(({ token }) => decodeJwt(token).sub)).toEqual(users.map((user) => `dev|${user}`))
   expect(new Set(tokens.map(({ token }) => token)).size).toBe(users.length)
-  const answers = world.refreshes().map(({ status }) => status)
-  expect(answers.filter((status) => status === 200)).toHaveLength(users.length)
-  expect(answers.filter((status) => status === 400).length).toBeGreaterThan(0)
+  const responses = world.refreshes().map(({ status }) => status)
+  expect(responses.filter((status) => status === 200)).toHaveLength(users.length)
+  expect(responses.filter((status) => status === 400).length).toBeGreaterThan(0)
 })
 
 describe('[S029,S037,S234,S235,S237] the FAPI 2.0 profile', () => {
@@ -510,8 +510,8 @@ describe('[S029,S037,S234,S235,S237] the FAPI 2.0 profile', () => {
     const { fetchWithAuth } = await client.createFetcher(browser.request('/'), new Response(), {
       baseUrl: api.origin,
     })
-    const answers = [await fetchWithAuth('/first'), await fetchWithAuth('/second', { refresh: true })]
-    for (const answer of answers) expect(await answer.json()).toMatchObject({ sub: 'dev|alice' })
+    const responses = [await fetchWithAuth('/first'), await fetchWithAuth('/second', { refresh: true })]
+    for (const response of responses) expect(await response.json()).toMatchObject({ sub: 'dev|alice' })
     const tokens = api.requests.map(({ headers }) => headers.authorization ?? '')
     expect(tokens.every((text) => text.startsWith('DPoP '))).toBe(true)
     expect(new Set(tokens).size).toBe(2)

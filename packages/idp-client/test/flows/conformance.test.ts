@@ -313,9 +313,9 @@ describe('transaction cookie', () => {
     for (const [name, cookie] of browser.cookies) {
       if (name.startsWith('__txn_')) browserWithoutSession.cookies.set(name, cookie)
     }
-    const answer = await browserWithoutSession.send(second, { headers: { accept: 'application/json' } })
+    const response = await browserWithoutSession.send(second, { headers: { accept: 'application/json' } })
     world.clock.now = before
-    expect(await answer.json()).toMatchObject({ error: { code: 'EXPIRED_STATE' } })
+    expect(await response.json()).toMatchObject({ error: { code: 'EXPIRED_STATE' } })
   })
 })
 

@@ -48,7 +48,7 @@ const problem = {
   validation_errors: [{ field: 'scopes', detail: 'too many' }, 'x', null],
 }
 
-function answers(status: number, body: unknown = problem) {
+function respondWith(status: number, body: unknown = problem) {
   const headers = { 'content-type': 'application/problem+json' }
   return { kind: 'respond', status, headers, body: JSON.stringify(body) } as const
 }
@@ -67,7 +67,7 @@ describe('errors of the account API', () => {
     '%i: one request, the page has %i, no transaction, and shows no text of the provider',
     async (status, shown) => {
       const browser = await world.signedIn()
-      world.provider.faults.set('account-connect', answers(status))
+      world.provider.faults.set('account-connect', respondWith(status))
       const response = await browser.send('/auth/connect?connection=github')
       expect(response.status).toBe(shown)
       expect(await response.text()).not.toContain('Not like this')
@@ -90,7 +90,7 @@ describe('errors of the account API', () => {
       validation_errors: Array(500).fill({ field: 'f' }),
     }
     const failureOf = async (body: unknown) => {
-      world.provider.faults.set('account-connect', answers(422, body))
+      world.provider.faults.set('account-connect', respondWith(422, body))
       const request = browser.request('/')
       const error = await rejectionOf(world.client.connectAccount(request, { connection: 'github' }))
       expect(error).toMatchObject({ name: 'ConnectAccountError', code: 'FAILED_TO_INITIATE' })
@@ -163,7 +163,7 @@ describe('tokens', () => {
     const browser = await world.signedIn()
     const refreshToken = async () => (await sessionOf(browser))?.tokenSet.refreshToken
     const first = await refreshToken()
-    world.provider.faults.set('account-connect', answers(400), { times: 1 })
+    world.provider.faults.set('account-connect', respondWith(400), { times: 1 })
     expect((await browser.send('/auth/connect?connection=github')).status).toBe(400)
     const second = await refreshToken()
     expect(second).not.toBe(first)
@@ -295,13 +295,13 @@ describe('hooks', () => {
   })
 
   test('onCallback decides on the redirect, or responds itself', async () => {
-    let answer: { returnTo: string } | Response = { returnTo: '/elsewhere' }
-    const { browser } = world.another({ onCallback: () => answer })
+    let result: { returnTo: string } | Response = { returnTo: '/elsewhere' }
+    const { browser } = world.another({ onCallback: () => result })
     await world.login(browser)
     expect((await world.connect(browser)).headers.get('location')).toBe(`${APP}/elsewhere`)
-    answer = { returnTo: '//evil.example' }
+    result = { returnTo: '//evil.example' }
     expect(new URL((await world.connect(browser)).headers.get('location') ?? '').origin).toBe(APP)
-    answer = new Response('connected')
+    result = new Response('connected')
     expect(await (await world.connect(browser)).text()).toBe('connected')
   })
 
@@ -394,7 +394,7 @@ describe('listConnectedAccounts', () => {
     expect(missing).toBeInstanceOf(ConnectedAccountsError)
     expect(missing).toMatchObject({ code: 'MISSING_SESSION' })
     const browser = await world.signedIn()
-    world.provider.faults.set('account-list', answers(403))
+    world.provider.faults.set('account-list', respondWith(403))
     expect(await rejectionOf(list(browser))).toMatchObject({
       code: 'FAILED_TO_LIST',
       cause: { name: 'AccountApiError', providerStatus: 403 },

@@ -68,12 +68,12 @@ describe('getAccessTokenForConnection', () => {
 
   test('20 requests at once cause one exchange, and each gets its token', async () => {
     const browser = await signedIn()
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 20 }, () =>
         world.client.getAccessTokenForConnection(browser.request('/'), new Headers(), google),
       ),
     )
-    expect(new Set(answers.map(({ token }) => token)).size).toBe(1)
+    expect(new Set(responses.map(({ token }) => token)).size).toBe(1)
     expect(world.provider.count('token')).toBe(1)
   })
 

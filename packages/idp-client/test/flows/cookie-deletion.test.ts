@@ -113,7 +113,7 @@ function applicationOf(given: Plan): { client: IdpClient; engine: Engine } | nul
 }
 
 /** A browser in front of the application, which sees the prefix of its paths. */
-class Visitor {
+class TestBrowser {
   readonly jar = new BrowserJar()
   readonly #plan: Plan
 
@@ -190,32 +190,32 @@ test('every cookie is accepted by browsers, and deleted at logout', async () => 
       if (!application) return
       accepted++
       const { client, engine } = application
-      const visitor = new Visitor(given)
-      for (const name of FOREIGN) visitor.jar.take(`${name}=1; Path=/`, visitor.seen('/'))
+      const browser = new TestBrowser(given)
+      for (const name of FOREIGN) browser.jar.take(`${name}=1; Path=/`, browser.seen('/'))
       for (const [at, crossSitePost] of given.logins.entries()) {
         const transaction = await transactionOf(engine, crossSitePost, at)
-        await visitor.stage(async (exchange) => {
+        await browser.stage(async (exchange) => {
           const stage = await engine.transactions.prepare(exchange, transaction)
           stage()
         })
-        await visitor.stage(async (exchange) => engine.transactions.claimRestart(exchange))
+        await browser.stage(async (exchange) => engine.transactions.claimRestart(exchange))
       }
       const { sessionKey } = freshlyStored(sessionOf({ connections: [], size: 0 }), NOW)
       for (const write of given.writes) {
         const session = { data: sessionOf(write), sessionKey, usedAt: NOW }
-        await visitor.stage((exchange) => engine.sessions.save(exchange, session))
-        const loaded = await client.getSession(visitor.request(LOGOUT))
+        await browser.stage((exchange) => engine.sessions.save(exchange, session))
+        const loaded = await client.getSession(browser.request(LOGOUT))
         expect(loaded?.user).toEqual(session.data.user)
         expect(loaded?.connectionTokenSets ?? []).toEqual(session.data.connectionTokenSets)
       }
-      most = Math.max(most, visitor.jar.names().length)
-      const response = await client.middleware(visitor.request(LOGOUT))
+      most = Math.max(most, browser.jar.names().length)
+      const response = await client.middleware(browser.request(LOGOUT))
       expect(response.status).toBe(302)
-      visitor.take(response.headers, LOGOUT)
+      browser.take(response.headers, LOGOUT)
       const leavesMarker = given.writes.length > 0 && !given.isStored
       const marker = leavesMarker ? [`${given.session.namePrefix}session__ended`] : []
-      expect(visitor.jar.names().sort()).toEqual([...FOREIGN, ...marker].sort())
-      expect(visitor.jar.refused).toEqual([])
+      expect(browser.jar.names().sort()).toEqual([...FOREIGN, ...marker].sort())
+      expect(browser.jar.refused).toEqual([])
     }),
   )
   // Else little was proved. Random plans reach 16 to 18.

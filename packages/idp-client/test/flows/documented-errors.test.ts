@@ -197,7 +197,7 @@ describe('[S248] the bodies of errors', () => {
         client.withApiAuthRequired(() => new Response('in')),
       )
       const request = nobody().request('/api')
-      return [await api?.(request), await closed?.(request)].filter((answer) => answer !== undefined)
+      return [await api?.(request), await closed?.(request)].filter((response) => response !== undefined)
     },
     'a request that is not a navigation, or comes from another site': () =>
       Promise.all([
@@ -222,12 +222,12 @@ describe('[S248] the bodies of errors', () => {
   test.each(rows.map(({ cells }) => [cells['Where'] ?? '', cells['Body'] ?? '']))(
     '%s',
     async (where, told) => {
-      const answers = (await refused[where]?.()) ?? []
-      expect(answers.length).toBeGreaterThan(1)
-      for (const answer of answers) {
-        expect(answer.status).toBeGreaterThanOrEqual(where.includes('204') ? 204 : 400)
-        expect(answer.headers.get('cache-control')).toContain('no-store')
-        const text = await answer.text()
+      const responses = (await refused[where]?.()) ?? []
+      expect(responses.length).toBeGreaterThan(1)
+      for (const response of responses) {
+        expect(response.status).toBeGreaterThanOrEqual(where.includes('204') ? 204 : 400)
+        expect(response.headers.get('cache-control')).toContain('no-store')
+        const text = await response.text()
         if (told === 'empty') expect(text).toBe('')
         else expectShape(JSON.parse(text), shapeIn(told))
       }
@@ -238,9 +238,9 @@ describe('[S248] the bodies of errors', () => {
     for (const path of pages) {
       const made = world.another({ clientId: '' })
       world.events.length = 0
-      const answer = await made.browser.send(path)
-      const text = await answer.text()
-      expect(answer.headers.get('content-type')).toContain('text/html')
+      const response = await made.browser.send(path)
+      const text = await response.text()
+      expect(response.headers.get('content-type')).toContain('text/html')
       expect(text).toContain('INVALID_CONFIGURATION')
       const ids = world.events.flatMap((event) => ('id' in event && event.id ? [event.id] : []))
       expect(ids.filter((id) => text.includes(id))).not.toEqual([])
@@ -280,9 +280,9 @@ describe('[S248] the bodies of errors', () => {
       '/auth/connect?connection=github',
     ].map((path) => [browser, path])
     for (const [user, path] of asked) {
-      const answer = await user.send(path, json)
-      expect([path, answer.status]).toEqual([path, codes.SESSION_STORE_FAILED.status])
-      expect(await answer.json()).toMatchObject({ error: { code: 'SESSION_STORE_FAILED' } })
+      const response = await user.send(path, json)
+      expect([path, response.status]).toEqual([path, codes.SESSION_STORE_FAILED.status])
+      expect(await response.json()).toMatchObject({ error: { code: 'SESSION_STORE_FAILED' } })
     }
   })
 })

@@ -34,7 +34,7 @@ const exchange = (options: Partial<CustomTokenExchangeOptions> = {}, client: Idp
 
 const sent = () => realm.provider.requests('token').map(({ body }) => body)
 
-function answer(status: number, body: unknown): void {
+function respondWith(status: number, body: unknown): void {
   const headers = { 'content-type': 'application/json' }
   realm.provider.faults.set('token', { kind: 'respond', status, body: JSON.stringify(body), headers })
 }
@@ -103,7 +103,7 @@ describe('an exchange', () => {
   })
 
   test('accepts a response without issued_token_type and expires_in', async () => {
-    answer(200, { access_token: 'opaque', token_type: 'bearer' })
+    respondWith(200, { access_token: 'opaque', token_type: 'bearer' })
     expect(await exchange()).toEqual({ accessToken: 'opaque', tokenType: 'Bearer', expiresIn: 300 })
   })
 })
@@ -137,7 +137,7 @@ describe('[S182] options are checked before any request', () => {
   })
 
   test('types of the minimum and maximum length are accepted', async () => {
-    answer(200, { access_token: 'a', token_type: 'bearer' })
+    respondWith(200, { access_token: 'a', token_type: 'bearer' })
     for (const subjectTokenType of ['urn:ab:cde', `urn:example:${'x'.repeat(88)}`, 'https://example.com/t']) {
       await exchange({ subjectTokenType })
     }
@@ -169,7 +169,7 @@ describe('[S183] an exchange that fails', () => {
     [{ access_token: 'a', token_type: 'N_A' }],
     [null],
   ])('the response %j is rejected', async (body) => {
-    answer(200, body)
+    respondWith(200, body)
     expect(await rejectionOf(exchange())).toMatchObject({
       code: 'EXCHANGE_FAILED',
       cause: { code: 'RESPONSE_INVALID' },
@@ -210,7 +210,7 @@ describe('[S183] an exchange that fails', () => {
 
   test('mfa_required: the challenge is stored beside the error, not in it', async () => {
     const requirements = { challenge: [{ type: 'otp' }] }
-    answer(403, { error: 'mfa_required', mfa_token: 'raw-mfa-token', mfa_requirements: requirements })
+    respondWith(403, { error: 'mfa_required', mfa_token: 'raw-mfa-token', mfa_requirements: requirements })
     const error = await rejectionOf(exchange())
     expect(error).toMatchObject({ code: 'MFA_REQUIRED', mfa_requirements: requirements })
     const { cause } = error

@@ -156,9 +156,9 @@ describe('nonces', () => {
   test.each<NoncePolicy>(['any', 'once'])('20 calls at once, nonces are good for: %s', async (nonces) => {
     const api = await apiWith(nonces)
     const { fetchWithAuth } = await signedIn(api)
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => fetchWithAuth(`/${at}`)))
-    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
-    const bodies = await Promise.all(answers.map(read))
+    const responses = await Promise.all(Array.from({ length: 20 }, (_, at) => fetchWithAuth(`/${at}`)))
+    expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    const bodies = await Promise.all(responses.map(read))
     expect(bodies.map(({ path }) => path)).toEqual(Array.from({ length: 20 }, (_, at) => `/${at}`))
     expect(api.requests.length).toBeLessThanOrEqual(40)
   })

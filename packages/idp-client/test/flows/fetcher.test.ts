@@ -10,7 +10,7 @@ import type {
   IdpClient,
 } from '../../src/index.ts'
 import { generateCookieHeader } from '../../src/testing/index.ts'
-import type { ApiAnswer, ApiServer } from '../support/api-server.ts'
+import type { ApiResponse, ApiServer } from '../support/api-server.ts'
 import { AUDIENCE, protectedApi, startApi } from '../support/api-server.ts'
 import type { Browser, World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
@@ -132,8 +132,10 @@ describe('tokens', () => {
     const headers = new Headers()
     const options = { baseUrl: api.origin }
     const fetcher = await world.client.createFetcher(world.browser.request('/'), headers, options)
-    const answers = await Promise.all(Array.from({ length: 20 }, (_, at) => fetcher.fetchWithAuth(`/${at}`)))
-    expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200))
+    const responses = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => fetcher.fetchWithAuth(`/${at}`)),
+    )
+    expect(responses.map(({ status }) => status)).toEqual(Array(20).fill(200))
     expect(new Set(api.requests.map((request) => request.headers.authorization)).size).toBe(1)
     expect(world.refreshes()).toHaveLength(1)
     world.browser.store(new Response(null, { headers }))
@@ -337,9 +339,9 @@ describe('addresses', () => {
 })
 
 /** An API that tells what it was sent. */
-async function echo(answer: (path: string) => ApiAnswer = () => ({})): Promise<ApiServer> {
+async function echo(respond: (path: string) => ApiResponse = () => ({})): Promise<ApiServer> {
   await api.stop()
-  api = await startApi(({ path }) => answer(path))
+  api = await startApi(({ path }) => respond(path))
   return api
 }
 

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => world.provider.stop())
 
 /** One browser in front of several applications, whose ports are nothing to its cookies. */
-class Visitor {
+class TestBrowser {
   readonly jar = new BrowserJar()
 
   async visit(client: IdpClient, address: string): Promise<Response> {
@@ -69,17 +69,17 @@ const large: IdpClientOptions = {
 test('[Q4] beside cookies of another application only the dead session itself is deleted', async () => {
   const one = appAt(ONE)
   const other = appAt(OTHER, { ...large, secret: OTHER_SECRET })
-  const visitor = new Visitor()
-  await visitor.login(one)
-  const own = /__session=[^;]+/.exec(visitor.jar.header(new URL(ONE)))?.[0] ?? ''
-  await visitor.login(other)
-  visitor.jar.take('__session__conn_0=theirs; Path=/', new URL(ONE))
-  const names = visitor.jar.names()
+  const browser = new TestBrowser()
+  await browser.login(one)
+  const own = /__session=[^;]+/.exec(browser.jar.header(new URL(ONE)))?.[0] ?? ''
+  await browser.login(other)
+  browser.jar.take('__session__conn_0=theirs; Path=/', new URL(ONE))
+  const names = browser.jar.names()
   expect(names).toEqual(expect.arrayContaining(['__session__0', '__session__1']))
-  visitor.jar.take(`${own}x; Path=/`, new URL(ONE))
-  await visitor.visit(one.client, `${one.url}/page`)
-  expect(visitor.jar.names()).toEqual(names)
-  expect(await visitor.isSignedIn(other)).toBe(true)
+  browser.jar.take(`${own}x; Path=/`, new URL(ONE))
+  await browser.visit(one.client, `${one.url}/page`)
+  expect(browser.jar.names()).toEqual(names)
+  expect(await browser.isSignedIn(other)).toBe(true)
 })
 
 describe.each<[string, () => IdpClientOptions, () => IdpClientOptions]>([
@@ -92,83 +92,83 @@ describe.each<[string, () => IdpClientOptions, () => IdpClientOptions]>([
   test('[J3] two applications with different cookie names keep their sessions', async () => {
     const one = appAt(ONE, named(oneOptions(), 'one'))
     const other = appAt(OTHER, { ...named(otherOptions(), 'other'), secret: OTHER_SECRET })
-    const visitor = new Visitor()
-    await visitor.login(one)
-    await visitor.login(other)
+    const browser = new TestBrowser()
+    await browser.login(one)
+    await browser.login(other)
     for (const { client, url } of [one, other]) {
-      await visitor.visit(client, `${url}/page`)
-      expect((await visitor.visit(client, `${url}/auth/profile`)).status).toBe(200)
+      await browser.visit(client, `${url}/page`)
+      expect((await browser.visit(client, `${url}/auth/profile`)).status).toBe(200)
     }
-    expect([await visitor.isSignedIn(one), await visitor.isSignedIn(other)]).toEqual([true, true])
-    await visitor.visit(one.client, `${one.url}/auth/logout`)
-    expect([await visitor.isSignedIn(one), await visitor.isSignedIn(other)]).toEqual([false, true])
+    expect([await browser.isSignedIn(one), await browser.isSignedIn(other)]).toEqual([true, true])
+    await browser.visit(one.client, `${one.url}/auth/logout`)
+    expect([await browser.isSignedIn(one), await browser.isSignedIn(other)]).toEqual([false, true])
   })
 
   test('[J3] with the same name only a login or logout of the other one removes a session', async () => {
     const one = appAt(ONE, oneOptions())
     const other = appAt(OTHER, { ...otherOptions(), secret: OTHER_SECRET })
-    const visitor = new Visitor()
-    await visitor.login(one)
-    await visitor.visit(other.client, `${other.url}/page`)
-    expect((await visitor.visit(other.client, `${other.url}/auth/profile`)).status).toBe(401)
-    expect((await visitor.visit(other.client, `${other.url}/auth/access-token`)).status).toBe(401)
-    expect((await visitor.login(other, { deny: true })).status).toBe(400)
-    expect((await visitor.visit(other.client, `${other.url}/auth/callback?code=x&state=y`)).status).toBe(400)
-    expect([await visitor.isSignedIn(one), await visitor.isSignedIn(other)]).toEqual([true, false])
+    const browser = new TestBrowser()
+    await browser.login(one)
+    await browser.visit(other.client, `${other.url}/page`)
+    expect((await browser.visit(other.client, `${other.url}/auth/profile`)).status).toBe(401)
+    expect((await browser.visit(other.client, `${other.url}/auth/access-token`)).status).toBe(401)
+    expect((await browser.login(other, { deny: true })).status).toBe(400)
+    expect((await browser.visit(other.client, `${other.url}/auth/callback?code=x&state=y`)).status).toBe(400)
+    expect([await browser.isSignedIn(one), await browser.isSignedIn(other)]).toEqual([true, false])
 
-    await visitor.login(other)
-    expect([await visitor.isSignedIn(one), await visitor.isSignedIn(other)]).toEqual([false, true])
-    await visitor.visit(one.client, `${one.url}/page`)
-    expect((await visitor.visit(one.client, `${one.url}/auth/profile`)).status).toBe(401)
-    expect(await visitor.isSignedIn(other)).toBe(true)
+    await browser.login(other)
+    expect([await browser.isSignedIn(one), await browser.isSignedIn(other)]).toEqual([false, true])
+    await browser.visit(one.client, `${one.url}/page`)
+    expect((await browser.visit(one.client, `${one.url}/auth/profile`)).status).toBe(401)
+    expect(await browser.isSignedIn(other)).toBe(true)
 
-    await visitor.visit(one.client, `${one.url}/auth/logout`)
-    expect(await visitor.isSignedIn(other)).toBe(false)
-    expect(visitor.jar.names().filter((name) => name !== '__session__ended')).toEqual([])
+    await browser.visit(one.client, `${one.url}/auth/logout`)
+    expect(await browser.isSignedIn(other)).toBe(false)
+    expect(browser.jar.names().filter((name) => name !== '__session__ended')).toEqual([])
   })
 
   test('[J3] a login removes every cookie of the name, of any origin', async () => {
     const one = appAt(ONE, oneOptions())
-    const visitor = new Visitor()
+    const browser = new TestBrowser()
     const names = ['__session__0', '__session__7', '__session__conn_0', '__session__conn_1__0']
-    for (const name of names) visitor.jar.take(`${name}=foreign; Path=/`, new URL(ONE))
-    await visitor.visit(one.client, `${ONE}/page`)
-    expect(visitor.jar.names()).toEqual(names)
-    await visitor.login(one)
-    expect(await visitor.isSignedIn(one)).toBe(true)
-    const values = visitor.jar.sent(new URL(ONE)).map(({ value }) => value)
+    for (const name of names) browser.jar.take(`${name}=foreign; Path=/`, new URL(ONE))
+    await browser.visit(one.client, `${ONE}/page`)
+    expect(browser.jar.names()).toEqual(names)
+    await browser.login(one)
+    expect(await browser.isSignedIn(one)).toBe(true)
+    const values = browser.jar.sent(new URL(ONE)).map(({ value }) => value)
     expect(values).not.toContain('foreign')
   })
 
   test('[C1, J3] recorded use does not change the cookies of another application', async () => {
     const one = appAt(ONE, oneOptions())
     const other = appAt(OTHER, { ...otherOptions(), secret: OTHER_SECRET })
-    const visitor = new Visitor()
+    const browser = new TestBrowser()
     // The other one's cookie came with a longer path.
-    const elsewhere = new Visitor()
+    const elsewhere = new TestBrowser()
     await elsewhere.login(other)
-    await visitor.login(one)
+    await browser.login(one)
     for (const { name, value } of elsewhere.jar.sent(new URL(OTHER))) {
-      visitor.jar.take(`${name}=${value}; Path=/sub`, new URL(`${OTHER}/sub/`))
+      browser.jar.take(`${name}=${value}; Path=/sub`, new URL(`${OTHER}/sub/`))
     }
     world.clock.now += 400
-    const rolled = await visitor.visit(one.client, `${ONE}/sub/page`)
+    const rolled = await browser.visit(one.client, `${ONE}/sub/page`)
     expect(rolled.headers.getSetCookie().some((line) => line.startsWith('__session'))).toBe(true)
-    expect(await visitor.isSignedIn(one)).toBe(true)
-    expect(await other.client.getSession(visitor.request(`${OTHER}/sub/`))).not.toBeNull()
+    expect(await browser.isSignedIn(one)).toBe(true)
+    expect(await other.client.getSession(browser.request(`${OTHER}/sub/`))).not.toBeNull()
   })
 })
 
 test('[J3] truncated or changed cookies belong to the library, and are deleted once', async () => {
   const one = appAt(ONE)
-  const visitor = new Visitor()
-  await visitor.login(one)
-  const [cookie] = visitor.jar.sent(new URL(ONE))
+  const browser = new TestBrowser()
+  await browser.login(one)
+  const [cookie] = browser.jar.sent(new URL(ONE))
   for (const value of [cookie?.value.slice(0, -1), cookie?.value.slice(0, 120), `${cookie?.value}x`]) {
-    visitor.jar.take(`__session=${value}; Path=/`, new URL(ONE))
-    const response = await visitor.visit(one.client, `${ONE}/page`)
+    browser.jar.take(`__session=${value}; Path=/`, new URL(ONE))
+    const response = await browser.visit(one.client, `${ONE}/page`)
     expect(response.headers.getSetCookie()).toHaveLength(1)
-    expect(visitor.jar.names()).toEqual([])
+    expect(browser.jar.names()).toEqual([])
   }
 })
 
@@ -178,13 +178,13 @@ test('[J3] another client with the same secret is another application', async ()
   })
   const one = appAt(ONE)
   const other = appAt(OTHER, { clientId, ...(clientSecret === undefined ? {} : { clientSecret }) })
-  const visitor = new Visitor()
-  await visitor.login(one)
-  await visitor.visit(other.client, `${OTHER}/page`)
-  expect(await visitor.isSignedIn(one)).toBe(true)
-  await visitor.login(other)
-  await visitor.visit(one.client, `${ONE}/page`)
-  expect([await visitor.isSignedIn(one), await visitor.isSignedIn(other)]).toEqual([false, true])
+  const browser = new TestBrowser()
+  await browser.login(one)
+  await browser.visit(other.client, `${OTHER}/page`)
+  expect(await browser.isSignedIn(one)).toBe(true)
+  await browser.login(other)
+  await browser.visit(one.client, `${ONE}/page`)
+  expect([await browser.isSignedIn(one), await browser.isSignedIn(other)]).toEqual([false, true])
 })
 
 test('[J3] one notice of this process names the option', () => {
@@ -205,13 +205,13 @@ describe('[C1] two values in one request, in the order of a browser', () => {
     ['in a store', stored],
   ])('sessions %s', async (_name, options) => {
     const app = appAt(ONE, options())
-    const visitors = [new Visitor(), new Visitor()]
+    const browsers = [new TestBrowser(), new TestBrowser()]
     const values: string[] = []
-    for (const visitor of visitors) {
-      await visitor.login(app)
-      values.push(visitor.jar.sent(new URL(ONE))[0]?.value ?? '')
+    for (const browser of browsers) {
+      await browser.login(app)
+      values.push(browser.jar.sent(new URL(ONE))[0]?.value ?? '')
     }
-    await visitors[0]?.visit(app.client, `${ONE}/auth/logout`)
+    await browsers[0]?.visit(app.client, `${ONE}/auth/logout`)
     const ask = (path: string, all: readonly string[]): Promise<Response> => {
       const cookie = all.map((value) => `__session=${value}`).join('; ')
       return app.client.middleware(
@@ -235,9 +235,9 @@ describe('[C1] two values in one request, in the order of a browser', () => {
 test('a roll deletes its own connection cookies that are no longer needed, and none of another application', async () => {
   const one = appAt(ONE)
   const other = appAt(OTHER, { secret: OTHER_SECRET })
-  const [visitor, neighbour] = [new Visitor(), new Visitor()]
+  const [browser, neighbour] = [new TestBrowser(), new TestBrowser()]
   for (const [who, app] of [
-    [visitor, one],
+    [browser, one],
     [neighbour, other],
   ] as const) {
     await who.login(app)
@@ -246,14 +246,14 @@ test('a roll deletes its own connection cookies that are no longer needed, and n
       await app.client.getAccessTokenForConnection(who.request(`${app.url}/`), headers, { connection })
     for (const line of headers.getSetCookie()) who.jar.take(line, new URL(app.url))
   }
-  const cookiesOf = (who: Visitor, app: App) =>
+  const cookiesOf = (who: TestBrowser, app: App) =>
     new Map(
       who.jar
         .header(new URL(app.url))
         .split('; ')
         .map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)] as const),
     )
-  const [mine, theirs] = [cookiesOf(visitor, one), cookiesOf(neighbour, other)]
+  const [mine, theirs] = [cookiesOf(browser, one), cookiesOf(neighbour, other)]
   const foreign = `__session=${mine.get('__session')}; __session=${theirs.get('__session')}`
   const requestWith = (conn: string) =>
     new Request(`${ONE}/page`, { headers: { host: 'localhost:3000', cookie: `${foreign}; ${conn}` } })

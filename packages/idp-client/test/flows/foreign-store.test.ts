@@ -58,8 +58,8 @@ describe.each([
 ])('an update of another library that %s', (_what, sessionStore) => {
   test('[G4] is rejected at the first login, with an explanation', async () => {
     const { browser } = world.another({ sessionStore })
-    const answer = await world.login(browser)
-    expect(answer.status).toBe(503)
+    const response = await world.login(browser)
+    expect(response.status).toBe(503)
     expect(world.events).toContainEqual(
       expect.objectContaining({
         level: 'error',

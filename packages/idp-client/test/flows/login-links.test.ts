@@ -69,8 +69,8 @@ describe('[C4] parameters of a login link', () => {
     const { browser } = world.another(options)
     const fetched = { 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' }
     const headers: Record<string, string> = site === null ? {} : { ...fetched, 'sec-fetch-site': site }
-    const { headers: answer } = await browser.send(`/auth/login?${new URLSearchParams(link)}`, { headers })
-    return parametersOf(answer.get('location') ?? '')
+    const { headers: response } = await browser.send(`/auth/login?${new URLSearchParams(link)}`, { headers })
+    return parametersOf(response.get('location') ?? '')
   }
 
   const LINK = { audience: ORDERS, scope: 'read:orders', acr_values: 'urn:gold' }
@@ -296,7 +296,7 @@ describe('[C4] the audience of a session', () => {
 })
 
 /** A user in front of a guarded page. */
-class Visitor {
+class SimulatedUser {
   readonly browser: Browser
   readonly #page: (request: Request) => Response | Promise<Response>
   readonly #jar = world.provider.createJar()
@@ -350,9 +350,9 @@ describe('[C4] parameters of a guard', () => {
   }
 
   test('are added to configured ones and satisfied after one login', async () => {
-    const visitor = new Visitor(demand, options)
-    await visitor.logIn()
-    const { end, sent: requests } = await visitor.walk()
+    const user = new SimulatedUser(demand, options)
+    await user.logIn()
+    const { end, sent: requests } = await user.walk()
     expect([end, requests]).toEqual([
       'in',
       [expect.objectContaining({ acr_values: 'urn:gold', organization: 'org_globex', max_age: '300' })],
@@ -360,8 +360,8 @@ describe('[C4] parameters of a guard', () => {
   })
 
   test('are one encrypted and authenticated query parameter', async () => {
-    const visitor = new Visitor(demand, options)
-    const query = await visitor.page()
+    const user = new SimulatedUser(demand, options)
+    const query = await user.page()
     const parameters = new URLSearchParams(query)
     expect([...parameters.keys()].sort()).toEqual(['guard', 'returnTo'])
     const sealed = parameters.get('guard') ?? ''
@@ -371,7 +371,7 @@ describe('[C4] parameters of a guard', () => {
     const changed = sealed.slice(0, -2) + (sealed.endsWith('AA') ? 'BA' : 'AA')
     for (const forged of [changed, 'x', '', transaction]) {
       parameters.set('guard', forged)
-      const begun = parametersOf(await world.begin(visitor.browser, `?${parameters}`))
+      const begun = parametersOf(await world.begin(user.browser, `?${parameters}`))
       expect(begun).toMatchObject(plain)
       expect(begun).not.toHaveProperty('guard')
     }
@@ -379,19 +379,19 @@ describe('[C4] parameters of a guard', () => {
 
   test('of another client with the same secret are ignored', async () => {
     const { clientId = '', clientSecret = '' } = await world.provider.addClient({ clientId: 'other-app' })
-    const other = new Visitor(demand, { ...options, clientId, clientSecret })
-    const visitor = new Visitor(demand, options)
-    const begun = parametersOf(await world.begin(visitor.browser, await other.page()))
+    const other = new SimulatedUser(demand, { ...options, clientId, clientSecret })
+    const user = new SimulatedUser(demand, options)
+    const begun = parametersOf(await world.begin(user.browser, await other.page()))
     expect(begun).toMatchObject({ acr_values: 'urn:silver', organization: 'org_acme' })
   })
 
   test('are valid for 10 minutes', async () => {
-    const visitor = new Visitor(demand, options)
-    const query = await visitor.page()
+    const user = new SimulatedUser(demand, options)
+    const query = await user.page()
     const acrAfter = async (seconds: number) => {
       world.clock.now += seconds
       try {
-        return parametersOf(await world.begin(visitor.browser, query))['acr_values']
+        return parametersOf(await world.begin(user.browser, query))['acr_values']
       } finally {
         world.clock.now -= seconds
       }
@@ -400,16 +400,16 @@ describe('[C4] parameters of a guard', () => {
   })
 
   test('cannot be weakened by a link', async () => {
-    const visitor = new Visitor(demand, options)
+    const user = new SimulatedUser(demand, options)
     const link = '&acr_values=urn:bronze&organization=org_acme&max_age=9999&scope=read:things'
-    const begun = parametersOf(await world.begin(visitor.browser, (await visitor.page()) + link))
+    const begun = parametersOf(await world.begin(user.browser, (await user.page()) + link))
     expect(begun).toMatchObject({
       acr_values: 'urn:gold',
       organization: 'org_globex',
       max_age: '300',
       scope: `${DEFAULT} read:things`,
     })
-    const lower = await world.begin(visitor.browser, `${await visitor.page()}&max_age=10`)
+    const lower = await world.begin(user.browser, `${await user.page()}&max_age=10`)
     expect(parametersOf(lower)['max_age']).toBe('10')
   })
 
@@ -430,13 +430,13 @@ describe('[C4] parameters of a guard', () => {
   })
 
   test('end after one login if a provider ignores acr_values', async () => {
-    const visitor = new Visitor({ acr: 'urn:gold' }, options)
+    const user = new SimulatedUser({ acr: 'urn:gold' }, options)
     const undo = world.provider.tamperIdToken((claims) => {
       claims['acr'] = 'urn:silver'
     })
     try {
-      await visitor.logIn()
-      const { end, sent: requests } = await visitor.walk()
+      await user.logIn()
+      const { end, sent: requests } = await user.walk()
       expect([end, requests.length]).toEqual(['INSUFFICIENT_USER_AUTHENTICATION', 1])
     } finally {
       undo()
@@ -444,39 +444,39 @@ describe('[C4] parameters of a guard', () => {
   })
 
   test('the callback rejects another organization than the requested one and does not redirect again', async () => {
-    const visitor = new Visitor({ organization: 'org_globex' }, options)
-    const url = new URL(await world.begin(visitor.browser, await visitor.page()))
+    const user = new SimulatedUser({ organization: 'org_globex' }, options)
+    const url = new URL(await world.begin(user.browser, await user.page()))
     url.searchParams.set('organization', 'org_acme')
-    const response = await visitor.browser.send(await world.authorize(url.href, { user: 'bob' }))
+    const response = await user.browser.send(await world.authorize(url.href, { user: 'bob' }))
     expect([response.status, response.headers.has('location')]).toEqual([502, false])
   })
 
   test('of several organizations the user chooses, not the configuration; a provider without a choice ends the login', async () => {
-    const visitor = new Visitor({ organization: ['org_globex', 'org_umbrella'] }, options)
-    await visitor.logIn()
-    const { end, sent: requests } = await visitor.walk()
+    const user = new SimulatedUser({ organization: ['org_globex', 'org_umbrella'] }, options)
+    await user.logIn()
+    const { end, sent: requests } = await user.walk()
     expect([end, requests.length]).toEqual(['WRONG_ORGANIZATION', 1])
     expect(requests[0]).not.toHaveProperty('organization')
-    const listed = new Visitor({ organization: ['org_globex', 'org_acme'] }, options)
+    const listed = new SimulatedUser({ organization: ['org_globex', 'org_acme'] }, options)
     const { end: last, sent: once } = await listed.walk()
     expect([last, once.map(({ organization }) => organization)]).toEqual(['in', ['org_acme']])
   })
 
   test('the fingerprint is of the parameters that were sent: a link without an effect stops no guard', async () => {
-    const visitor = new Visitor({ acr: 'urn:gold' }, options)
+    const user = new SimulatedUser({ acr: 'urn:gold' }, options)
     // The session comes from a login for silver, whatever its link said.
-    await visitor.logIn('?acr_values=urn:gold')
-    expect((await visitor.walk()).end).toBe('in')
+    await user.logIn('?acr_values=urn:gold')
+    expect((await user.walk()).end).toBe('in')
   })
 
   test('[M3] a scope that a link has added is kept by the login of a guard, as a scope of a link', async () => {
-    const visitor = new Visitor({ acr: 'urn:gold' }, { authorizationParameters: { audience: API } })
-    await visitor.logIn('?scope=read:things')
-    const query = new URLSearchParams(await visitor.page())
+    const user = new SimulatedUser({ acr: 'urn:gold' }, { authorizationParameters: { audience: API } })
+    await user.logIn('?scope=read:things')
+    const query = new URLSearchParams(await user.page())
     // Sealed, so that no link of another site could have chosen it.
     expect([...query.keys()].sort()).toEqual(['guard', 'returnTo'])
     expect(await openLogin(Object.fromEntries(query))).toEqual({ acr_values: 'urn:gold', returnTo: '/vault' })
-    const { end, sent: requests } = await visitor.walk()
+    const { end, sent: requests } = await user.walk()
     expect([end, requests[0]?.['scope']]).toEqual(['in', `${DEFAULT} read:things`])
   })
 })
@@ -495,10 +495,10 @@ describe("[C8] the scope of a guard if the provider's response names none", () =
     async (_where, store) => {
       const undo = granting()
       try {
-        const visitor = new Visitor({ scope: 'admin' }, store ? { sessionStore: store() } : {})
-        await visitor.logIn('?scope=admin')
-        expect((await visitor.page()).startsWith('?')).toBe(true)
-        const { end, sent: requests } = await visitor.walk()
+        const user = new SimulatedUser({ scope: 'admin' }, store ? { sessionStore: store() } : {})
+        await user.logIn('?scope=admin')
+        expect((await user.page()).startsWith('?')).toBe(true)
+        const { end, sent: requests } = await user.walk()
         expect([end, requests.length]).toEqual(['in', 1])
       } finally {
         undo()
@@ -551,9 +551,9 @@ describe("[C8] the scope of a guard if the provider's response names none", () =
   test('a scope in the response is the granted one', async () => {
     const undo = granting('openid')
     try {
-      const visitor = new Visitor({ scope: 'admin' }, {})
-      await visitor.logIn()
-      expect((await visitor.walk()).end).toBe('INSUFFICIENT_SCOPE')
+      const user = new SimulatedUser({ scope: 'admin' }, {})
+      await user.logIn()
+      expect((await user.walk()).end).toBe('INSUFFICIENT_SCOPE')
     } finally {
       undo()
     }

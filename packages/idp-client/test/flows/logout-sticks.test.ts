@@ -41,7 +41,7 @@ async function update(request: Request, note: string): Promise<Response> {
   return new Response(null, { headers })
 }
 
-const answers: Readonly<Record<Flight['kind'], (browser: Browser) => () => Promise<Response>>> = {
+const responders: Readonly<Record<Flight['kind'], (browser: Browser) => () => Promise<Response>>> = {
   page: (browser) => sent(browser, '/page'),
   profile: (browser) => sent(browser, '/auth/profile'),
   token: (browser) => sent(browser, '/auth/access-token'),
@@ -63,12 +63,12 @@ function sent(browser: Browser, path: string): () => Promise<Response> {
 /** Sends requests in flight with a logout between them, and applies their responses. */
 async function fly(browser: Browser, flights: readonly Flight[], machines: readonly [Process, Process]) {
   const logout = sent(browser, '/auth/logout')
-  const begun = flights.map((one) => ({ ...one, answer: answers[one.kind](browser) }))
+  const begun = flights.map((one) => ({ ...one, respond: responders[one.kind](browser) }))
   const landed: Response[] = []
   const land = async (late: boolean): Promise<void> => {
     for (const [index, machine] of machines.entries()) {
       const mine = begun.filter((one) => one.late === late && one.machine === index)
-      landed.push(...(await machine.run(() => Promise.all(mine.map(({ answer }) => answer())))))
+      landed.push(...(await machine.run(() => Promise.all(mine.map(({ respond }) => respond())))))
     }
   }
   await land(false)

@@ -72,11 +72,11 @@ describe('a rotated token is not lost if the response', () => {
     const { browser, client } = await expired()
     let late: Promise<unknown> = Promise.resolve()
     let go = (): void => {}
-    const answered = new Promise<void>((resolve) => {
+    const responded = new Promise<void>((resolve) => {
       go = resolve
     })
     const response = await client.middleware(browser.request('/page'), () => {
-      late = answered.then(() => client.getAccessToken())
+      late = responded.then(() => client.getAccessToken())
       return new Response('done')
     })
     browser.store(response)
@@ -124,7 +124,7 @@ describe('a rotated token is not lost if the response', () => {
     await left
     pass(TTL + 1)
     const status = await new Promise((resolve) => {
-      httpRequest({ ...options, path: TOKEN }, (answer) => resolve(answer.resume().statusCode)).end()
+      httpRequest({ ...options, path: TOKEN }, (response) => resolve(response.resume().statusCode)).end()
     })
     server.closeAllConnections()
     server.close()
@@ -151,7 +151,7 @@ describe('a late refresh does not undo a change', () => {
     const during = requests.slice(15).map((request) => client.middleware(request))
     await browser.send('/auth/logout')
     // All pending responses reach the browser after the logout, the oldest last.
-    for (const answer of [...(await Promise.all(during)), ...before.reverse()]) browser.store(answer)
+    for (const response of [...(await Promise.all(during)), ...before.reverse()]) browser.store(response)
     expect(browser.cookies.has('__session')).toBe(true)
     expect(await client.getSession(browser.request('/'))).toBeNull()
   })

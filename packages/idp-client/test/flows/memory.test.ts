@@ -71,11 +71,11 @@ describe('[D2] at most 10 of 100 requests with a response stay reachable', () =>
 test('[D2] 5000 users who log in and refresh once need less than 14 MB', { timeout: 1_200_000 }, async () => {
   // The development provider would need longer for a login than the application.
   const quick = await new LocalProvider(await signingKey('key-1', 'ES256')).start()
-  quick.answers.set('token', async (response, { form }) => {
+  quick.responders.set('token', async (response, { form }) => {
     quick.requests.length = 0
     const nonce = form.get('code') ?? undefined
     const idToken = await quick.sign({ nonce })
-    json(response, { ...(await quick.tokenAnswer()), id_token: idToken, ...randomTokens() })
+    json(response, { ...(await quick.tokenResponse()), id_token: idToken, ...randomTokens() })
   })
   const { issuer } = quick
   const left = await leftBy('users', { clientId: CLIENT_ID, clientSecret: 'secret', issuer })

@@ -20,7 +20,7 @@ beforeEach(() => {
 
 const parametersOf = (url: string) => Object.fromEntries(new URL(url).searchParams)
 
-function answering(requestUri: unknown, status = 201): Fault {
+function respondWith(requestUri: unknown, status = 201): Fault {
   return {
     kind: 'respond',
     status,
@@ -130,9 +130,9 @@ const faults: Record<string, Fault> = {
   },
   '503': { kind: 'respond', status: 503, headers: { 'retry-after': '1' } },
   '429': { kind: 'respond', status: 429, headers: { 'retry-after': '1' } },
-  'no request_uri': answering(undefined),
-  'a request_uri that is no text': answering({ a: 1 }),
-  'an empty request_uri': answering(''),
+  'no request_uri': respondWith(undefined),
+  'a request_uri that is no text': respondWith({ a: 1 }),
+  'an empty request_uri': respondWith(''),
   null: { kind: 'null' },
   array: { kind: 'array' },
   truncated: { kind: 'truncate' },
@@ -179,7 +179,7 @@ describe('a failed push ends the login, without a second attempt or a plain requ
   })
 
   test('200 instead of 201 is accepted', async () => {
-    world.provider.faults.set('par', answering('urn:example:1', 200))
+    world.provider.faults.set('par', respondWith('urn:example:1', 200))
     expect(parametersOf(await world.begin(world.newBrowser()))['request_uri']).toBe('urn:example:1')
   })
 })
@@ -191,7 +191,7 @@ test.each([
   `urn:${'x'.repeat(1_000_000)}`,
 ])('a hostile request_uri is only encoded (%#)', async (requestUri) => {
   const plain = await world.begin(world.another({ pushedAuthorizationRequests: false }).browser)
-  world.provider.faults.set('par', answering(requestUri))
+  world.provider.faults.set('par', respondWith(requestUri))
   const url = await world.begin(world.newBrowser())
   const { origin, pathname } = new URL(url)
   expect(origin).toBe(world.provider.origin)

@@ -75,19 +75,19 @@ describe('[C3] the start of a popup', () => {
 
   test('the access-token route rejects pages of other sites', async () => {
     const { browser } = await signedIn()
-    const answer = async (site: string | null) => {
+    const respond = async (site: string | null) => {
       const headers: Record<string, string> = site === null ? {} : { 'sec-fetch-site': site }
       const response = await browser.send('/auth/access-token', { headers })
       return { status: response.status, body: (await response.json()) as Record<string, unknown> }
     }
-    const refused = await answer('cross-site')
+    const refused = await respond('cross-site')
     expect(refused).toEqual({
       status: 403,
       body: { error: expect.objectContaining({ code: 'CROSS_SITE_REQUEST' }) },
     })
     expect(JSON.stringify(refused)).not.toContain('"token"')
     for (const site of ['same-origin', 'same-site', 'none', null])
-      expect((await answer(site)).status).toBe(200)
+      expect((await respond(site)).status).toBe(200)
   })
 })
 

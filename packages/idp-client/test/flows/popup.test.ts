@@ -361,9 +361,9 @@ describe('the page of a popup', () => {
   })
 
   test('uses link and nonce of onCallback, or its Response', async () => {
-    let answer: unknown = { returnTo: '/done', cspNonce: 'bm9uY2U=' }
+    let result: unknown = { returnTo: '/done', cspNonce: 'bm9uY2U=' }
     const { browser } = world.another({
-      onCallback: ({ challengeMode }) => (challengeMode === 'popup' ? (answer as undefined) : undefined),
+      onCallback: ({ challengeMode }) => (challengeMode === 'popup' ? (result as undefined) : undefined),
     })
     const response = await popup(browser)
     expect(response.headers.get('content-security-policy')).toContain("script-src 'nonce-bm9uY2U='")
@@ -371,7 +371,7 @@ describe('the page of a popup', () => {
     expect(told.nonce).toBe('bm9uY2U=')
     expect(told.html).toContain(`href="${APP}/done"`)
 
-    answer = new Response('own', { status: 202 })
+    result = new Response('own', { status: 202 })
     const own = await popup(browser)
     expect([own.status, await own.text()]).toEqual([202, 'own'])
     expect((await browser.session()).user.sub).toBe('dev|alice')
@@ -383,8 +383,8 @@ describe('the page of a popup', () => {
     [{ cspNonce: 7 }],
     [{ returnTo: '/a', cspNonce: "x'" }],
     [{}],
-  ])('onCallback must not return %j', async (answer) => {
-    const { browser } = world.another({ onCallback: () => answer as { returnTo: string } })
+  ])('onCallback must not return %j', async (result) => {
+    const { browser } = world.another({ onCallback: () => result as { returnTo: string } })
     const response = await popup(browser)
     expect(response.status).toBe(500)
     const told = await run(response)

@@ -14,8 +14,8 @@ async function worldOf(options: IdpClientOptions, provider: DevProviderOptions):
 }
 
 async function logInAndRefresh(world: World): Promise<void> {
-  const answer = await world.login(world.browser)
-  expect([answer.status, answer.headers.get('location')]).toEqual([302, 'http://localhost:3000/'])
+  const response = await world.login(world.browser)
+  expect([response.status, response.headers.get('location')]).toEqual([302, 'http://localhost:3000/'])
   const request = world.browser.request('/')
   expect((await world.client.getAccessToken(request, new Headers(), { refresh: true })).token).toBeTruthy()
 }

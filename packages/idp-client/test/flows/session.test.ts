@@ -226,7 +226,7 @@ describe('the current request', () => {
         return { browser, name }
       }),
     )
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       browsers.map(({ browser }, index) =>
         world.client.middleware(browser.request('/page'), async () => {
           await new Promise((resolve) => setTimeout(resolve, (index * 7) % 20))
@@ -234,8 +234,8 @@ describe('the current request', () => {
         }),
       ),
     )
-    for (const [index, answer] of answers.entries())
-      expect(await answer.json()).toBe(`dev|${browsers[index]?.name}`)
+    for (const [index, response] of responses.entries())
+      expect(await response.json()).toBe(`dev|${browsers[index]?.name}`)
   })
 })
 

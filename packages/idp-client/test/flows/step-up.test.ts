@@ -19,7 +19,7 @@ function pass(seconds: number): void {
 type Visit = NonNullable<Parameters<DevProvider['login']>[1]>
 
 /** One user with one browser, for one guarded page and one guarded API. */
-class Visitor {
+class SimulatedUser {
   readonly #browser: Browser
   readonly #page: (request: Request) => Response | Promise<Response>
   readonly #api: (request: Request) => Response | Promise<Response>
@@ -82,13 +82,13 @@ class Visitor {
 
 describe('maxAge', () => {
   test('[S101] an old authentication causes a login that is recent', async () => {
-    const visitor = new Visitor({ maxAge: 300 })
-    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+    const user = new SimulatedUser({ maxAge: 300 })
+    expect(await user.walk()).toEqual({ end: 'in', logins: 1 })
     pass(340)
-    expect(await visitor.page()).toBe('in')
+    expect(await user.page()).toBe('in')
     pass(40)
-    expect(await visitor.page()).toEqual({ max_age: '300' })
-    expect(await visitor.api()).toEqual({
+    expect(await user.page()).toEqual({ max_age: '300' })
+    expect(await user.api()).toEqual({
       status: 401,
       challenge:
         'Bearer error="insufficient_user_authentication", error_description="The user has to authenticate again or with another factor.", max_age="300"',
@@ -99,23 +99,23 @@ describe('maxAge', () => {
         login: { max_age: '300' },
       },
     })
-    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
-    expect((await visitor.api()).body).toBe('in')
+    expect(await user.walk()).toEqual({ end: 'in', logins: 1 })
+    expect((await user.api()).body).toBe('in')
   })
 
   test('a login by single sign-on is as old as the authentication behind it', async () => {
-    const visitor = new Visitor({ maxAge: 300 })
-    await visitor.walk()
+    const user = new SimulatedUser({ maxAge: 300 })
+    await user.walk()
     pass(1000)
-    await visitor.logIn()
-    expect(await visitor.page()).toEqual({ max_age: '300' })
+    await user.logIn()
+    expect(await user.page()).toEqual({ max_age: '300' })
   })
 
   test('without auth_time the age is unknown', async () => {
-    const visitor = new Visitor({ maxAge: 300 })
-    await visitor.logIn()
-    expect(await visitor.page()).toEqual({ max_age: '300' })
-    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+    const user = new SimulatedUser({ maxAge: 300 })
+    await user.logIn()
+    expect(await user.page()).toEqual({ max_age: '300' })
+    expect(await user.walk()).toEqual({ end: 'in', logins: 1 })
   })
 
   test('the age continues over a refresh', async () => {
@@ -130,42 +130,42 @@ describe('maxAge', () => {
   })
 
   test('a shorter configured max_age is kept', async () => {
-    const shorter = new Visitor({ maxAge: 300 }, { authorizationParameters: { max_age: 60 } })
+    const shorter = new SimulatedUser({ maxAge: 300 }, { authorizationParameters: { max_age: 60 } })
     expect(await shorter.page()).toEqual({ max_age: '60' })
-    const longer = new Visitor({ maxAge: 300 }, { authorizationParameters: { max_age: 900 } })
+    const longer = new SimulatedUser({ maxAge: 300 }, { authorizationParameters: { max_age: 900 } })
     expect(await longer.page()).toEqual({ max_age: '300' })
   })
 
   test('clockSkew and clockTolerance are those of the callback', async () => {
-    const visitor = new Visitor({ maxAge: 0 }, { dpopOptions: { clockSkew: 500, clockTolerance: 30 } })
+    const user = new SimulatedUser({ maxAge: 0 }, { dpopOptions: { clockSkew: 500, clockTolerance: 30 } })
     world.provider.clock.advance(500)
-    await visitor.logIn({ max_age: '0' })
+    await user.logIn({ max_age: '0' })
     pass(15)
-    expect(await visitor.page()).toBe('in')
+    expect(await user.page()).toBe('in')
     pass(30)
-    expect(await visitor.page()).toEqual({ max_age: '0' })
+    expect(await user.page()).toEqual({ max_age: '0' })
   })
 })
 
 describe('acr and amr', () => {
   test('a weak authentication causes a login with acr_values', async () => {
-    const visitor = new Visitor({ acr: ['urn:silver', 'urn:gold'] })
-    await visitor.logIn()
-    expect(await visitor.page()).toEqual({ acr_values: 'urn:silver urn:gold' })
-    const { status, challenge, body } = await visitor.api()
+    const user = new SimulatedUser({ acr: ['urn:silver', 'urn:gold'] })
+    await user.logIn()
+    expect(await user.page()).toEqual({ acr_values: 'urn:silver urn:gold' })
+    const { status, challenge, body } = await user.api()
     expect([status, challenge]).toEqual([401, expect.stringContaining('acr_values="urn:silver urn:gold"')])
     expect(body).toMatchObject({ login: { acr_values: 'urn:silver urn:gold' } })
-    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+    expect(await user.walk()).toEqual({ end: 'in', logins: 1 })
   })
 
   test('an amr cannot be requested, but is checked', async () => {
-    const visitor = new Visitor({ amr: ['pwd', 'otp'], acr: 'urn:gold' })
-    await visitor.logIn()
-    expect(await visitor.page()).toEqual({ acr_values: 'urn:gold' })
+    const user = new SimulatedUser({ amr: ['pwd', 'otp'], acr: 'urn:gold' })
+    await user.logIn()
+    expect(await user.page()).toEqual({ acr_values: 'urn:gold' })
     world.provider.tamperIdToken((claims) => {
       claims['amr'] = ['pwd', 'otp']
     })
-    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+    expect(await user.walk()).toEqual({ end: 'in', logins: 1 })
   })
 
   test('hooks cannot make a weak authentication strong', async () => {
@@ -179,20 +179,20 @@ describe('acr and amr', () => {
       { maxAge: 60 },
       { organization: 'org_acme' },
     ]) {
-      const visitor = new Visitor(requirements, options)
-      await visitor.logIn()
-      expect(await visitor.page()).not.toBe('in')
-      expect((await visitor.api()).status).toBeGreaterThan(400)
+      const user = new SimulatedUser(requirements, options)
+      await user.logIn()
+      expect(await user.page()).not.toBe('in')
+      expect((await user.api()).status).toBeGreaterThan(400)
     }
   })
 })
 
 describe('organization and scope', () => {
   test('another organization causes a login for the right one', async () => {
-    const visitor = new Visitor({ organization: 'org_acme' }, {}, 'bob')
-    await visitor.logIn({ organization: 'org_globex' })
-    expect(await visitor.page()).toEqual({ organization: 'org_acme' })
-    expect(await visitor.api()).toEqual({
+    const user = new SimulatedUser({ organization: 'org_acme' }, {}, 'bob')
+    await user.logIn({ organization: 'org_globex' })
+    expect(await user.page()).toEqual({ organization: 'org_acme' })
+    expect(await user.api()).toEqual({
       status: 403,
       challenge: null,
       body: {
@@ -202,41 +202,41 @@ describe('organization and scope', () => {
         login: { organization: 'org_acme' },
       },
     })
-    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+    expect(await user.walk()).toEqual({ end: 'in', logins: 1 })
   })
 
   test('the user chooses one of several, and one of them is enough', async () => {
-    const visitor = new Visitor({ organization: ['ACME', 'org_globex'] }, {}, 'bob')
-    expect(await visitor.page()).toEqual({ organization: '' })
-    await visitor.logIn({ organization: 'org_globex' })
-    expect(await visitor.page()).toBe('in')
-    await visitor.logIn({ organization: 'org_acme' })
-    expect(await visitor.page()).toBe('in')
+    const user = new SimulatedUser({ organization: ['ACME', 'org_globex'] }, {}, 'bob')
+    expect(await user.page()).toEqual({ organization: '' })
+    await user.logIn({ organization: 'org_globex' })
+    expect(await user.page()).toBe('in')
+    await user.logIn({ organization: 'org_acme' })
+    expect(await user.page()).toBe('in')
   })
 
   test('a missing scope causes a login with the configured scope and the missing one', async () => {
-    const visitor = new Visitor({ scope: ['read:things', 'write:things'] }, api)
-    await visitor.logIn()
+    const user = new SimulatedUser({ scope: ['read:things', 'write:things'] }, api)
+    await user.logIn()
     const asked = 'read:things write:things'
-    expect(await visitor.page()).toEqual({ scope: asked })
-    expect(await visitor.api()).toMatchObject({
+    expect(await user.page()).toEqual({ scope: asked })
+    expect(await user.api()).toMatchObject({
       status: 403,
       challenge: expect.stringMatching(
         /^Bearer error="insufficient_scope".* scope="read:things write:things"$/,
       ),
       body: { code: 'INSUFFICIENT_SCOPE', login: { scope: asked } },
     })
-    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+    expect(await user.walk()).toEqual({ end: 'in', logins: 1 })
   })
 
   test('with a scope per audience it is added to that of the login', async () => {
     const scope = { 'https://api.example.test/': 'openid offline_access', other: 'x' }
-    const visitor = new Visitor(
+    const user = new SimulatedUser(
       { scope: 'read:things' },
       { authorizationParameters: { ...api.authorizationParameters, scope } },
     )
-    expect(await visitor.page()).toEqual({ scope: 'read:things' })
-    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+    expect(await user.page()).toEqual({ scope: 'read:things' })
+    expect(await user.walk()).toEqual({ end: 'in', logins: 1 })
     const scopes = world.provider.requests('authorize').flatMap(({ query }) => query['scope'] ?? [])
     expect(scopes).toEqual(['openid offline_access read:things'])
   })
@@ -252,15 +252,15 @@ describe('all requirements together', () => {
     world.provider.tamperIdToken((claims) => {
       claims['amr'] = ['pwd']
     })
-    const visitor = new Visitor(requirements)
+    const user = new SimulatedUser(requirements)
     const parameters = { max_age: '60', acr_values: 'urn:gold', organization: 'org_acme', scope: 'email' }
-    expect(await visitor.page()).toEqual(parameters)
-    expect(await visitor.api()).toMatchObject({ status: 401, body: { code: 'NOT_AUTHENTICATED' } })
-    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+    expect(await user.page()).toEqual(parameters)
+    expect(await user.api()).toMatchObject({ status: 401, body: { code: 'NOT_AUTHENTICATED' } })
+    expect(await user.walk()).toEqual({ end: 'in', logins: 1 })
     pass(200)
-    expect(await visitor.page()).toEqual(parameters)
-    expect((await visitor.api()).challenge).toMatch(/, acr_values="urn:gold", max_age="60"$/)
-    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+    expect(await user.page()).toEqual(parameters)
+    expect((await user.api()).challenge).toMatch(/, acr_values="urn:gold", max_age="60"$/)
+    expect(await user.walk()).toEqual({ end: 'in', logins: 1 })
   })
 
   test('are checked in order: authentication, then organization, then scope', async () => {
@@ -273,10 +273,10 @@ describe('all requirements together', () => {
       [{ scope: 'openid email', acr_values: 'urn:gold', organization: 'org_acme' }, 200, undefined],
     ]
     for (const [{ scope, ...parameters }, status, code] of given) {
-      const visitor = new Visitor(requirements, { authorizationParameters: { scope } })
-      await visitor.logIn(parameters)
-      const answer = await visitor.api()
-      expect([answer.status, (answer.body as { code?: string }).code]).toEqual([status, code])
+      const user = new SimulatedUser(requirements, { authorizationParameters: { scope } })
+      await user.logIn(parameters)
+      const response = await user.api()
+      expect([response.status, (response.body as { code?: string }).code]).toEqual([status, code])
     }
   })
 })
@@ -304,8 +304,8 @@ describe('nested guards', () => {
       const pages = guards.map((guard) => client.withPageAuthRequired(() => new Response('in'), guard))
       let logins = 0
       for (;;) {
-        const answers = await Promise.all(pages.map((page) => page(browser.request('/vault'))))
-        const refused = answers.find(({ status }) => status !== 200)
+        const responses = await Promise.all(pages.map((page) => page(browser.request('/vault'))))
+        const refused = responses.find(({ status }) => status !== 200)
         if (!refused) break
         expect(++logins).toBeLessThan(5)
         const { search } = new URL(refused.headers.get('location') ?? '', APP)
@@ -333,9 +333,9 @@ describe('a login that does not meet the requirement', () => {
       if (code === 'INSUFFICIENT_SCOPE') {
         world.provider.rewrite('token', (json) => ({ ...json, scope: 'openid' }))
       }
-      const visitor = new Visitor(requirements)
-      expect(await visitor.walk()).toEqual({ end: code, logins: 1 })
-      const { body, challenge, status } = await visitor.api()
+      const user = new SimulatedUser(requirements)
+      expect(await user.walk()).toEqual({ end: code, logins: 1 })
+      const { body, challenge, status } = await user.api()
       expect(body).not.toHaveProperty('login')
       expect(body).toMatchObject({ code })
       expect([status, challenge !== null]).toEqual(
@@ -343,23 +343,23 @@ describe('a login that does not meet the requirement', () => {
       )
       // The user may have set up a second factor meanwhile.
       pass(60)
-      expect(await visitor.page()).not.toBe(code)
-      expect(await visitor.walk()).toEqual({ end: code, logins: 1 })
+      expect(await user.page()).not.toBe(code)
+      expect(await user.walk()).toEqual({ end: code, logins: 1 })
     },
   )
 
   test('is not confused with another login just before', async () => {
-    const visitor = new Visitor({ acr: 'urn:gold' })
-    await visitor.logIn()
-    expect(await visitor.page()).toEqual({ acr_values: 'urn:gold' })
-    await visitor.logIn({ acr_values: 'urn:silver' })
-    expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+    const user = new SimulatedUser({ acr: 'urn:gold' })
+    await user.logIn()
+    expect(await user.page()).toEqual({ acr_values: 'urn:gold' })
+    await user.logIn({ acr_values: 'urn:silver' })
+    expect(await user.walk()).toEqual({ end: 'in', logins: 1 })
   })
 
   test('is not confused with one that met it, and has aged since', async () => {
-    const visitor = new Visitor({ maxAge: 0 }, { dpopOptions: { clockTolerance: 20 } })
+    const user = new SimulatedUser({ maxAge: 0 }, { dpopOptions: { clockTolerance: 20 } })
     for (let round = 0; round < 3; round++) {
-      expect(await visitor.walk()).toEqual({ end: 'in', logins: 1 })
+      expect(await user.walk()).toEqual({ end: 'in', logins: 1 })
       pass(40)
     }
   })
@@ -374,8 +374,8 @@ describe('a login that does not meet the requirement', () => {
     world.provider.tamperIdToken((claims) => {
       delete claims['acr']
     })
-    const visitor = new Visitor({ acr: 'urn:gold' }, { sessionStore })
-    expect(await visitor.walk()).toEqual({ end: 'INSUFFICIENT_USER_AUTHENTICATION', logins: 1 })
+    const user = new SimulatedUser({ acr: 'urn:gold' }, { sessionStore })
+    expect(await user.walk()).toEqual({ end: 'INSUFFICIENT_USER_AUTHENTICATION', logins: 1 })
     expect(records.size).toBe(1)
   })
 })

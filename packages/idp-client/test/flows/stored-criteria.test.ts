@@ -184,11 +184,11 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     const paths = [TOKEN, '/page', '/auth/profile', `${TOKEN}?audience=${API}`]
     const requests = Array.from({ length: 30 }, (_, index) => browser.request(paths[index % 4] ?? ''))
     const flying = requests.map((request) => client.middleware(request))
-    const [logout, ...answers] = await Promise.all([
+    const [logout, ...responses] = await Promise.all([
       client.middleware(browser.request('/auth/logout')),
       ...flying,
     ])
-    const orders = [answers, [...answers].reverse(), answers.filter((_, index) => index % 3)]
+    const orders = [responses, [...responses].reverse(), responses.filter((_, index) => index % 3)]
     for (const order of orders) {
       const jar = world.newBrowser()
       for (const [name, cookie] of browser.cookies) jar.cookies.set(name, cookie)
@@ -238,14 +238,14 @@ describe.each(Object.entries(kinds))('sessions in a store with %s', (_title, mem
     const statuses: number[][] = []
     for (let minute = 1; minute <= 11; minute++) {
       pass(60)
-      const answers = browsers.map(async (one) => {
+      const responses = browsers.map(async (one) => {
         expect((await one.send('/auth/profile')).status).toBe(200)
         const page = await one.send('/page')
         expect(page.headers.get('x-middleware-next')).toBe('1')
         expect(page.headers.getSetCookie().join()).not.toMatch(/max-age=0/i)
         return (await one.send(TOKEN)).status
       })
-      statuses.push([...new Set(await Promise.all(answers))])
+      statuses.push([...new Set(await Promise.all(responses))])
     }
     expect(statuses).toEqual([...Array(9).fill([200]), [502], [502]])
     expect(browsers.map((one) => one.names('__session'))).toEqual(names)
@@ -303,10 +303,10 @@ describe('records of a store', () => {
     ['a list', []],
     ['a user alone', { user: { sub: 'dev|alice' } }],
     ['no user', { tokenSet: { accessToken: 'x', expiresAt: 1 }, internal: { createdAt: 1 } }],
-  ])('%s: nobody is signed in, and the dead cookie goes', async (_title, answer) => {
+  ])('%s: nobody is signed in, and the dead cookie goes', async (_title, value) => {
     const browser = world.newBrowser()
     await world.login(browser)
-    given = answer
+    given = value
     expect(await world.client.getSession(browser.request('/'))).toBeNull()
     const asking = world.client.getAccessToken(browser.request('/'), new Headers())
     await expect(asking).rejects.toMatchObject({ name: 'AccessTokenError', code: 'MISSING_SESSION' })
@@ -326,10 +326,10 @@ describe('records of a store', () => {
     given = new Promise(() => {})
     const callback = await world.authorize(await world.begin(browser), { user: 'bob' })
     expect((await browser.send(callback)).status).toBe(302)
-    const visitor = world.newBrowser()
-    expect((await visitor.send('/auth/profile')).status).toBe(401)
-    expect((await visitor.send('/page')).status).toBe(200)
-    expect((await visitor.send('/auth/logout')).status).toBe(302)
+    const anonymous = world.newBrowser()
+    expect((await anonymous.send('/auth/profile')).status).toBe(401)
+    expect((await anonymous.send('/page')).status).toBe(200)
+    expect((await anonymous.send('/auth/logout')).status).toBe(302)
     given = 'the record'
     expect((await world.client.getSession(browser.request('/')))?.user.sub).toBe('dev|bob')
   })

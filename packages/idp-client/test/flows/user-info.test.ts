@@ -83,10 +83,10 @@ describe('getUserInfo', () => {
     ],
     ['HTML', { body: '<h1>x</h1>', headers: { 'content-type': 'text/html' } }, {}],
     ['an overloaded provider', { status: 503 }, { transient: true }],
-  ])('%s is a typed error', async (_what, answer, expected) => {
+  ])('%s is a typed error', async (_what, response, expected) => {
     const browser = world.newBrowser()
     await world.login(browser)
-    world.provider.faults.set('userinfo', { kind: 'respond', ...answer })
+    world.provider.faults.set('userinfo', { kind: 'respond', ...response })
     const error = await rejectionOf(userInfoOf(browser))
     expect(error).toMatchObject({ name: 'OAuthError', ...expected })
     expect(world.provider.count('userinfo')).toBe(1)

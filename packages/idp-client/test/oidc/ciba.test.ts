@@ -35,12 +35,15 @@ function run(
   { frozen = false, httpTimeout = PATIENT } = {},
 ): Promise<BackchannelGrant> {
   let polls = 0
-  op.answers.set('token', async (response, { url }) => {
+  op.responders.set('token', async (response, { url }) => {
     if (url.endsWith('?start')) return json(response, { auth_req_id: 'a-1', expires_in: 120, ...start })
     const [status, body, headers] = script[polls++] ?? []
     if (status !== undefined) return json(response, body, status, headers)
     const { nonce: _none, ...claims } = op.claims()
-    json(response, { ...(await op.tokenAnswer()), id_token: await op.sign({ ...claims, nonce: undefined }) })
+    json(response, {
+      ...(await op.tokenResponse()),
+      id_token: await op.sign({ ...claims, nonce: undefined }),
+    })
   })
   const provider = providerOf(op.issuer, { clock: () => now, httpTimeout, log: recordingLog() })
   const request = {
@@ -108,9 +111,9 @@ describe('the polling interval', () => {
   test('is longer after responses that do not arrive in time', async () => {
     let hung = 0
     const grant = run([], { interval: 20 }, { httpTimeout: SHORT })
-    const answer = op.answers.get('token')
-    op.answers.set('token', (response, request) => {
-      if (request.url.endsWith('?start') || hung++ >= 2) return answer?.(response, request)
+    const responder = op.responders.get('token')
+    op.responders.set('token', (response, request) => {
+      if (request.url.endsWith('?start') || hung++ >= 2) return responder?.(response, request)
     })
     await grant
     expect(waits).toEqual([20, 40, 60])

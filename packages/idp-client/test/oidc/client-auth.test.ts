@@ -163,12 +163,12 @@ describe('a client secret', () => {
 
   test('[B4] that is rejected: the error names what was sent and what is advertised', async () => {
     advertised('client_secret_post', 'client_secret_basic', 'x"><script>')
-    op.answers.set('token', (response) => json(response, { error: 'invalid_client' }, 401))
+    op.responders.set('token', (response) => json(response, { error: 'invalid_client' }, 401))
     const { cause } = await refused(exchange(clientOf({ kind: 'secret', secret: 's' })))
     expect(cause.message).toContain(
       'Sent: client_secret_basic; advertised: client_secret_post, client_secret_basic.',
     )
-    op.answers.clear()
+    op.responders.clear()
   })
 })
 
@@ -182,11 +182,11 @@ test('[B6] an assertion that is rejected: the error names what was sent and what
     token_endpoint_auth_methods_supported: ['private_key_jwt'],
     token_endpoint_auth_signing_alg_values_supported: ['PS384', 'RS256', 'made-up'],
   }
-  op.answers.set('token', (response) => json(response, { error: 'invalid_client' }, 401))
+  op.responders.set('token', (response) => json(response, { error: 'invalid_client' }, 401))
   const client = clientOf(assertion(pem, { clientAssertionSigningKeyId: 'key-7' }))
   const { cause } = await refused(exchange(client))
   expect(cause.message).toContain(
     'Sent: private_key_jwt with RS256, aud the issuer, with kid; advertised: private_key_jwt, with PS384, RS256.',
   )
-  op.answers.clear()
+  op.responders.clear()
 })

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => op.stop())
 afterEach(() => {
   op.requests.length = 0
-  op.answers.clear()
+  op.responders.clear()
   op.metadata = {}
   op.tokens = {}
   op.idToken = () => op.sign()
@@ -285,7 +285,7 @@ describe('the response', () => {
   ])('%i %s is thrown to the caller, without the body', async (status, error) => {
     const challenge = status === 401 ? { 'www-authenticate': 'Basic realm="op"' } : {}
     const body = { error, error_description: 'No.', refresh_token: 'leaked-token' }
-    op.answers.set('token', (response) => json(response, body, status, challenge))
+    op.responders.set('token', (response) => json(response, body, status, challenge))
     const log = recordingLog()
     const { error: outer, cause } = await refused(exchange(providerOf(op.issuer, { log })))
     expect(outer.code).toBe('AUTHORIZATION_CODE_GRANT_ERROR')
@@ -316,13 +316,13 @@ describe('the response', () => {
       () => (op.tokens = { token_type: 'mac' }),
       () => (op.idToken = () => op.sign({ nonce: 'other', email: 'alice@example.org' })),
       () => (op.idToken = async () => 'not.a.token'),
-      () => op.answers.set('token', (response) => json(response, `{"access_token":"${ACCESS_TOKEN}`)),
-      () => op.answers.set('token', (response) => json(response, { access_token: ACCESS_TOKEN }, 500)),
+      () => op.responders.set('token', (response) => json(response, `{"access_token":"${ACCESS_TOKEN}`)),
+      () => op.responders.set('token', (response) => json(response, { access_token: ACCESS_TOKEN }, 500)),
     ]
     for (const cause of provoke) {
       op.tokens = {}
       op.idToken = () => op.sign()
-      op.answers.clear()
+      op.responders.clear()
       cause()
       const { error } = await refused(exchange(providerOf(op.issuer)))
       expect(printed(error)).not.toMatch(
@@ -341,8 +341,8 @@ describe('wire faults at the token endpoint', () => {
       httpTimeout: fault.timeout ? 200 : 20_000,
     })
     op.requests.length = 0
-    op.answers.set('token', (response, request) =>
-      fault.answer(response, request, async (target) => json(target, await op.tokenAnswer())),
+    op.responders.set('token', (response, request) =>
+      fault.respond(response, request, async (target) => json(target, await op.tokenResponse())),
     )
     const outcome = exchange(hurried)
     if (fault.tolerated) expect((await outcome).accessToken).toBe(ACCESS_TOKEN)
@@ -360,7 +360,7 @@ describe('wire faults at the token endpoint', () => {
     }
     expect(op.count('token')).toBe(1)
     expect(op.requests.filter(({ endpoint }) => endpoint === 'other')).toHaveLength(0)
-    op.answers.clear()
+    op.responders.clear()
     expect((await exchange(provider)).claims?.sub).toBe('alice')
   })
 
@@ -368,10 +368,10 @@ describe('wire faults at the token endpoint', () => {
     const provider = providerOf(op.issuer)
     await provider.keys()
     let late: (() => void) | undefined
-    const answered = new Promise<void>((resolve) => {
-      op.answers.set('token', async (response) => {
+    const responded = new Promise<void>((resolve) => {
+      op.responders.set('token', async (response) => {
         await new Promise<void>((release) => (late = release))
-        json(response, await op.tokenAnswer())
+        json(response, await op.tokenResponse())
         resolve()
       })
     })
@@ -380,8 +380,8 @@ describe('wire faults at the token endpoint', () => {
     const codes = [outcome.error.code, outcome.cause.code]
     expect(codes).toEqual(['AUTHORIZATION_CODE_GRANT_REQUEST_ERROR', 'REQUEST_TIMEOUT'])
     late?.()
-    await answered
-    op.answers.clear()
+    await responded
+    op.responders.clear()
     expect((await exchange(provider)).claims?.sub).toBe('alice')
   })
 

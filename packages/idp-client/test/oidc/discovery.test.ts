@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { readMetadata } from '../../src/oidc/metadata.ts'
 import type { Provider } from '../../src/oidc/provider.ts'
 import { providerOf, recordingLog, rejection } from './client.ts'
-import type { Answer } from './local-provider.ts'
+import type { Responder } from './local-provider.ts'
 import { json, LocalProvider, signingKey } from './local-provider.ts'
 import { documents } from './provider-documents.ts'
 import { faults } from './wire-faults.ts'
@@ -116,11 +116,11 @@ describe('the cache', () => {
 
   test('a failure is not cached, and reaches all waiting callers', async () => {
     const provider = providerOf(op.issuer)
-    op.answers.set('discovery', (response) => json(response, {}, 503))
+    op.responders.set('discovery', (response) => json(response, {}, 503))
     const outcomes = await Promise.allSettled([provider.metadata(), provider.metadata()])
     expect(outcomes.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
     expect(op.count('discovery')).toBe(1)
-    op.answers.clear()
+    op.responders.clear()
     expect((await provider.metadata()).issuer).toBe(op.issuer)
   })
 
@@ -136,7 +136,7 @@ describe('the cache', () => {
     op.metadata = { end_session_endpoint: `${op.issuer}/elsewhere` }
     expect((await provider.metadata()).endSessionEndpoint).toBe(`${op.issuer}/elsewhere`)
     expect(op.count('discovery')).toBe(2)
-    op.answers.set('discovery', (response) => json(response, {}, 500))
+    op.responders.set('discovery', (response) => json(response, {}, 500))
     now += 601
     for (let use = 0; use < 5; use++)
       expect((await provider.metadata()).endSessionEndpoint).toBe(`${op.issuer}/elsewhere`)
@@ -152,7 +152,7 @@ describe('the cache', () => {
         url: `${op.issuer}/.well-known/openid-configuration`,
       }),
     ])
-    op.answers.clear()
+    op.responders.clear()
     op.metadata = {}
     now += 31
     expect((await provider.metadata()).endSessionEndpoint).toBe(`${op.issuer}/logout`)
@@ -195,7 +195,7 @@ describe('endpoints', () => {
   })
 
   test('only the issuer is required at first', async () => {
-    op.answers.set('discovery', (response) => json(response, { issuer: op.issuer }))
+    op.responders.set('discovery', (response) => json(response, { issuer: op.issuer }))
     const provider = providerOf(op.issuer)
     expect(await provider.metadata()).toMatchObject({
       issuer: op.issuer,
@@ -222,12 +222,12 @@ describe('endpoints', () => {
 describe('wire faults', () => {
   test.each(faults)(
     '$title: a typed error, not cached, works again afterwards',
-    async ({ answer, timeout, tolerated }) => {
+    async ({ respond, timeout, tolerated }) => {
       const fetch = (input: string | URL | Request, init?: RequestInit): Promise<Response> =>
         globalThis.fetch(input, init)
       const provider = providerOf(op.issuer, { fetch, httpTimeout: timeout ? 200 : 20_000 })
-      const good: Answer = (response) => json(response, op.document())
-      op.answers.set('discovery', (response, request) => answer(response, request, good))
+      const good: Responder = (response) => json(response, op.document())
+      op.responders.set('discovery', (response, request) => respond(response, request, good))
       const outcome = await load(provider).then(
         ({ issuer }) => ({ issuer }),
         (error: unknown) => error,
@@ -242,14 +242,14 @@ describe('wire faults', () => {
         })
       }
       expect(op.count('discovery')).toBe(1)
-      op.answers.clear()
+      op.responders.clear()
       expect((await provider.metadata()).issuer).toBe(op.issuer)
       expect(op.requests.filter(({ endpoint }) => endpoint === 'other')).toHaveLength(0)
     },
   )
 
   test.each([201, 404, 500])('a document with status %i is rejected', async (status) => {
-    op.answers.set('discovery', (response) => json(response, op.document(), status))
+    op.responders.set('discovery', (response) => json(response, op.document(), status))
     expect(await rejection(load(providerOf(op.issuer)))).toMatchObject({
       code: 'DISCOVERY_ERROR',
       message: expect.stringContaining(String(status)),

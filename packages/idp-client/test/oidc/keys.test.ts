@@ -2,7 +2,7 @@ import { exportJWK, generateKeyPair } from 'jose'
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { validateLogoutToken } from '../../src/oidc/logout-token.ts'
 import { exchange, providerOf, recordingLog, refused, rejection } from './client.ts'
-import type { Answer, SigningKey } from './local-provider.ts'
+import type { Responder, SigningKey } from './local-provider.ts'
 import { json, LocalProvider, signingKey } from './local-provider.ts'
 import { faults } from './wire-faults.ts'
 
@@ -66,7 +66,7 @@ describe('rotation', () => {
     const provider = providerOf(op.issuer, { clock })
     await exchange(provider)
     rotate(second)
-    op.answers.set('jwks', (response) => json(response, {}, 503))
+    op.responders.set('jwks', (response) => json(response, {}, 503))
     expect(await rejection(exchange(provider))).toMatchObject({ code: 'JWKS_ERROR' })
     now += 4
     const stranger = (): Promise<unknown> =>
@@ -77,7 +77,7 @@ describe('rotation', () => {
     expect((await refused(exchange(provider))).cause.message).toMatch(
       /no key that fits it\. The keys were loaded 4 s ago and may be loaded again in 1 s\./,
     )
-    op.answers.clear()
+    op.responders.clear()
     now += 1
     expect((await exchange(provider)).claims?.sub).toBe('alice')
   })
@@ -138,7 +138,7 @@ describe('rotation', () => {
     const log = recordingLog()
     const provider = providerOf(op.issuer, { clock, log })
     await exchange(provider)
-    op.answers.set('jwks', (response) => json(response, {}, 500))
+    op.responders.set('jwks', (response) => json(response, {}, 500))
     now += 3600
     expect((await exchange(provider)).claims?.sub).toBe('alice')
     expect(log.events).toContainEqual(
@@ -159,8 +159,8 @@ describe('wire faults', () => {
     await provider.metadata()
     const { fetch } = provider.config
     const hurried = providerOf(op.issuer, { clock, fetch, httpTimeout: fault.timeout ? 200 : 20_000 })
-    const good: Answer = (response) => json(response, { keys: op.published })
-    op.answers.set('jwks', (response, request) => fault.answer(response, request, good))
+    const good: Responder = (response) => json(response, { keys: op.published })
+    op.responders.set('jwks', (response, request) => fault.respond(response, request, good))
     const outcome = await (async () => hurried.keys())().then(
       () => 'loaded',
       (error: unknown) => error,
@@ -168,7 +168,7 @@ describe('wire faults', () => {
     if (fault.tolerated) expect(outcome).toBe('loaded')
     else expect(outcome).toMatchObject({ name: 'DiscoveryError', code: 'JWKS_ERROR' })
     expect(op.count('jwks')).toBe(1)
-    op.answers.clear()
+    op.responders.clear()
     expect((await exchange(provider)).claims?.sub).toBe('alice')
   })
 })
@@ -202,7 +202,7 @@ describe('hostile key sets', () => {
   ]
   test.each(hostile)('%s: no session, no exception', async (_, code, document) => {
     const set = await document()
-    op.answers.set('jwks', (response) => json(response, set))
+    op.responders.set('jwks', (response) => json(response, set))
     const error = await rejection(exchange(providerOf(op.issuer, { clock })))
     expect(error).toMatchObject({ code })
   })

@@ -17,7 +17,7 @@ export interface Recorded {
   readonly form: URLSearchParams
 }
 
-export type Answer = (response: ServerResponse, request: Recorded) => void | Promise<void>
+export type Responder = (response: ServerResponse, request: Recorded) => void | Promise<void>
 
 export interface SigningKey {
   readonly kid: string
@@ -63,7 +63,7 @@ export type Claims = Record<string, unknown>
 
 export class LocalProvider {
   readonly requests: Recorded[] = []
-  readonly answers = new Map<EndpointKey, Answer>()
+  readonly responders = new Map<EndpointKey, Responder>()
   /** Merged into the discovery document; undefined removes a member. */
   metadata: Record<string, unknown> = {}
   /** The keys that the JWKS endpoint publishes. */
@@ -131,7 +131,7 @@ export class LocalProvider {
     }
   }
 
-  async tokenAnswer(): Promise<Record<string, unknown>> {
+  async tokenResponse(): Promise<Record<string, unknown>> {
     return {
       access_token: ACCESS_TOKEN,
       token_type: 'bearer',
@@ -153,11 +153,11 @@ export class LocalProvider {
     const { headers, method = '' } = incoming
     const request = { endpoint, method, url, headers, body, form: new URLSearchParams(body) } as const
     this.requests.push(request)
-    const answer = found && this.answers.get(found)
-    if (answer) return answer(response, request)
+    const responder = found && this.responders.get(found)
+    if (responder) return responder(response, request)
     if (endpoint === 'discovery') return json(response, this.document())
     if (endpoint === 'jwks') return json(response, { keys: this.published })
-    if (endpoint === 'token') return json(response, await this.tokenAnswer())
+    if (endpoint === 'token') return json(response, await this.tokenResponse())
     json(response, {}, 404)
   }
 }

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => op.stop())
 beforeEach(() => {
-  op.answers.clear()
+  op.responders.clear()
   op.requests.length = 0
   op.tokens = {}
   op.key = key
@@ -152,23 +152,23 @@ const forgeries: [string, (claims: Claims) => unknown][] = [
 ]
 
 describe('[B2] a token that is provably forged rejects the response, whatever else is invalid', () => {
-  const answerWith = (idToken: (claims: Claims) => unknown, claims: Claims): void => {
-    op.answers.set('token', async (response) =>
-      json(response, { ...(await op.tokenAnswer()), id_token: await idToken(claims) }),
+  const respondWith = (idToken: (claims: Claims) => unknown, claims: Claims): void => {
+    op.responders.set('token', async (response) =>
+      json(response, { ...(await op.tokenResponse()), id_token: await idToken(claims) }),
     )
   }
 
   test.each(forgeries)(
     '%s, expired, with another nonce, and keys that cannot be loaded',
     async (_how, idToken) => {
-      answerWith(idToken, { ...expired(), nonce: 'another', auth_time: 4 })
-      op.answers.set('jwks', (response) => json(response, {}, 500))
+      respondWith(idToken, { ...expired(), nonce: 'another', auth_time: 4 })
+      op.responders.set('jwks', (response) => json(response, {}, 500))
       expect(await rejection(refresh())).toMatchObject({ code: 'ID_TOKEN_INVALID' })
     },
   )
 
   test.each(forgeries)('%s, and otherwise valid', async (_how, idToken) => {
-    answerWith(idToken, { nonce: undefined })
+    respondWith(idToken, { nonce: undefined })
     expect(await rejection(refresh())).toMatchObject({ code: 'ID_TOKEN_INVALID' })
   })
 
@@ -213,7 +213,7 @@ describe('[B2] a refresh keeps its tokens if only the ID token is rejected for',
   })
 
   test('keys that cannot be loaded', async () => {
-    op.answers.set('jwks', (response) => json(response, {}, 500))
+    op.responders.set('jwks', (response) => json(response, {}, 500))
     await expectIgnored('keys')
   })
 
@@ -235,9 +235,9 @@ describe('[B2] a refresh keeps its tokens if only the ID token is rejected for',
     await provider.keys()
     const stranger = await signingKey('k1', 'ES256')
     op.idToken = () => op.sign({ nonce: undefined }, {}, stranger)
-    op.answers.set('jwks', (response) => json(response, {}, 500))
+    op.responders.set('jwks', (response) => json(response, {}, 500))
     await expectIgnored('keys', refreshTokens(provider, request()))
-    op.answers.delete('jwks')
+    op.responders.delete('jwks')
     // The attempt above was the one within 60 s.
     await expectIgnored('keys', refreshTokens(provider, request()))
     const later = providerOf(op.issuer, { log })
@@ -265,7 +265,7 @@ describe('failures', () => {
     [500, 'server_error', true],
     [503, 'temporarily_unavailable', true],
   ])('%s %s: transient %s, one request', async (status, error, transient) => {
-    op.answers.set('token', (response) => json(response, { error }, status))
+    op.responders.set('token', (response) => json(response, { error }, status))
     expect(await rejection(refresh())).toMatchObject({
       name: 'OAuthError',
       error,
@@ -281,8 +281,8 @@ describe('failures', () => {
     const { fetch } = provider.config
     const hurried = providerOf(op.issuer, { log, fetch, httpTimeout: fault.timeout ? 200 : 20_000 })
     op.requests.length = 0
-    op.answers.set('token', (response, request) =>
-      fault.answer(response, request, async (target) => json(target, await op.tokenAnswer())),
+    op.responders.set('token', (response, request) =>
+      fault.respond(response, request, async (target) => json(target, await op.tokenResponse())),
     )
     const outcome = refreshTokens(hurried, request())
     if (fault.tolerated) expect((await outcome).accessToken).toBe(ACCESS_TOKEN)

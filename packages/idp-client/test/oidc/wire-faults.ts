@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http'
 import { gzipSync } from 'node:zlib'
-import type { Answer, Recorded } from './local-provider.ts'
+import type { Recorded, Responder } from './local-provider.ts'
 import { json } from './local-provider.ts'
 
 /** Faults in the transport of a response, for any endpoint that responds with a JSON object. */
 export interface Fault {
   readonly title: string
   /** `good` sends the valid response, for faults that only change its transport. */
-  readonly answer: (response: ServerResponse, request: Recorded, good: Answer) => void | Promise<void>
+  readonly respond: (response: ServerResponse, request: Recorded, good: Responder) => void | Promise<void>
   /** Ends by httpTimeout, so the test sets a short one. */
   readonly timeout?: boolean
   /** The response is unusual but usable. */
@@ -40,7 +40,7 @@ function bomb(): Buffer {
 
 /** Sends the response of `good` with its text changed. */
 const rewritten =
-  (change: (text: string) => string, headers: Record<string, string> = {}): Fault['answer'] =>
+  (change: (text: string) => string, headers: Record<string, string> = {}): Fault['respond'] =>
   async (response, request, good) => {
     const parts: string[] = []
     const recorder = {
@@ -54,16 +54,16 @@ const rewritten =
 const html = '<html><body>Sign in to the network</body></html>'
 
 export const faults: readonly Fault[] = [
-  { title: 'never responds', answer: () => {}, timeout: true, transient: true },
+  { title: 'never responds', respond: () => {}, timeout: true, transient: true },
   {
     title: 'headers dripped byte by byte',
-    answer: (response) => drip(response.socket as unknown as ServerResponse, 'HTTP/1.1 200 OK\r\nX-Slow: a'),
+    respond: (response) => drip(response.socket as unknown as ServerResponse, 'HTTP/1.1 200 OK\r\nX-Slow: a'),
     timeout: true,
     transient: true,
   },
   {
     title: 'body dripped byte by byte',
-    answer: (response) => {
+    respond: (response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       drip(response, ' ')
     },
@@ -72,13 +72,13 @@ export const faults: readonly Fault[] = [
   },
   {
     title: '500 JSON',
-    answer: (response) => json(response, { error: 'server_error' }, 500),
+    respond: (response) => json(response, { error: 'server_error' }, 500),
     transient: true,
     status: 500,
   },
   {
     title: '502 HTML',
-    answer: (response) => {
+    respond: (response) => {
       response.writeHead(502, { 'content-type': 'text/html' })
       response.end(html)
     },
@@ -87,46 +87,46 @@ export const faults: readonly Fault[] = [
   },
   {
     title: '503 with Retry-After',
-    answer: (response) => json(response, {}, 503, { 'retry-after': '7' }),
+    respond: (response) => json(response, {}, 503, { 'retry-after': '7' }),
     transient: true,
     status: 503,
   },
   {
     title: '429 with Retry-After',
-    answer: (response) => json(response, {}, 429, { 'retry-after': '7' }),
+    respond: (response) => json(response, {}, 429, { 'retry-after': '7' }),
     transient: true,
     status: 429,
   },
   {
     title: '200 HTML of a captive portal',
-    answer: (response) => {
+    respond: (response) => {
       response.writeHead(200, { 'content-type': 'text/html' })
       response.end(html)
     },
   },
-  { title: 'truncated JSON', answer: rewritten((text) => text.slice(0, -5)) },
-  { title: 'an empty body', answer: typed('') },
-  { title: 'null', answer: typed('null') },
-  { title: 'a list', answer: typed('[]') },
-  { title: 'a text', answer: typed('"issuer"') },
+  { title: 'truncated JSON', respond: rewritten((text) => text.slice(0, -5)) },
+  { title: 'an empty body', respond: typed('') },
+  { title: 'null', respond: typed('null') },
+  { title: 'a list', respond: typed('[]') },
+  { title: 'a text', respond: typed('"issuer"') },
   {
     title: 'JSON labelled as HTML',
-    answer: rewritten((text) => text, { 'content-type': 'text/html' }),
+    respond: rewritten((text) => text, { 'content-type': 'text/html' }),
     tolerated: true,
   },
-  { title: 'reset before headers', answer: (response) => void response.socket?.destroy(), transient: true },
+  { title: 'reset before headers', respond: (response) => void response.socket?.destroy(), transient: true },
   {
     title: 'reset in mid body',
-    answer: (response) => {
+    respond: (response) => {
       response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' })
       response.write('{"issuer":', () => response.socket?.destroy())
     },
     transient: true,
   },
-  { title: 'a body of 64 MiB by content-length', answer: typed(Buffer.alloc(64 * 1_048_576, ' ')) },
+  { title: 'a body of 64 MiB by content-length', respond: typed(Buffer.alloc(64 * 1_048_576, ' ')) },
   {
     title: 'an endless body without content-length',
-    answer: (response) => {
+    respond: (response) => {
       response.writeHead(200, { 'content-type': 'application/json' })
       const more = (): void => {
         while (!response.destroyed && response.write(' '.repeat(65_536)));
@@ -135,33 +135,33 @@ export const faults: readonly Fault[] = [
       more()
     },
   },
-  { title: 'a gzip bomb', answer: (response) => typed(bomb(), { 'content-encoding': 'gzip' })(response) },
+  { title: 'a gzip bomb', respond: (response) => typed(bomb(), { 'content-encoding': 'gzip' })(response) },
   {
     title: 'a broken gzip stream',
-    answer: typed('not gzip', { 'content-encoding': 'gzip' }),
+    respond: typed('not gzip', { 'content-encoding': 'gzip' }),
     transient: true,
   },
-  { title: 'a header of 200 kB', answer: typed('{}', { 'x-large': 'x'.repeat(200_000) }), transient: true },
+  { title: 'a header of 200 kB', respond: typed('{}', { 'x-large': 'x'.repeat(200_000) }), transient: true },
   {
     title: 'a redirect to another place',
-    answer: (response) => {
+    respond: (response) => {
       response.writeHead(302, { location: '/sink' })
       response.end()
     },
   },
   {
     title: 'a redirect to itself',
-    answer: (response, request) => {
+    respond: (response, request) => {
       response.writeHead(307, { location: request.url })
       response.end()
     },
   },
   {
     title: 'members named __proto__ and constructor',
-    answer: rewritten((text) =>
+    respond: rewritten((text) =>
       text.replace('{', '{"__proto__":{"polluted":1},"constructor":{"prototype":1},'),
     ),
     tolerated: true,
   },
-  { title: 'deeply nested JSON', answer: typed(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`) },
+  { title: 'deeply nested JSON', respond: typed(`${'{"a":'.repeat(100_000)}1${'}'.repeat(100_000)}`) },
 ]

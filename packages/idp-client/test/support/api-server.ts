@@ -20,13 +20,13 @@ export interface ApiRequest {
   readonly body: string
 }
 
-export interface ApiAnswer {
+export interface ApiResponse {
   readonly status?: number
   readonly headers?: Record<string, string>
   readonly body?: string
 }
 
-export type ApiHandler = (request: ApiRequest) => ApiAnswer | Promise<ApiAnswer>
+export type ApiHandler = (request: ApiRequest) => ApiResponse | Promise<ApiResponse>
 
 export interface ApiServer {
   readonly origin: string
@@ -47,8 +47,8 @@ export async function startApi(handler: ApiHandler): Promise<ApiServer> {
     const { headers, method = '', url: path = '' } = incoming
     const request = { method, path, headers, body: await textOf(incoming) }
     requests.push(request)
-    const answer = await handler(request)
-    response.writeHead(answer.status ?? 200, answer.headers).end(answer.body)
+    const received = await handler(request)
+    response.writeHead(received.status ?? 200, received.headers).end(received.body)
   })
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
@@ -127,7 +127,7 @@ export function protectedApi(
     return takeNonce(nonce) ? 'good' : 'nonce'
   }
 
-  async function verify(request: ApiRequest): Promise<{ sub: unknown } | { refusal: ApiAnswer }> {
+  async function verify(request: ApiRequest): Promise<{ sub: unknown } | { refusal: ApiResponse }> {
     const [, scheme = '', token = ''] =
       /^(Bearer|DPoP) (\S+)$/.exec(request.headers.authorization ?? '') ?? []
     const keys = createLocalJWKSet(await provider.jwks())

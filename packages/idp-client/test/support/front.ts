@@ -15,10 +15,10 @@ export async function requestOf(incoming: IncomingMessage): Promise<Request> {
 }
 
 /** A listener of `node:http` around a Web application. */
-export function listenerOf(answer: (request: Request) => Promise<Response>): RequestListener {
+export function listenerOf(respond: (request: Request) => Promise<Response>): RequestListener {
   return (incoming, outgoing) => {
     requestOf(incoming)
-      .then(answer)
+      .then(respond)
       .catch(() => new Response('failed', { status: 500 }))
       .then((response) => sendResponse(outgoing, response))
       .catch(() => outgoing.destroy())

@@ -40,14 +40,14 @@ export function toldStore(name: string = randomUUID()): ToldStore {
 }
 
 /** The response of the route, with the code of its JSON. */
-export interface RouteAnswer {
+export interface RouteResponse {
   readonly status: number
   readonly code: string | undefined
   readonly text: string
   readonly headers: Headers
 }
 
-export async function answerOf(response: Response): Promise<RouteAnswer> {
+export async function readResponse(response: Response): Promise<RouteResponse> {
   const text = await response.text()
   const body = text === '' ? undefined : (JSON.parse(text) as { error?: { code?: string } })
   return { status: response.status, code: body?.error?.code, text, headers: response.headers }
@@ -59,14 +59,14 @@ export async function post(
   body: RequestInit['body'],
   headers: Record<string, string> = {},
   path = ROUTE,
-): Promise<RouteAnswer> {
+): Promise<RouteResponse> {
   const all = { host: new URL(APP).host, ...headers }
-  return answerOf(
+  return readResponse(
     await client.middleware(new Request(APP + path, { method: 'POST', body: body ?? null, headers: all })),
   )
 }
 
-export function deliver(client: IdpClient, token: string): Promise<RouteAnswer> {
+export function deliver(client: IdpClient, token: string): Promise<RouteResponse> {
   return post(client, new URLSearchParams({ logout_token: token }))
 }
 

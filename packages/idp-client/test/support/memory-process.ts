@@ -104,8 +104,8 @@ async function authorize(from: string): Promise<URL> {
 /** Returns to the application at once, for a provider whose codes are nonces. */
 async function skipProvider(from: string): Promise<URL> {
   const { searchParams } = new URL(from)
-  const answer = { code: searchParams.get('nonce') ?? '', state: searchParams.get('state') ?? '' }
-  return new URL(`/auth/callback?${new URLSearchParams(answer)}`, APP)
+  const parameters = { code: searchParams.get('nonce') ?? '', state: searchParams.get('state') ?? '' }
+  return new URL(`/auth/callback?${new URLSearchParams(parameters)}`, APP)
 }
 
 async function logIn(client: IdpClient, visitProvider = authorize): Promise<Cookies> {

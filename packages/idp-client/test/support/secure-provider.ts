@@ -9,14 +9,14 @@ export function fetchTrusting(ca: string | undefined): typeof globalThis.fetch {
     const body = Buffer.from(await asked.arrayBuffer())
     return new Promise((resolve, reject) => {
       const options = { method: asked.method, headers: Object.fromEntries(asked.headers), ca }
-      const sent = request(asked.url, options, (answer) => {
+      const sent = request(asked.url, options, (response) => {
         const chunks: Buffer[] = []
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk))
-        answer.once('error', reject)
-        answer.once('end', () => {
+        response.on('data', (chunk: Buffer) => chunks.push(chunk))
+        response.once('error', reject)
+        response.once('end', () => {
           const headers = new Headers()
-          for (const [name, value] of Object.entries(answer.headers)) headers.set(name, String(value))
-          resolve(new Response(Buffer.concat(chunks), { status: answer.statusCode ?? 0, headers }))
+          for (const [name, value] of Object.entries(response.headers)) headers.set(name, String(value))
+          resolve(new Response(Buffer.concat(chunks), { status: response.statusCode ?? 0, headers }))
         })
       })
       sent.once('error', reject)

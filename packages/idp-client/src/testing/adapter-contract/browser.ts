@@ -1,5 +1,5 @@
 import { ContractViolation, claim } from './claim.ts'
-import type { CallingStyle, ContractHost, Person, WayBack } from './host.ts'
+import type { CallingStyle, ContractHost, ContractUser, WayBack } from './host.ts'
 
 /** A parsed `Set-Cookie` line. Attribute names are in lower case; those without a value are `''`. */
 export interface SetCookie {
@@ -152,8 +152,8 @@ export class Browser {
   }
 
   /** Logs in completely and returns the response of the callback route. */
-  async logIn(person: Person, returnTo?: string): Promise<BrowserResponse> {
-    return this.comeBack(await this.#host.signIn(await this.begin(returnTo), person))
+  async logIn(user: ContractUser, returnTo?: string): Promise<BrowserResponse> {
+    return this.comeBack(await this.#host.signIn(await this.begin(returnTo), user))
   }
 
   #forwarded(url: URL): Record<string, string> {

@@ -5,7 +5,7 @@ import { filterDefaultIdTokenClaims } from '../../session/model/claims.ts'
 export type CallingStyle = 'ambient' | 'explicit'
 
 /** Behaviour of a user at the provider. */
-export interface Person {
+export interface ContractUser {
   readonly user: 'alice' | 'bob'
   /** Denies the login. */
   readonly deny?: boolean
@@ -53,7 +53,7 @@ export interface ContractHost {
   /** Calling styles that the host supports. */
   readonly styles: readonly CallingStyle[]
   /** Acts as the user at the given authorization URL, in a separate browser. */
-  signIn(authorizationUrl: string, person: Person): Promise<WayBack>
+  signIn(authorizationUrl: string, user: ContractUser): Promise<WayBack>
 }
 
 /** One rule of the contract. Runs independently, in any order, and concurrently with others on one host. */

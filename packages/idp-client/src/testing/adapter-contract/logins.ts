@@ -120,16 +120,16 @@ const strangers: ContractCase = {
   title: 'two concurrent users never share a session',
   async run(host) {
     const visits = Array.from({ length: 8 }, (_, index) => ({
-      person: index % 2 === 0 ? alice : bob,
+      user: index % 2 === 0 ? alice : bob,
       browser: new Browser(host),
     }))
-    await Promise.all(visits.map(({ browser, person }) => browser.logIn(person, '/page')))
+    await Promise.all(visits.map(({ browser, user }) => browser.logIn(user, '/page')))
     const rounds = Array.from({ length: 5 }, () => visits).flat()
     await Promise.all(
-      rounds.map(async ({ browser, person }) => {
-        await claimSignedIn(host, browser, person.user, 'with others at the same time')
+      rounds.map(async ({ browser, user }) => {
+        await claimSignedIn(host, browser, user.user, 'with others at the same time')
         const page = await browser.send('/page')
-        claim(page.text.includes(person.user), `the page is ${person.user}'s`)
+        claim(page.text.includes(user.user), `the page is ${user.user}'s`)
       }),
     )
   },

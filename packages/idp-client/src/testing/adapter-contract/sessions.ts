@@ -229,7 +229,7 @@ const foreignCookies: ContractCase = {
   },
 }
 
-const lateAnswers: ContractCase = {
+const lateResponses: ContractCase = {
   title: 'a response that arrives after the logout restores no session, and the next login stays valid',
   async run(host) {
     const browser = new Browser(host)
@@ -265,5 +265,5 @@ export const sessions: readonly ContractCase[] = [
   noRoll,
   deadCookies,
   foreignCookies,
-  lateAnswers,
+  lateResponses,
 ]

@@ -192,7 +192,7 @@ const anySubject = rule(
       await store.deleteByLogoutToken({ sub: name })
       await store.deleteByLogoutToken({ sid: name })
       const left = await Promise.all(
-        people.flatMap((person) => [isThere(store, person.bySub), isThere(store, person.bySid)]),
+        people.flatMap((user) => [isThere(store, user.bySub), isThere(store, user.bySid)]),
       )
       const expected = people.flatMap((_, at) => [at > index, at > index])
       claimEqual(left, expected, `what is left after the logout of ${JSON.stringify(ENDS[index])}`)

@@ -6,11 +6,11 @@ import { claimSame, createSession, isThere, later, newId, rule, until } from './
 /** Milliseconds; longer than any case runs. */
 const LONG = 600_000
 
-const locks = ['lock'] as const
+const lockMethod = ['lock'] as const
 const names = ['once'] as const
 
 const exclusive = rule(
-  { title: 'lock: one of twenty concurrent calls gets the lock', needs: locks },
+  { title: 'lock: one of twenty concurrent calls gets the lock', needs: lockMethod },
   async (store) => {
     const id = newId()
     const results = await Promise.all(Array.from({ length: 20 }, () => store.lock(id, LONG)))
@@ -24,7 +24,7 @@ const exclusive = rule(
 )
 
 const released = rule(
-  { title: 'lock: a released lock can be acquired again', needs: locks },
+  { title: 'lock: a released lock can be acquired again', needs: lockMethod },
   async (store) => {
     const id = newId()
     for (let round = 0; round < 3; round++) {
@@ -37,14 +37,17 @@ const released = rule(
   },
 )
 
-const ends = rule({ title: 'lock: a lock that is not released expires', needs: locks }, async (store) => {
-  const id = newId()
-  claim((await store.lock(id, 300)) !== null, 'the lock is free')
-  await until(async () => (await store.lock(id, LONG)) !== null, 'a lock expires')
-})
+const ends = rule(
+  { title: 'lock: a lock that is not released expires', needs: lockMethod },
+  async (store) => {
+    const id = newId()
+    claim((await store.lock(id, 300)) !== null, 'the lock is free')
+    await until(async () => (await store.lock(id, LONG)) !== null, 'a lock expires')
+  },
+)
 
 const late = rule(
-  { title: 'lock: a late release does not affect the next lock', needs: locks },
+  { title: 'lock: a late release does not affect the next lock', needs: lockMethod },
   async (store) => {
     const id = newId()
     const first = await store.lock(id, 300)
@@ -55,21 +58,24 @@ const late = rule(
   },
 )
 
-const apart = rule({ title: 'lock: neither changes nor needs a session', needs: locks }, async (store) => {
-  const [id, none] = [newId(), newId()]
-  const session = createSession()
-  await store.set(id, session, later())
-  const lock = await store.lock(id, LONG)
-  claim(lock !== null, 'the lock of a session is free')
-  claimSame(await store.get(id), session, 'the session while the lock is held')
-  await store.set(id, { ...session, written: true }, later())
-  await lock.release()
-  claimSame(await store.get(id), { ...session, written: true }, 'the session after the release')
-  const empty = await store.lock(none, LONG)
-  claim(empty !== null, 'an id without session can be locked')
-  claim(!(await isThere(store, none)), 'that makes no session')
-  await empty.release()
-})
+const apart = rule(
+  { title: 'lock: neither changes nor needs a session', needs: lockMethod },
+  async (store) => {
+    const [id, none] = [newId(), newId()]
+    const session = createSession()
+    await store.set(id, session, later())
+    const lock = await store.lock(id, LONG)
+    claim(lock !== null, 'the lock of a session is free')
+    claimSame(await store.get(id), session, 'the session while the lock is held')
+    await store.set(id, { ...session, written: true }, later())
+    await lock.release()
+    claimSame(await store.get(id), { ...session, written: true }, 'the session after the release')
+    const empty = await store.lock(none, LONG)
+    claim(empty !== null, 'an id without session can be locked')
+    claim(!(await isThere(store, none)), 'that makes no session')
+    await empty.release()
+  },
+)
 
 const once = rule({ title: 'once: returns true only the first time', needs: names }, async (store) => {
   const [name, other] = [newId(), newId()]
@@ -147,7 +153,7 @@ const noMixture = rule(
 )
 
 /** Cases for `lock` and `once`. */
-export const leases: readonly Rule[] = [
+export const locks: readonly Rule[] = [
   exclusive,
   released,
   ends,
