@@ -4,17 +4,17 @@ import type { Browser, Page, Response } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { startChromium } from './fixtures/support/chromium.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
+import type { BrowserProfile } from './support/browser-profile.ts'
+import { newProfile, signIn } from './support/browser-profile.ts'
 import type { DemoSite } from './support/demo-site.ts'
 import { startDemo } from './support/demo-site.ts'
 import type { SentBody } from './support/https-front.ts'
 import { choose, collectTokens, openTransfer, pressTransfer, receipt } from './support/money.ts'
-import type { Visitor } from './support/visitor.ts'
-import { newVisitor, signIn } from './support/visitor.ts'
 
 let provider: DevProvider
 let browser: Browser
 let site: DemoSite
-let visitor: Visitor
+let profile: BrowserProfile
 let tokens: ReadonlySet<string>
 let sent: readonly SentBody[]
 
@@ -32,7 +32,7 @@ beforeEach(() => {
   }
 })
 
-afterEach(() => Promise.all([visitor?.leave(), site?.complaints.settle()]))
+afterEach(() => Promise.all([profile?.leave(), site?.complaints.settle()]))
 
 afterAll(async () => {
   await browser?.close()
@@ -46,9 +46,9 @@ const isProvider = (url: URL): boolean => url.origin === provider.origin
 
 /** A new profile; what the application responds is recorded, to be searched for tokens. */
 async function arrive(): Promise<Page> {
-  visitor = await newVisitor(browser)
+  profile = await newProfile(browser)
   sent = site.front.record()
-  return visitor.page
+  return profile.page
 }
 
 async function openAccounts(user: string): Promise<Page> {
@@ -121,7 +121,7 @@ test('a user who takes too long at the provider gets a notice there, and can sta
   await page.getByRole('link', { name: 'Connect GitHub' }).click()
   await page.getByRole('heading', { name: 'Connect an account' }).waitFor()
   provider.clock.advance(301)
-  visitor.announce(400, '/connect/account')
+  profile.announce(400, '/connect/account')
   await page.getByRole('button', { name: 'Connect', exact: true }).click()
   await page.getByRole('heading', { name: 'This link has expired' }).waitFor()
   provider.clock.reset()
@@ -135,7 +135,7 @@ test('going back to a finished connection connects nothing again', async () => {
   const page = await openAccounts('alice')
   await connect(page, 'GitHub')
   await page.getByText('The account is connected.').waitFor()
-  const callback = visitor.responses.find((one) => one.url().includes('/auth/callback?connect_code='))
+  const callback = profile.responses.find((one) => one.url().includes('/auth/callback?connect_code='))
   await page.goto(callback?.url() ?? '')
   await page.waitForURL((url) => url.pathname === '/accounts')
   await page.goto(at('/profile'))
@@ -149,13 +149,13 @@ test('a connection that alice started connects nothing to bob, who signed in mea
   const page = await openAccounts('alice')
   await page.getByRole('link', { name: 'Connect GitHub' }).click()
   await page.getByRole('heading', { name: 'Connect an account' }).waitFor()
-  const other = await visitor.context.newPage()
+  const other = await profile.context.newPage()
   // Two sessions of the provider would be two browsers there; here it is the one of the application that counts.
-  const providerCookies = await visitor.context.cookies(provider.origin)
+  const providerCookies = await profile.context.cookies(provider.origin)
   await other.goto(at('/auth/logout'))
   await signIn(other, at('/accounts'), 'bob')
-  await visitor.context.clearCookies({ domain: '127.0.0.1' })
-  await visitor.context.addCookies(providerCookies)
+  await profile.context.clearCookies({ domain: '127.0.0.1' })
+  await profile.context.addCookies(providerCookies)
   await page.bringToFront()
   await page.getByRole('button', { name: 'Connect', exact: true }).click()
   await page.waitForURL((url) => url.pathname === '/accounts')
@@ -177,7 +177,7 @@ test('shows an error if the account API cannot be reached, and works again after
 test('a session in cookies has room for every token of this site', async () => {
   provider.mfa.enrollOob('alice', 'push')
   const page = await arrive()
-  visitor.announce(400, '/auth/mfa/verify')
+  profile.announce(400, '/auth/mfa/verify')
   site.complaints.announce(/authorization_pending/)
   await openTransfer(page, site.url, 'alice')
   await pressTransfer(page)
@@ -215,7 +215,7 @@ test('links to the page send no request to the provider before they are followed
 
 test('without a session the page redirects to the login and back', async () => {
   const page = await arrive()
-  visitor.announce(401, '/auth/connect')
+  profile.announce(401, '/auth/connect')
   await page.goto(at('/auth/connect?connection=github&returnTo=/accounts'))
   expect(isProvider(new URL(page.url()))).toBe(false)
   await page.goto(at('/accounts'))

@@ -6,25 +6,25 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startCachingProxy } from './fixtures/support/caching-proxy.ts'
 import { startChromium } from './fixtures/support/chromium.ts'
 import { accessibilityProblems, tabTo } from './support/accessibility.ts'
-import type { DemoSite } from './support/demo-site.ts'
-import { SECRET, startDemo } from './support/demo-site.ts'
-import type { Visitor } from './support/visitor.ts'
+import type { BrowserProfile } from './support/browser-profile.ts'
 import {
   enterAs,
   foreignFetches,
   forget,
-  newVisitor,
+  newProfile,
   ourCookies,
   plantSession,
   requestWithCookies,
   signIn,
   takeFocus,
-} from './support/visitor.ts'
+} from './support/browser-profile.ts'
+import type { DemoSite } from './support/demo-site.ts'
+import { SECRET, startDemo } from './support/demo-site.ts'
 
 let provider: DevProvider
 let browser: Browser
 let site: DemoSite
-let visitor: Visitor
+let profile: BrowserProfile
 const sites: DemoSite[] = []
 
 async function start(...options: Parameters<typeof startDemo>): Promise<DemoSite> {
@@ -34,8 +34,8 @@ async function start(...options: Parameters<typeof startDemo>): Promise<DemoSite
 }
 
 async function arrive(): Promise<Page> {
-  visitor = await newVisitor(browser)
-  return visitor.page
+  profile = await newProfile(browser)
+  return profile.page
 }
 
 const pages = [
@@ -56,7 +56,7 @@ const signInHeading = (page: Page) => page.getByRole('heading', { name: 'Sign in
 const welcome = (page: Page) => page.getByRole('heading', { name: 'Server-side login' })
 const isProvider = (url: URL): boolean => url.origin === provider.origin
 const toPath = (response: Response): string => new URL(response.url()).pathname
-const findResponses = (path: string): Response[] => visitor.responses.filter((one) => toPath(one) === path)
+const findResponses = (path: string): Response[] => profile.responses.filter((one) => toPath(one) === path)
 
 async function logOut(page: Page): Promise<void> {
   await page.getByRole('banner').getByRole('link', { name: 'Log out' }).click()
@@ -70,7 +70,7 @@ beforeAll(async () => {
   browser = await startChromium({ provider, ignoreDefaultArgs: ['--disable-back-forward-cache'] })
 })
 
-afterEach(() => Promise.all([visitor?.leave(), ...sites.map(({ complaints }) => complaints.settle())]))
+afterEach(() => Promise.all([profile?.leave(), ...sites.map(({ complaints }) => complaints.settle())]))
 
 afterAll(async () => {
   await browser?.close()
@@ -133,7 +133,7 @@ describe('a user', () => {
     await signIn(page, at('/inspector'), 'alice')
     for (const path of [...pages, '/auth/profile', '/api/me']) {
       for (const headers of [{}, { rsc: '1' }]) {
-        const response = await requestWithCookies(visitor.context, at(path), { headers })
+        const response = await requestWithCookies(profile.context, at(path), { headers })
         expect([path, response.status()]).toEqual([path, 200])
         const text = await response.text()
         expect(text).toMatch(/Alice|alice/)
@@ -145,10 +145,10 @@ describe('a user', () => {
 
   test('with an expired session is redirected to the login, and back to the page', async () => {
     const page = await arrive()
-    await plantSession(visitor, site.url, { sub: 'test|carol', usedAgo: 10 })
+    await plantSession(profile, site.url, { sub: 'test|carol', usedAgo: 10 })
     await page.goto(at('/inspector?tab=2'))
     await page.getByRole('row', { name: 'sub test|carol' }).waitFor()
-    await plantSession(visitor, site.url, { sub: 'test|carol', usedAgo: 86_400 + 60 })
+    await plantSession(profile, site.url, { sub: 'test|carol', usedAgo: 86_400 + 60 })
     await page.reload()
     await enterAs(page, 'bob')
     await page.waitForURL(at('/inspector'))
@@ -182,8 +182,8 @@ describe('a user', () => {
       await page.getByText('Loading…').first().waitFor({ state: 'detached' })
       await check(path)
     }
-    visitor.announce(404, '/nowhere')
-    visitor.announce(400, '/auth/callback')
+    profile.announce(404, '/nowhere')
+    profile.announce(400, '/auth/callback')
     site.complaints.announce(/MISSING_STATE/)
     for (const path of ['/', '/nowhere', '/auth/callback']) await open(path)
     await page.goto(at('/profile'))
@@ -201,12 +201,12 @@ describe('tabs and history', () => {
     await arrive()
     const tabs: Page[] = []
     for (let number = 1; number <= 5; number += 1) {
-      const tab = await visitor.context.newPage()
+      const tab = await profile.context.newPage()
       await tab.goto(at(`/auth/login?returnTo=${encodeURIComponent(`/legacy?tab=${number}`)}`))
       await tab.waitForURL(isProvider)
       tabs.push(tab)
     }
-    expect(await ourCookies(visitor, site.url)).toHaveLength(5)
+    expect(await ourCookies(profile, site.url)).toHaveLength(5)
     for (const number of [4, 1, 5, 2, 3]) {
       const tab = tabs[number - 1]
       if (!tab) throw new Error('no such tab')
@@ -215,7 +215,7 @@ describe('tabs and history', () => {
       await tab.getByRole('main').getByText('Alice Anderson').waitFor()
     }
     // Each login took the place of the one before it.
-    expect((await ourCookies(visitor, site.url)).sort()).toEqual(['__session', '__session__ended'])
+    expect((await ourCookies(profile, site.url)).sort()).toEqual(['__session', '__session__ended'])
   })
 
   test('going back to a finished login redirects to the page', async () => {
@@ -254,11 +254,11 @@ describe('tabs and history', () => {
     // The hook asks at most every five seconds.
     await guarded.clock.install()
     await signIn(guarded, at('/client'), 'alice')
-    visitor.announce(401, '/auth/profile')
-    const open = await visitor.context.newPage()
+    profile.announce(401, '/auth/profile')
+    const open = await profile.context.newPage()
     await open.clock.install()
     await open.goto(at('/'))
-    const other = await visitor.context.newPage()
+    const other = await profile.context.newPage()
     await other.goto(at('/'))
     await logOut(other)
     await open.clock.fastForward(6000)
@@ -278,13 +278,13 @@ describe('tabs and history', () => {
 describe('logins that fail', () => {
   test('a user who denies gets a page with a working link', async () => {
     const page = await arrive()
-    visitor.announce(400, '/auth/callback')
+    profile.announce(400, '/auth/callback')
     await page.goto(at('/profile'))
     await page.getByRole('button', { name: 'Deny' }).click()
     await page.getByRole('heading', { name: 'Login was not completed' }).waitFor()
     expect(findResponses('/auth/callback')[0]?.status()).toBe(400)
     expect(await accessibilityProblems(page)).toEqual([])
-    expect(await ourCookies(visitor, site.url)).toEqual([])
+    expect(await ourCookies(profile, site.url)).toEqual([])
     await page.getByRole('link', { name: 'Try again' }).click()
     await enterAs(page, 'alice')
     await page.waitForURL(at('/profile'))
@@ -293,22 +293,22 @@ describe('logins that fail', () => {
 
   test('a login whose cookies are lost restarts automatically, once', async () => {
     const page = await arrive()
-    visitor.announce(400, '/auth/callback')
+    profile.announce(400, '/auth/callback')
     site.complaints.announce(/UNKNOWN_STATE/)
     await page.goto(at('/profile'))
     await page.waitForURL(isProvider)
-    await forget(visitor, site.url)
+    await forget(profile, site.url)
     await enterAs(page, 'alice')
     await page.waitForURL(at('/profile'))
     expect(findResponses('/auth/callback').map((response) => response.status())).toEqual([400, 302])
-    expect(await ourCookies(visitor, site.url)).toEqual(['__session'])
+    expect(await ourCookies(profile, site.url)).toEqual(['__session'])
   })
 
   test('a browser that keeps no cookies of the application ends on a page, not in a loop', async () => {
     const forgetful = await start(provider)
     forgetful.front.withholdCookies()
     const page = await arrive()
-    visitor.announce(400, '/auth/callback')
+    profile.announce(400, '/auth/callback')
     forgetful.complaints.announce(/UNKNOWN_STATE/)
     await page.goto(`${forgetful.url}/profile`)
     // Waited for from the start: the restart follows the callback at once.
@@ -337,27 +337,27 @@ describe('form_post', () => {
     const [callback] = findResponses('/auth/callback')
     expect(callback?.request().method()).toBe('POST')
     expect(callback?.status()).toBe(303)
-    expect(visitor.responses.filter((one) => one.url().includes('code='))).toEqual([])
-    expect(await ourCookies(visitor, posting.url)).toEqual(['__session'])
+    expect(profile.responses.filter((one) => one.url().includes('code='))).toEqual([])
+    expect(await ourCookies(profile, posting.url)).toEqual(['__session'])
     await logOut(page)
   })
 
   test('denied and abandoned logins end as without it', async () => {
     const page = await arrive()
     // The provider sends its form with the status of the error.
-    visitor.announce(400, /\/authorize\/[\w-]+/)
-    visitor.announce(400, '/auth/callback')
+    profile.announce(400, /\/authorize\/[\w-]+/)
+    profile.announce(400, '/auth/callback')
     posting.complaints.announce(/UNKNOWN_STATE/)
     await page.goto(`${posting.url}/profile`)
     await page.getByRole('button', { name: 'Deny' }).click()
     await page.getByRole('heading', { name: 'Login was not completed' }).waitFor()
     await page.getByRole('link', { name: 'Try again' }).click()
     await page.waitForURL(isProvider)
-    await forget(visitor, posting.url)
+    await forget(profile, posting.url)
     await enterAs(page, 'alice')
     await page.waitForURL(`${posting.url}/profile`)
     expect(findResponses('/auth/callback').map((one) => one.status())).toEqual([400, 400, 303])
-    expect(await ourCookies(visitor, posting.url)).toEqual(['__session'])
+    expect(await ourCookies(profile, posting.url)).toEqual(['__session'])
   })
 })
 
@@ -372,7 +372,7 @@ describe('requests of the Next.js router', () => {
   async function openHome(page: Page): Promise<void> {
     await page.goto(at('/'))
     await expect
-      .poll(() => new Set(visitor.responses.filter(isPageSegment).map(toPath)), { timeout: 30_000 })
+      .poll(() => new Set(profile.responses.filter(isPageSegment).map(toPath)), { timeout: 30_000 })
       .toEqual(new Set(pages.filter((path) => !['/', '/legacy'].includes(path))))
   }
 
@@ -380,25 +380,25 @@ describe('requests of the Next.js router', () => {
     const page = await arrive()
     const asked = provider.count('authorize')
     await openHome(page)
-    for (const response of visitor.responses.filter(isPrefetch))
+    for (const response of profile.responses.filter(isPrefetch))
       expect([toPath(response), await response.headerValue('set-cookie')]).toEqual([toPath(response), null])
-    expect(await ourCookies(visitor, site.url)).toEqual([])
+    expect(await ourCookies(profile, site.url)).toEqual([])
     expect(provider.count('authorize')).toBe(asked)
   })
 
   test('a click on a link to a protected page opens the login, without a CORS error', async () => {
     const page = await arrive()
-    visitor.announce(403, '/auth/login')
+    profile.announce(403, '/auth/login')
     await openHome(page)
     await page.getByRole('navigation').getByRole('link', { name: 'Inspector' }).click()
     await enterAs(page, 'alice')
     await page.waitForURL(at('/inspector'))
-    expect(foreignFetches(visitor, site.url)).toEqual([])
+    expect(foreignFetches(profile, site.url)).toEqual([])
   })
 
   test('a navigation of the router to the login route opens the login, without a CORS error', async () => {
     const page = await arrive()
-    visitor.announce(403, '/auth/login')
+    profile.announce(403, '/auth/login')
     await openHome(page)
     // The requests of a click on <Link href="/auth/login">; the example uses <a>.
     await page.evaluate("window.next.router.push('/auth/login?returnTo=%2Fclient')")
@@ -408,7 +408,7 @@ describe('requests of the Next.js router', () => {
     expect(byRouter?.status()).toBe(403)
     expect(await byRouter?.headerValue('set-cookie')).toBeNull()
     expect(byBrowser?.status()).toBe(302)
-    expect(foreignFetches(visitor, site.url)).toEqual([])
+    expect(foreignFetches(profile, site.url)).toEqual([])
   })
 })
 
@@ -450,17 +450,17 @@ describe('the production build', () => {
   test('without any variable every guard denies access, even with a cookie that is valid elsewhere', async () => {
     const bare = await start()
     const page = await arrive()
-    await plantSession(visitor, bare.url, { sub: 'test|carol', usedAgo: 10 })
+    await plantSession(profile, bare.url, { sub: 'test|carol', usedAgo: 10 })
     for (const path of [...apis, '/auth/login', '/auth/profile']) {
-      const response = await requestWithCookies(visitor.context, bare.url + path, { maxRedirects: 0 })
+      const response = await requestWithCookies(profile.context, bare.url + path, { maxRedirects: 0 })
       expect([path, response.status()]).toEqual([path, 500])
       expect(await response.text()).not.toContain('carol')
     }
-    visitor.announce(500, '/legacy')
+    profile.announce(500, '/legacy')
     // Chromium asks for the icon of an error page in most runs.
     await page.route('**/favicon.ico', (route) => route.fulfill({ status: 204 }))
     // An error occurred in the Server Components render.
-    visitor.complaints.announce(/React error #441/)
+    profile.complaints.announce(/React error #441/)
     for (const sign of [/CONFIGURATION/, /InvalidConfigurationError/]) bare.complaints.announce(sign)
     const legacy = await page.goto(`${bare.url}/legacy`)
     expect(legacy?.status()).toBe(500)

@@ -4,9 +4,9 @@ import { createServer } from 'node:http'
 import type { Browser, BrowserContext } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startChromium } from './fixtures/support/chromium.ts'
+import type { BrowserProfile } from './support/browser-profile.ts'
+import { newProfile } from './support/browser-profile.ts'
 import { Complaints, splitMessages } from './support/complaints.ts'
-import type { Visitor } from './support/visitor.ts'
-import { newVisitor } from './support/visitor.ts'
 
 let browser: Browser
 let server: Server
@@ -39,10 +39,10 @@ afterAll(async () => {
   server?.close()
 })
 
-async function open(path: string): Promise<Visitor> {
-  const visitor = await newVisitor(browser)
-  await visitor.page.goto(url + path)
-  return visitor
+async function open(path: string): Promise<BrowserProfile> {
+  const profile = await newProfile(browser)
+  await profile.page.goto(url + path)
+  return profile
 }
 
 const message = (context: BrowserContext): Promise<unknown> => context.waitForEvent('console')
@@ -56,16 +56,16 @@ test.each([
   ['/refused', message, 'not announced: 404 /missing'],
   ['/nowhere', message, 'not announced: 404 /nowhere'],
 ])('[J2] any message of %s on the console fails the test', async (path, reported, problem) => {
-  const visitor = await newVisitor(browser)
-  const { context, page } = visitor
+  const profile = await newProfile(browser)
+  const { context, page } = profile
   await Promise.all([reported(context), page.goto(url + path)])
-  await expect(visitor.leave()).rejects.toThrow(problem)
+  await expect(profile.leave()).rejects.toThrow(problem)
 })
 
 test('[J2] a failed request that was announced by status and path passes', async () => {
-  const visitor = await open('/refused')
-  visitor.announce(404, '/missing')
-  await visitor.leave()
+  const profile = await open('/refused')
+  profile.announce(404, '/missing')
+  await profile.leave()
 })
 
 test('a page that reports nothing passes', async () => {

@@ -1,9 +1,9 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startChromium } from './fixtures/support/chromium.ts'
+import { enterAs, newProfile } from './support/browser-profile.ts'
 import type { DemoProgram } from './support/demo-program.ts'
 import { startDemoProgram } from './support/demo-program.ts'
-import { enterAs, newVisitor } from './support/visitor.ts'
 
 let demo: DemoProgram
 let browser: Browser
@@ -19,8 +19,8 @@ afterAll(async () => {
 })
 
 test('the demo command prints a URL where login, profile, protected pages and logout work, and ends with Ctrl-C', async () => {
-  const visitor = await newVisitor(browser)
-  const { page } = visitor
+  const profile = await newProfile(browser)
+  const { page } = profile
   await page.goto(demo.url)
   await page.getByRole('main').getByRole('link', { name: 'Log in' }).click()
   await enterAs(page, 'alice')
@@ -44,7 +44,7 @@ test('the demo command prints a URL where login, profile, protected pages and lo
   await page.getByRole('heading', { name: 'Server-side login' }).waitFor()
   await page.goto(`${demo.url}/profile`)
   await page.getByRole('heading', { name: 'Sign in', exact: true }).waitFor()
-  await visitor.leave()
+  await profile.leave()
   expect(await demo.interrupt()).toBe(0)
   await demo.complaints.settle()
 })

@@ -6,16 +6,16 @@ import { startPostgres } from '../packages/idp-client/test/support/postgres-serv
 import { startRedis } from '../packages/idp-client/test/support/redis-server.ts'
 import { startChromium } from './fixtures/support/chromium.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
+import type { BrowserProfile } from './support/browser-profile.ts'
+import { newProfile, ourCookies, requestWithCookies, signIn } from './support/browser-profile.ts'
 import type { DemoSite } from './support/demo-site.ts'
 import { startDemo } from './support/demo-site.ts'
 import { choose, dialogue, enterCode, openTransfer, pressTransfer, receipt } from './support/money.ts'
-import type { Visitor } from './support/visitor.ts'
-import { newVisitor, ourCookies, requestWithCookies, signIn } from './support/visitor.ts'
 
 let provider: DevProvider
 let browser: Browser
 let site: DemoSite
-const visitors: Visitor[] = []
+const profiles: BrowserProfile[] = []
 
 beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
@@ -38,7 +38,7 @@ beforeEach(async () => {
 })
 
 afterEach(() =>
-  Promise.all([...visitors.splice(0).map((visitor) => visitor.leave()), site?.complaints.settle()]),
+  Promise.all([...profiles.splice(0).map((profile) => profile.leave()), site?.complaints.settle()]),
 )
 
 afterAll(async () => {
@@ -56,11 +56,11 @@ const agents = {
 
 /** Opens the page with the devices, in a browser that calls itself so. */
 async function openDevices(user: string, agent: keyof typeof agents, url = site.url): Promise<Page> {
-  const visitor = await newVisitor(browser, { userAgent: agents[agent] })
-  visitors.push(visitor)
-  await signIn(visitor.page, `${url}/devices`, user)
-  await visitor.page.getByRole('heading', { level: 1, name: 'Devices' }).waitFor()
-  return visitor.page
+  const profile = await newProfile(browser, { userAgent: agents[agent] })
+  profiles.push(profile)
+  await signIn(profile.page, `${url}/devices`, user)
+  await profile.page.getByRole('heading', { level: 1, name: 'Devices' }).waitFor()
+  return profile.page
 }
 
 const row = (page: Page, name: string) => page.getByRole('row').filter({ hasText: name })
@@ -85,7 +85,7 @@ test('shows every browser of the user and ends another one, which has to log in 
   await here.getByText('One session was ended.').waitFor()
   expect(await row(here, 'Safari on iOS').count()).toBe(0)
   expect(await isSignedIn(phone)).toBe(false)
-  visitors.find(({ page }) => page === phone)?.announce(403, '/auth/login')
+  profiles.find(({ page }) => page === phone)?.announce(403, '/auth/login')
   await phone.getByRole('navigation').getByRole('link', { name: 'Profile' }).click()
   // The provider still knows this browser, and asks nevertheless.
   await phone.getByRole('heading', { name: 'Sign in', exact: true }).waitFor()
@@ -127,8 +127,8 @@ test('a logout that the provider notifies ends every browser of the user', async
   const phone = await openDevices(alice, 'safari')
   const theirs = await openDevices(bob, 'unknown')
   await provider.endSessions(alice)
-  const answers = provider.logoutNotices().map(({ status }) => status)
-  expect(answers).toContain(200)
+  const responses = provider.logoutNotices().map(({ status }) => status)
+  expect(responses).toContain(200)
   expect(await Promise.all([here, phone, theirs].map((page) => isSignedIn(page)))).toEqual([
     false,
     false,
@@ -140,9 +140,9 @@ test('a logout that the provider notifies ends every browser of the user', async
 
 test('a transfer and its second factor work with the session in a store', async () => {
   const { secret } = provider.mfa.enrollOtp(alice)
-  const visitor = await newVisitor(browser)
-  visitors.push(visitor)
-  const { page } = visitor
+  const profile = await newProfile(browser)
+  profiles.push(profile)
+  const { page } = profile
   await openTransfer(page, site.url, alice)
   await pressTransfer(page)
   await choose(page, 'Authenticator app')
@@ -152,7 +152,7 @@ test('a transfer and its second factor work with the session in a store', async 
   await page.goto(`${site.url}/inspector`)
   await page.getByText('memory of this server').waitFor()
   await page.getByRole('row', { name: /https:\/\/bank\.example\.test\// }).waitFor()
-  expect(await ourCookies(visitor, site.url)).toEqual(['__session'])
+  expect(await ourCookies(profile, site.url)).toEqual(['__session'])
 })
 
 test('with sessions in cookies the page says why there is no list, and how to get one', async () => {

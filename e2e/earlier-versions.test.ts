@@ -5,8 +5,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startPostgres } from '../packages/idp-client/test/support/postgres-server.ts'
 import type { AppProcess } from './support/earlier-versions/process.ts'
 import { CURRENT, installVersion, startProcess } from './support/earlier-versions/process.ts'
-import type { Outcome } from './support/soak/person.ts'
-import { isAnswer, Person } from './support/soak/person.ts'
+import type { Outcome } from './support/soak/soak-user.ts'
+import { isResponse, SoakUser } from './support/soak/soak-user.ts'
 
 const AUDIENCE = 'https://orders.example.test/'
 /** All processes are one application behind one address. */
@@ -81,17 +81,17 @@ describe.each([
     user: string,
     at: AppProcess,
   ): Promise<(path: string, to: AppProcess) => Promise<Outcome>> {
-    const person = new Person(user, at.url, provider)
-    const { location } = answered(await person.send('/auth/login'))
+    const soakUser = new SoakUser(user, at.url, provider)
+    const { location } = toResponse(await soakUser.send('/auth/login'))
     const back = await provider.login(location ?? '', { user })
     const callback = new URL(back.location ?? '')
-    const { status } = answered(await person.send(`${callback.pathname}${callback.search}`))
+    const { status } = toResponse(await soakUser.send(`${callback.pathname}${callback.search}`))
     expect(status).toBe(302)
-    return (path, to) => person.send(new URL(path, to.url).href)
+    return (path, to) => soakUser.send(new URL(path, to.url).href)
   }
 
-  function answered(outcome: Outcome) {
-    if (!isAnswer(outcome)) throw new Error(`no response: ${outcome}`)
+  function toResponse(outcome: Outcome) {
+    if (!isResponse(outcome)) throw new Error(`no response: ${outcome}`)
     return outcome
   }
 
@@ -102,14 +102,14 @@ describe.each([
     const [first, second] = pair() as [AppProcess, AppProcess]
     const send = await logIn('alice', first)
     for (const [at, to] of [second, first, second].entries()) {
-      const { body } = answered(await send('/token', to))
+      const { body } = toResponse(await send('/token', to))
       while (Date.now() / 1000 <= Number(body['expiresAt']))
         await new Promise((resolve) => setTimeout(resolve, 50))
       provider.clearRequests()
-      expect(answered(await send('/token', to)).body['code']).toBeUndefined()
+      expect(toResponse(await send('/token', to)).body['code']).toBeUndefined()
       expect(provider.count('token')).toBe(1)
       await send(`/note?name=${at}`, to)
-      const { body: session } = answered(await send('/session', to === first ? second : first))
+      const { body: session } = toResponse(await send('/session', to === first ? second : first))
       expect(session).toMatchObject({ sub: 'dev|alice' })
       expect(session['notes']).toContain(`note:${at}`)
     }
@@ -121,9 +121,9 @@ describe.each([
   ] as const)('a logout at %s version ends the session at the other', async (_name, pair) => {
     const [first, second] = pair() as [AppProcess, AppProcess]
     const send = await logIn('alice', second)
-    expect(answered(await send('/session', second)).body['sub']).toBe('dev|alice')
+    expect(toResponse(await send('/session', second)).body['sub']).toBe('dev|alice')
     await send('/auth/logout', first)
-    expect(answered(await send('/session', second)).body['sub']).toBeNull()
+    expect(toResponse(await send('/session', second)).body['sub']).toBeNull()
   })
 
   if (!start) return
@@ -135,20 +135,20 @@ describe.each([
     '50 parallel calls with an expired session of %s version redeem one refresh token',
     async (_name, begin) => {
       const send = await logIn('alice', begin())
-      const { body } = answered(await send('/token', begin()))
+      const { body } = toResponse(await send('/token', begin()))
       while (Date.now() / 1000 <= Number(body['expiresAt']))
         await new Promise((resolve) => setTimeout(resolve, 50))
       provider.clearRequests()
       const calls = Array.from({ length: 50 }, (_, index) =>
         send('/token', index % 2 === 0 ? earlier : current),
       )
-      const outcomes = (await Promise.all(calls)).map(answered)
+      const outcomes = (await Promise.all(calls)).map(toResponse)
       expect(outcomes.map(({ status, body: { code } }) => [status, code])).toEqual(
         Array(50).fill([200, undefined]),
       )
       const grants = provider.requests('token').map(({ body: { grant_type: type } }) => type)
       expect(grants.filter((type) => type === 'refresh_token')).toHaveLength(1)
-      const later = answered(await send('/session', begin() === earlier ? current : earlier))
+      const later = toResponse(await send('/session', begin() === earlier ? current : earlier))
       expect(later.body['sub']).toBe('dev|alice')
     },
   )
@@ -160,7 +160,7 @@ describe.each([
       names.map((name, index) => send(`/note?name=${name}`, index % 2 === 0 ? earlier : current)),
     )
     for (const process of [earlier, current]) {
-      expect(answered(await send('/session', process)).body['notes']).toEqual(
+      expect(toResponse(await send('/session', process)).body['notes']).toEqual(
         names.map((name) => `note:${name}`),
       )
     }

@@ -10,11 +10,11 @@ import { startCachingProxy } from './fixtures/support/caching-proxy.ts'
 import { startChromium } from './fixtures/support/chromium.ts'
 import type { RunningNext } from './fixtures/support/next-application.ts'
 import { copyFixture, startNext } from './fixtures/support/next-application.ts'
-import { ourCookies, SECRET, signedIn } from './fixtures/support/visitor.ts'
+import { ourCookies, SECRET, signedIn } from './fixtures/support/session.ts'
+import type { BrowserProfile } from './support/browser-profile.ts'
+import { foreignFetches, newProfile } from './support/browser-profile.ts'
 import { builtFolder } from './support/built.ts'
 import { CookieBrowser } from './support/cookie-browser.ts'
-import type { Visitor } from './support/visitor.ts'
-import { foreignFetches, newVisitor } from './support/visitor.ts'
 
 let provider: DevProvider
 /** With Cache Components. */
@@ -48,8 +48,7 @@ async function start(folder: string, variables: Variables = {}): Promise<Running
 }
 
 function toContractHost({ url }: RunningNext, styles: ContractHost['styles']): ContractHost {
-  const signIn: ContractHost['signIn'] = (authorizationUrl, person) =>
-    provider.login(authorizationUrl, person)
+  const signIn: ContractHost['signIn'] = (authorizationUrl, user) => provider.login(authorizationUrl, user)
   return { url, secret: SECRET, styles, signIn }
 }
 
@@ -359,7 +358,7 @@ const modes = [
 describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
   let server: RunningNext
   let browser: Browser
-  let visitor: Visitor
+  let profile: BrowserProfile
 
   beforeAll(async () => {
     browser = await startChromium({ provider })
@@ -376,11 +375,11 @@ describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
   })
 
   beforeEach(async () => {
-    visitor = await newVisitor(browser)
+    profile = await newProfile(browser)
   })
 
   afterEach(async () => {
-    await visitor.leave()
+    await profile.leave()
     await server.complaints.settle()
   })
 
@@ -391,20 +390,20 @@ describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
     ['login', '/page'],
     ['legacy', '/legacy/guarded?from=link'],
   ])('a click on the link %s goes through the login, without a blocked request', async (id, target) => {
-    const { page } = visitor
+    const { page } = profile
     // The router is told to navigate instead.
-    visitor.announce(403, '/auth/login')
+    profile.announce(403, '/auth/login')
     await page.goto(`${server.url}/links`)
     await page.getByText('hydrated').waitFor()
     await page.click(`#${id}`)
     await enterAs(page, 'alice')
     await page.waitForURL(server.url + target)
     await page.getByText('user=dev|alice').waitFor()
-    expect(foreignFetches(visitor, server.url)).toEqual([])
+    expect(foreignFetches(profile, server.url)).toEqual([])
   })
 
   test('Server Actions read, change and create a session; one that changes nothing sets no cookie', async () => {
-    const { page } = visitor
+    const { page } = profile
     const cookiesOfAction = async (button: string, result: string): Promise<string[]> => {
       const isAction = (response: PageResponse): boolean =>
         response.request().headers()['next-action'] !== undefined
@@ -429,7 +428,7 @@ describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
   })
 
   test('an action does not count as use of a session that is due for rolling', async () => {
-    const { page } = visitor
+    const { page } = profile
     const [name = '', value = ''] = (await signedIn('test|carol', 'fresh')).split('=')
     await page.context().addCookies([{ name, value, url: server.url }])
     await page.goto(`${server.url}/actions`)

@@ -5,6 +5,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { startChromium } from './fixtures/support/chromium.ts'
 import { freePort } from './fixtures/support/next-application.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
+import type { BrowserProfile } from './support/browser-profile.ts'
+import { newProfile, requestWithCookies, signIn } from './support/browser-profile.ts'
 import type { DemoSite } from './support/demo-site.ts'
 import { startDemo } from './support/demo-site.ts'
 import { choose, dialogue, enterCode, openTransfer, pressTransfer, receipt } from './support/money.ts'
@@ -12,14 +14,12 @@ import type { OrdersApi } from './support/orders-api.ts'
 import { startOrdersApi } from './support/orders-api.ts'
 import type { ProofClaims } from './support/proofs.ts'
 import { dpopVariables, newProofKey } from './support/proofs.ts'
-import type { Visitor } from './support/visitor.ts'
-import { newVisitor, requestWithCookies, signIn } from './support/visitor.ts'
 
 let provider: DevProvider
 let browser: Browser
 let site: DemoSite
 let api: OrdersApi
-let visitor: Visitor | undefined
+let profile: BrowserProfile | undefined
 
 beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1', requireDpop: true, dpopNonces: true })
@@ -34,8 +34,8 @@ beforeAll(async () => {
 })
 
 afterEach(async () => {
-  await Promise.all([visitor?.leave(), site?.complaints.settle()])
-  visitor = undefined
+  await Promise.all([profile?.leave(), site?.complaints.settle()])
+  profile = undefined
 })
 
 afterAll(async () => {
@@ -46,8 +46,8 @@ afterAll(async () => {
 })
 
 test('bound tokens: the server gets orders and, after a nonce challenge, transfers; the browser gets no token', async () => {
-  visitor = await newVisitor(browser)
-  const { page } = visitor
+  profile = await newProfile(browser)
+  const { page } = profile
   const region = (name: string): ReturnType<Page['getByRole']> => page.getByRole('region', { name })
   await signIn(page, `${site.url}/orders`, 'alice')
   await region('Called by the server').getByText('Teapot, cast iron').waitFor()
@@ -60,15 +60,15 @@ test('bound tokens: the server gets orders and, after a nonce challenge, transfe
   await page.reload()
   await region('Transfers').getByText('One request').waitFor()
   await region('Transfers').getByText('T-318').waitFor()
-  const route = await requestWithCookies(visitor.context, `${site.url}/auth/access-token`)
+  const route = await requestWithCookies(profile.context, `${site.url}/auth/access-token`)
   expect(await route.text()).not.toContain('token_type')
   expect(route.status()).toBe(404)
 })
 
 test('a transfer with bound tokens: the factor is verified with the key, and no popup returns a token', async () => {
   const { secret } = provider.mfa.enrollOtp('alice')
-  visitor = await newVisitor(browser)
-  const { page } = visitor
+  profile = await newProfile(browser)
+  const { page } = profile
   await openTransfer(page, site.url, 'alice')
   await pressTransfer(page)
   expect(await page.getByRole('radio', { name: 'In a popup' }).count()).toBe(0)
@@ -206,15 +206,15 @@ describe('the API', () => {
   ])('rejects a token %s', async (_title, changes, status, challenge) => {
     const accessToken = await token(changes)
     const dpop = key.prove(accessToken, { htu: `${api.url}/transfers`, nonce: await requestNonce() })
-    const answer = await ask('/transfers', { authorization: `DPoP ${accessToken}`, dpop })
-    expect([answer.status, answer.challenge]).toEqual([status, challenge])
+    const response = await ask('/transfers', { authorization: `DPoP ${accessToken}`, dpop })
+    expect([response.status, response.challenge]).toEqual([status, challenge])
   })
 
   test.each(['a nonce of its own making', 42, ''])('requires its nonce instead of %j', async (nonce) => {
     const accessToken = await token()
     const dpop = key.prove(accessToken, { htu: `${api.url}/transfers`, nonce })
-    const answer = await ask('/transfers', { authorization: `DPoP ${accessToken}`, dpop })
-    expect([answer.status, answer.challenge]).toEqual([401, faulty('use_dpop_nonce')])
+    const response = await ask('/transfers', { authorization: `DPoP ${accessToken}`, dpop })
+    expect([response.status, response.challenge]).toEqual([401, faulty('use_dpop_nonce')])
   })
 
   test('does not allow browsers to request transfers', async () => {

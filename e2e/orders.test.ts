@@ -5,19 +5,19 @@ import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test 
 import { startChromium } from './fixtures/support/chromium.ts'
 import { freePort } from './fixtures/support/next-application.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
+import type { BrowserProfile } from './support/browser-profile.ts'
+import { newProfile, signIn } from './support/browser-profile.ts'
 import type { DemoSite } from './support/demo-site.ts'
 import { startDemo } from './support/demo-site.ts'
 import { pressTransfer, receipt } from './support/money.ts'
 import type { OrdersApi } from './support/orders-api.ts'
 import { startOrdersApi } from './support/orders-api.ts'
-import type { Visitor } from './support/visitor.ts'
-import { newVisitor, signIn } from './support/visitor.ts'
 
 let provider: DevProvider
 let browser: Browser
 let site: DemoSite
 let api: OrdersApi
-let visitor: Visitor | undefined
+let profile: BrowserProfile | undefined
 
 beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
@@ -28,8 +28,8 @@ beforeAll(async () => {
 })
 
 afterEach(async () => {
-  await Promise.all([visitor?.leave(), site?.complaints.settle()])
-  visitor = undefined
+  await Promise.all([profile?.leave(), site?.complaints.settle()])
+  profile = undefined
 })
 
 afterAll(async () => {
@@ -46,10 +46,10 @@ describe('the orders page', () => {
     provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token').length
 
   async function arrive(user: string): Promise<Page> {
-    visitor = await newVisitor(browser)
-    await signIn(visitor.page, `${site.url}/orders`, user)
-    await byServer(visitor.page).waitFor()
-    return visitor.page
+    profile = await newProfile(browser)
+    await signIn(profile.page, `${site.url}/orders`, user)
+    await byServer(profile.page).waitFor()
+    return profile.page
   }
 
   async function load(page: Page): Promise<void> {
@@ -67,7 +67,7 @@ describe('the orders page', () => {
     await load(page)
     await byBrowser(page).getByText(shown).waitFor()
     await load(page)
-    const asked = visitor?.responses.filter((one) => one.url().endsWith('/auth/access-token')) ?? []
+    const asked = profile?.responses.filter((one) => one.url().endsWith('/auth/access-token')) ?? []
     expect(asked.map((one) => one.status())).toEqual([200])
     expect(await accessibilityProblems(page)).toEqual([])
   })
@@ -108,12 +108,12 @@ describe('the orders page', () => {
     onTestFinished(() => alone.stop())
     const lost = await startDemo(provider, { ORDERS_API_URL: `http://127.0.0.1:${await freePort()}` })
     onTestFinished(() => lost.stop())
-    visitor = await newVisitor(browser)
-    await signIn(visitor.page, `${alone.url}/orders`, 'alice')
-    await visitor.page.getByText('The orders API is not running.').waitFor()
-    await visitor.context.clearCookies()
-    await signIn(visitor.page, `${lost.url}/orders`, 'alice')
-    await byServer(visitor.page).getByText('The orders API cannot be reached.').waitFor()
+    profile = await newProfile(browser)
+    await signIn(profile.page, `${alone.url}/orders`, 'alice')
+    await profile.page.getByText('The orders API is not running.').waitFor()
+    await profile.context.clearCookies()
+    await signIn(profile.page, `${lost.url}/orders`, 'alice')
+    await byServer(profile.page).getByText('The orders API cannot be reached.').waitFor()
   })
 })
 
@@ -177,8 +177,8 @@ describe('the orders API', () => {
   ]
 
   test.each(refused)('rejects %s', async (_title, authorization, status, challenge) => {
-    const answer = await ask(await authorization())
-    expect([answer.response.status, answer.challenge, answer.text]).toEqual([status, challenge, ''])
+    const result = await ask(await authorization())
+    expect([result.response.status, result.challenge, result.text]).toEqual([status, challenge, ''])
   })
 
   test('lets a browser read its responses in the application only', async () => {

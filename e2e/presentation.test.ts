@@ -5,6 +5,8 @@ import { startDevProvider } from 'idp-dev-provider'
 import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startChromium } from './fixtures/support/chromium.ts'
+import type { BrowserProfile } from './support/browser-profile.ts'
+import { newProfile, signIn } from './support/browser-profile.ts'
 import type { DemoSite } from './support/demo-site.ts'
 import { startDemo } from './support/demo-site.ts'
 import {
@@ -17,8 +19,6 @@ import {
   receipt,
   wrong,
 } from './support/money.ts'
-import type { Visitor } from './support/visitor.ts'
-import { newVisitor, signIn } from './support/visitor.ts'
 
 const phone = { width: 390, height: 844 }
 const tablet = { width: 800, height: 800 }
@@ -27,7 +27,7 @@ const desktop = { width: 1280, height: 800 }
 let provider: DevProvider
 let browser: Browser
 let site: DemoSite
-let visitor: Visitor
+let profile: BrowserProfile
 
 beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
@@ -37,7 +37,7 @@ beforeAll(async () => {
 
 beforeEach(() => provider.mfa.reset('alice'))
 
-afterEach(() => Promise.all([visitor?.leave(), site?.complaints.settle()]))
+afterEach(() => Promise.all([profile?.leave(), site?.complaints.settle()]))
 
 afterAll(async () => {
   await browser?.close()
@@ -48,10 +48,10 @@ afterAll(async () => {
 const at = (path: string): string => site.url + path
 
 async function arrive(path: string, viewport = desktop): Promise<Page> {
-  visitor = await newVisitor(browser, { viewport })
-  await signIn(visitor.page, at('/profile'), 'alice')
-  await visitor.page.goto(at(path))
-  return visitor.page
+  profile = await newProfile(browser, { viewport })
+  await signIn(profile.page, at('/profile'), 'alice')
+  await profile.page.goto(at(path))
+  return profile.page
 }
 
 /** Whether a click in the middle of an element would reach it: it is on the screen, and nothing covers it. */
@@ -69,7 +69,7 @@ describe('[J8] the transfer page', () => {
     ['a desktop', desktop],
   ])('shows Confirm and Cancel after a wrong code, on %s', async (_title, viewport) => {
     const page = await arrive('/transfer', viewport)
-    visitor.announce(400, '/auth/mfa/verify')
+    profile.announce(400, '/auth/mfa/verify')
     site.complaints.announce(/invalid_grant/)
     await pressTransfer(page)
     await choose(page, 'Authenticator app')
@@ -104,7 +104,7 @@ describe('[J8] the transfer page', () => {
     await enterCode(page, provider.mfa.totp(secret))
     await receipt(page).waitFor()
     await expect.poll(() => euros(balance)).toBe(before - 25.5)
-    visitor.announce(401, '/api/transfers')
+    profile.announce(401, '/api/transfers')
     await pressTransfer(page, 'At the provider')
     await page.getByRole('textbox', { name: 'Code' }).fill(provider.mfa.totp(secret))
     await page.getByRole('button', { name: 'Continue' }).click()
@@ -114,7 +114,7 @@ describe('[J8] the transfer page', () => {
     await expect.poll(() => euros(balance)).toBe(before - 51)
     await page.reload()
     expect(await euros(balance)).toBe(before - 51)
-    visitor.announce(400, '/api/transfers')
+    profile.announce(400, '/api/transfers')
     await page.getByRole('textbox', { name: 'Amount' }).fill(String(before))
     await page.getByRole('radio', { name: 'At the provider' }).check()
     await page.getByRole('button', { name: 'Transfer', exact: true }).click()

@@ -7,7 +7,7 @@ import { writeFonts } from '../tools/lib/next-fonts.mjs'
 import { npmSettings } from '../tools/lib/run.mjs'
 import { startChromium } from './fixtures/support/chromium.ts'
 import { environment, freePort } from './fixtures/support/next-application.ts'
-import { enterAs } from './support/visitor.ts'
+import { enterAs } from './support/browser-profile.ts'
 import type { Step } from './support/walkthrough.ts'
 import { fromRoot, parseSteps, responds, stepsBelow, until, Walkthrough } from './support/walkthrough.ts'
 

@@ -5,7 +5,7 @@ import { startDevProvider } from 'idp-dev-provider'
 import { chromium } from 'playwright-core'
 import { freePort } from '../tools/lib/ports.mjs'
 import { bin, fromRoot, isMain, runNode } from '../tools/lib/run.mjs'
-import { startServer, untilAnswers } from '../tools/lib/server-process.mjs'
+import { startServer, untilResponds } from '../tools/lib/server-process.mjs'
 
 const example = fromRoot('examples/next')
 const folder = fromRoot('docs/images')
@@ -32,7 +32,7 @@ async function startExample(provider) {
       NODE_ENV: undefined,
     },
   })
-  await untilAnswers(url, server)
+  await untilResponds(url, server)
   return { url, stop: () => server.stop() }
 }
 

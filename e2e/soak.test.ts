@@ -5,8 +5,8 @@ import type { RedisServer } from '../packages/idp-client/test/support/redis-serv
 import { startRedis } from '../packages/idp-client/test/support/redis-server.ts'
 import type { Cluster } from './support/soak/cluster.ts'
 import { startCluster } from './support/soak/cluster.ts'
-import { isAnswer, Person } from './support/soak/person.ts'
 import { soak } from './support/soak/soak.ts'
+import { isResponse, SoakUser } from './support/soak/soak-user.ts'
 
 const AUDIENCE = 'https://orders.example.test/'
 const seconds = Number(process.env['SOAK_SECONDS'] ?? '10')
@@ -41,14 +41,14 @@ async function until(epochSeconds: number): Promise<void> {
 
 describe('four processes, one Redis', () => {
   test('50 parallel calls over several processes with an expired session cause one refresh', async () => {
-    const person = new Person('alice', cluster.url, provider)
-    await person.logIn()
-    const first = await person.send('/token')
-    if (!isAnswer(first)) throw new Error('the cluster does not respond')
+    const user = new SoakUser('alice', cluster.url, provider)
+    await user.logIn()
+    const first = await user.send('/token')
+    if (!isResponse(first)) throw new Error('the cluster does not respond')
     await until(Number(first.body['expiresAt']) + 1)
     provider.clearRequests()
-    const answers = await Promise.all(Array.from({ length: 50 }, () => person.send('/token')))
-    const good = answers.filter(isAnswer).filter(({ status }) => status === 200)
+    const responses = await Promise.all(Array.from({ length: 50 }, () => user.send('/token')))
+    const good = responses.filter(isResponse).filter(({ status }) => status === 200)
     expect(good).toHaveLength(50)
     expect(new Set(good.map(({ pid }) => pid)).size).toBeGreaterThan(1)
     expect(
@@ -58,23 +58,23 @@ describe('four processes, one Redis', () => {
 
   test('a logout in one process applies to all, and another device is ended from here', async () => {
     const [phone, desktop] = [
-      new Person('bob', cluster.url, provider),
-      new Person('bob', cluster.url, provider),
+      new SoakUser('bob', cluster.url, provider),
+      new SoakUser('bob', cluster.url, provider),
     ]
     await phone.logIn()
     await desktop.logIn()
     const devices = await phone.send('/devices')
-    if (!isAnswer(devices)) throw new Error('the cluster does not respond')
+    if (!isResponse(devices)) throw new Error('the cluster does not respond')
     const list = Object.values(devices.body) as { id: string; current: boolean }[]
     expect(list.map(({ current }) => current).sort()).toEqual([false, true])
     const other = list.find(({ current }) => !current)
     await phone.send(`/devices/${other?.id}`, { method: 'DELETE' })
     const statuses = await Promise.all(Array.from({ length: 8 }, () => desktop.send('/notes')))
-    expect(statuses.map((answer) => isAnswer(answer) && answer.status)).toEqual(Array(8).fill(401))
+    expect(statuses.map((response) => isResponse(response) && response.status)).toEqual(Array(8).fill(401))
     const captured = phone.browser.copy()
     await phone.send('/auth/logout')
     const after = await Promise.all(Array.from({ length: 8 }, () => phone.send('/notes', {}, captured)))
-    expect(after.map((answer) => isAnswer(answer) && answer.status)).toEqual(Array(8).fill(401))
+    expect(after.map((response) => isResponse(response) && response.status)).toEqual(Array(8).fill(401))
   })
 
   test(`${users} users for ${seconds} s, with killed processes and a restart of Redis, lose nothing`, {

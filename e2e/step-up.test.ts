@@ -4,6 +4,8 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startChromium } from './fixtures/support/chromium.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
+import type { BrowserProfile } from './support/browser-profile.ts'
+import { enterAs, newProfile } from './support/browser-profile.ts'
 import type { DemoSite } from './support/demo-site.ts'
 import { startDemo } from './support/demo-site.ts'
 import type { SentBody } from './support/https-front.ts'
@@ -19,13 +21,11 @@ import {
   receipt,
   wrong,
 } from './support/money.ts'
-import type { Visitor } from './support/visitor.ts'
-import { enterAs, newVisitor } from './support/visitor.ts'
 
 let provider: DevProvider
 let browser: Browser
 let site: DemoSite
-let visitor: Visitor
+let profile: BrowserProfile
 let tokens: ReadonlySet<string>
 let sent: readonly SentBody[]
 
@@ -41,7 +41,7 @@ beforeEach(() => {
   for (const user of ['alice', 'bob']) provider.mfa.reset(user)
 })
 
-afterEach(() => Promise.all([visitor?.leave(), site?.complaints.settle()]))
+afterEach(() => Promise.all([profile?.leave(), site?.complaints.settle()]))
 
 afterAll(async () => {
   await browser?.close()
@@ -56,10 +56,10 @@ const proofs = (): number =>
 
 /** A new profile; what the application responds is recorded, to be searched for tokens. */
 async function arrive(user: string, { front, url } = site): Promise<Page> {
-  visitor = await newVisitor(browser)
+  profile = await newProfile(browser)
   sent = front.record()
-  await openTransfer(visitor.page, url, user)
-  return visitor.page
+  await openTransfer(profile.page, url, user)
+  return profile.page
 }
 
 /** One route is for tokens, and a redirect to the logout of the provider has the ID token as its hint. */
@@ -77,13 +77,13 @@ function expectNoTokens(): void {
 
 /** Expects that a code is refused. */
 function announceRefusal(): void {
-  visitor.announce(400, '/auth/mfa/verify')
+  profile.announce(400, '/auth/mfa/verify')
   site.complaints.announce(/invalid_grant/)
 }
 
 /** Chooses the push message and waits until the page has sent its first request for the approval. */
 async function choosePush(page: Page, { complaints } = site): Promise<void> {
-  visitor.announce(400, '/auth/mfa/verify')
+  profile.announce(400, '/auth/mfa/verify')
   complaints.announce(/authorization_pending/)
   const asked = page.waitForResponse((response) => response.url().endsWith('/auth/mfa/verify'))
   await choose(page, 'Push message')
@@ -125,8 +125,8 @@ describe('on the page', () => {
   test('[S210] a push message is approved in another tab, or refused there', async () => {
     provider.mfa.enrollOob('alice', 'push')
     const page = await arrive('alice')
-    const inbox = await visitor.context.newPage()
-    const answer = async (button: string): Promise<void> => {
+    const inbox = await profile.context.newPage()
+    const respond = async (button: string): Promise<void> => {
       await dialogue(page).getByText('Approve it there').waitFor()
       await inbox.goto(`${provider.issuer}/dev/inbox`)
       await inbox.getByRole('button', { name: button }).first().click()
@@ -135,13 +135,13 @@ describe('on the page', () => {
     await pressTransfer(page)
     await choosePush(page)
     announceRefusal()
-    await answer('Deny')
+    await respond('Deny')
     await alert(page, 'You denied the transfer on your device.').waitFor()
     await dialogue(page).getByRole('button', { name: 'Close' }).click()
     await alert(page, 'No money was transferred.').waitFor()
     await pressTransfer(page)
     await choosePush(page)
-    await answer('Approve')
+    await respond('Approve')
     await receipt(page).getByText('Push message').waitFor()
     expectNoTokens()
   })
@@ -281,7 +281,7 @@ describe('a dialog that is out of date', () => {
       '[S135] too late, by $name: nothing is verified, and starting again works',
       async (factor) => {
         const page = await arrive('alice', hasty)
-        visitor.announce(401, '/auth/mfa/verify')
+        profile.announce(401, '/auth/mfa/verify')
         await openDialogue(page, factor, hasty)
         await hasty.shiftClock(61)
         const before = proofs()
@@ -301,9 +301,9 @@ describe('a dialog that is out of date', () => {
     async (factor) => {
       const page = await arrive('alice')
       await openDialogue(page, factor)
-      visitor.announce(401, '/auth/profile')
-      visitor.announce(401, '/auth/mfa/verify')
-      const other = await visitor.context.newPage()
+      profile.announce(401, '/auth/profile')
+      profile.announce(401, '/auth/mfa/verify')
+      const other = await profile.context.newPage()
       const noticed = page.waitForResponse(at('/auth/profile'))
       await other.goto(at('/auth/logout'))
       await noticed
@@ -320,9 +320,9 @@ describe('a dialog that is out of date', () => {
   test('after a logout in another tab, which this tab notices', async () => {
     const page = await arrive('alice')
     await openDialogue(page)
-    visitor.announce(401, '/auth/profile')
-    visitor.announce(401, '/auth/mfa/verify')
-    const other = await visitor.context.newPage()
+    profile.announce(401, '/auth/profile')
+    profile.announce(401, '/auth/mfa/verify')
+    const other = await profile.context.newPage()
     await other.goto(at('/auth/logout'))
     await other.getByRole('heading', { name: 'Server-side login' }).waitFor()
     await page.locator('.site-header').getByText('Log in').waitFor()
@@ -342,7 +342,7 @@ describe('a dialog that is out of date', () => {
     await dialogue(page).getByRole('button', { name: 'I have written it down' }).click()
     await receipt(page).waitFor()
     const transfers = (): number =>
-      visitor.responses.filter((one) => one.request().method() === 'POST' && one.url() === at('/transfer'))
+      profile.responses.filter((one) => one.request().method() === 'POST' && one.url() === at('/transfer'))
         .length
     const before = transfers()
     await page.goto(at('/profile'))
@@ -359,7 +359,7 @@ describe('a dialog that is out of date', () => {
 
 /** The second step at the provider, where a user without an app sets one up. */
 async function secondStep(page: Page): Promise<void> {
-  visitor.announce(422, /\/interaction\/[\w-]+/)
+  profile.announce(422, /\/interaction\/[\w-]+/)
   await page.getByRole('heading', { name: 'Set up a second factor' }).waitFor()
   const secret = ((await page.locator('#secret').textContent()) ?? '').replace(/\s/g, '')
   const code = provider.mfa.totp(secret)
@@ -373,7 +373,7 @@ async function secondStep(page: Page): Promise<void> {
 describe('at the provider', () => {
   test('the browser goes there and comes back with the form filled in', async () => {
     const page = await arrive('alice')
-    visitor.announce(401, '/api/transfers')
+    profile.announce(401, '/api/transfers')
     await pressTransfer(page, 'At the provider')
     await page.waitForURL((url) => url.origin === provider.origin)
     await page.goBack()
@@ -391,8 +391,8 @@ describe('at the provider', () => {
 
   test('a user who denies there gets back to the page, without a transfer', async () => {
     const page = await arrive('alice')
-    visitor.announce(401, '/api/transfers')
-    visitor.announce(400, '/auth/callback')
+    profile.announce(401, '/api/transfers')
+    profile.announce(400, '/auth/callback')
     await pressTransfer(page, 'At the provider')
     await page.getByRole('button', { name: 'Deny' }).click()
     await page.getByRole('heading', { name: 'Login was not completed' }).waitFor()
@@ -424,7 +424,7 @@ describe('in a popup', () => {
     await (await openPopup(page)).close()
     await alert(page, 'You closed the window.').waitFor()
     const popup = await openPopup(page)
-    visitor.announce(400, '/auth/callback')
+    profile.announce(400, '/auth/callback')
     await popup.getByRole('button', { name: 'Deny' }).click()
     await alert(page, 'The provider did not confirm the transfer.').waitFor()
     expect(await receipt(page).count()).toBe(0)
@@ -432,9 +432,9 @@ describe('in a popup', () => {
 
   test('a login as another user there keeps the session of the page', async () => {
     const page = await arrive('alice')
-    await visitor.context.clearCookies({ domain: '127.0.0.1' })
+    await profile.context.clearCookies({ domain: '127.0.0.1' })
     const popup = await openPopup(page)
-    visitor.announce(400, '/auth/callback')
+    profile.announce(400, '/auth/callback')
     site.complaints.announce(/A different user signed in in the popup/)
     await enterAs(popup, 'bob')
     await secondStep(popup)

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fingerprint } from './fixtures/next16/lib/fingerprint.ts'
 import type { RunningNext } from './fixtures/support/next-application.ts'
 import { startNext } from './fixtures/support/next-application.ts'
-import { SECRET } from './fixtures/support/visitor.ts'
+import { SECRET } from './fixtures/support/session.ts'
 import { builtFolder } from './support/built.ts'
 import { CookieBrowser } from './support/cookie-browser.ts'
 
@@ -216,12 +216,12 @@ describe('[S065,S238] enableAccessTokenEndpoint: false', () => {
     '/static',
     '/legacy/guarded',
   ]
-  const answers = ['/legacy/token', '/whoami', '/api', '/api/legacy/whoami', '/auth/profile']
+  const responses = ['/legacy/token', '/whoami', '/api', '/api/legacy/whoami', '/auth/profile']
 
   /** Everything that a browser can read of the responses: bodies, and headers but for the cookie that it cannot open. */
   async function readable({ url }: RunningNext, browser: CookieBrowser): Promise<[string, string][]> {
     const requests = [
-      ...[...pages, ...answers, '/auth/access-token'].map((path) => ({ path, headers: {} })),
+      ...[...pages, ...responses, '/auth/access-token'].map((path) => ({ path, headers: {} })),
       ...pages.map((path) => ({ path, headers: { rsc: '1' } })),
       ...pages.map((path) => ({ path, headers: { rsc: '1', 'next-router-prefetch': '1' } })),
     ]

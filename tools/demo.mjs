@@ -67,15 +67,15 @@ function print(program, line, stream) {
 
 /** Waits for the first page and checks that a login starts at the provider and that the API refuses anonymous calls. */
 async function firstResponse({ url, apiUrl, provider, server, api }) {
-  const { untilAnswers } = await import('./lib/server-process.mjs')
+  const { untilResponds } = await import('./lib/server-process.mjs')
   console.log('\nStarting the application. Next.js compiles the first page, which can take half a minute.')
-  const status = await withProgress('next: compiles the first page', () => untilAnswers(url, server))
+  const status = await withProgress('next: compiles the first page', () => untilResponds(url, server))
   if (status !== 200) throw new Error(`${url} responds with ${status}`)
   const login = await fetch(`${url}/auth/login`, { redirect: 'manual' })
   const location = login.headers.get('location') ?? ''
   if (!location.startsWith(provider.issuer))
     throw new Error(`the login of ${url} responds with ${login.status}`)
-  const refused = await untilAnswers(`${apiUrl}/orders`, api)
+  const refused = await untilResponds(`${apiUrl}/orders`, api)
   if (refused !== 401) throw new Error(`${apiUrl} responds with ${refused} without a token`)
 }
 

@@ -8,7 +8,7 @@ import { parseEnv } from 'node:util'
 import { writeFonts } from '../../tools/lib/next-fonts.mjs'
 import { freePort } from '../../tools/lib/ports.mjs'
 import { must, npmSettings } from '../../tools/lib/run.mjs'
-import { startServer, untilAnswers } from '../../tools/lib/server-process.mjs'
+import { startServer, untilResponds } from '../../tools/lib/server-process.mjs'
 import { startChromium } from '../fixtures/support/chromium.ts'
 import { visitAction, visitExample } from '../support/example-visit.mjs'
 
@@ -131,7 +131,7 @@ export class GuideRun {
       await assertFree(new URL(app).port)
       const provider = await this.#startProvider(block)
       const server = await this.#start(this.#findBlocks(role)[0])
-      await untilAnswers(app, server)
+      await untilResponds(app, server)
       browser = await startChromium(provider && { provider })
       await visitExample(browser, app)
       if (action) await visitAction(browser, app)

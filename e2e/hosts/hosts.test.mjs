@@ -59,7 +59,7 @@ const configured = (base, path = '') => {
 /** Runs contract cases at once. `address` is where users are, `listensAt` where the application listens, if that is another one. */
 async function runCases(host, toRun, { address, listensAt }) {
   const { styles = ['ambient', 'explicit'] } = host.row
-  const signIn = (authorizationUrl, person) => provider.login(authorizationUrl, person)
+  const signIn = (authorizationUrl, user) => provider.login(authorizationUrl, user)
   const settled = await Promise.allSettled(
     toRun.map(({ run }) => run({ url: address, ...(listensAt && { listensAt }), secret, styles, signIn })),
   )

@@ -18,16 +18,16 @@ const auth0Variables = ({ env }, base) => ({
 })
 
 /** Follows the login route of an application to the provider. */
-const loginAt = (path) => async (visitor) => (await visitor.request(path)).location
+const loginAt = (path) => async (browser) => (await browser.request(path)).location
 
 /** next-auth begins a login by a form that carries its own token. */
-async function nextAuthLogin(visitor) {
-  const { csrfToken } = JSON.parse((await visitor.request('/api/auth/csrf')).text)
-  const answer = await visitor.request('/api/auth/signin/idp', {
+async function nextAuthLogin(browser) {
+  const { csrfToken } = JSON.parse((await browser.request('/api/auth/csrf')).text)
+  const response = await browser.request('/api/auth/signin/idp', {
     method: 'POST',
     body: new URLSearchParams({ csrfToken, callbackUrl: '/orders' }),
   })
-  return answer.location
+  return response.location
 }
 
 /**

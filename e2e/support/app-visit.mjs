@@ -83,12 +83,12 @@ const toPath = (location, base) => new URL(location ?? '', base).pathname
 export async function expectDenied(base, { pages, apis }, ca) {
   const browser = new Browser(base, ca)
   for (const page of pages) {
-    const answer = await browser.get(page)
+    const response = await browser.get(page)
     ok(
-      answer.status >= 300 && answer.status < 400,
-      `${page} responds with ${answer.status} without a session`,
+      response.status >= 300 && response.status < 400,
+      `${page} responds with ${response.status} without a session`,
     )
-    equal(toPath(answer.location, base), '/auth/login', `${page} leads to the login`)
+    equal(toPath(response.location, base), '/auth/login', `${page} leads to the login`)
   }
   for (const api of [...apis, '/auth/profile']) {
     equal((await browser.get(api)).status, 401, `${api} without a session`)
@@ -114,15 +114,15 @@ export async function expectLogin(base, { pages, apis, greeting }, provider, { c
   const { sub } = JSON.parse(profile.text)
   ok(sub, 'the profile names the user')
   for (const page of pages) {
-    const answer = await browser.get(page)
-    equal(answer.status, 200, page)
-    match(answer.text, new RegExp(`signed in as ${sub.replace(/[^\w]/g, '.')}`), page)
+    const response = await browser.get(page)
+    equal(response.status, 200, page)
+    match(response.text, new RegExp(`signed in as ${sub.replace(/[^\w]/g, '.')}`), page)
   }
   if (greeting) match((await browser.get(greeting)).text, /Hello (?:<!-- -->)?Alice/, greeting)
   for (const api of apis) {
-    const answer = await browser.get(api)
-    equal(answer.status, 200, api)
-    equal(JSON.parse(answer.text).sub, sub, api)
+    const response = await browser.get(api)
+    equal(response.status, 200, api)
+    equal(JSON.parse(response.text).sub, sub, api)
   }
 
   const out = await browser.get('/auth/logout')

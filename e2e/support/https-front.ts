@@ -56,18 +56,18 @@ export async function startHttpsFront(): Promise<HttpsFront> {
           'x-forwarded-host': host,
         },
       },
-      (answer) => {
-        const { 'set-cookie': cookies, ...headers } = answer.headers
-        response.writeHead(answer.statusCode ?? 502, {
+      (received) => {
+        const { 'set-cookie': cookies, ...headers } = received.headers
+        response.writeHead(received.statusCode ?? 502, {
           ...headers,
           ...(keepsCookies && cookies ? { 'set-cookie': cookies } : {}),
         })
         if (record) {
           const chunks: Buffer[] = []
           record.push({ path: request.url ?? '', chunks })
-          answer.on('data', (chunk: Buffer) => chunks.push(chunk))
+          received.on('data', (chunk: Buffer) => chunks.push(chunk))
         }
-        answer.pipe(response)
+        received.pipe(response)
       },
     )
     onward.on('error', () => {

@@ -1,6 +1,6 @@
 import type { DevProvider } from 'idp-dev-provider'
 import type { Locator, Page } from 'playwright-core'
-import { signIn } from './visitor.ts'
+import { signIn } from './browser-profile.ts'
 
 /** The page with the transfers, as a user sees it. */
 

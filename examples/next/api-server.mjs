@@ -127,7 +127,7 @@ async function authorize({ headers, method }, url, onlyBound) {
   return { status: 403, challenge }
 }
 
-async function answer(request, path) {
+async function respond(request, path) {
   const route = routes.get(path)
   if (!route) return { status: 404 }
   const { content, methods, onlyBound } = route
@@ -154,7 +154,7 @@ const cors = {
 
 const server = createServer(async (request, response) => {
   const [path] = request.url.split('?')
-  const { status, headers, body } = await answer(request, path).catch((error) => {
+  const { status, headers, body } = await respond(request, path).catch((error) => {
     // Never the token: what is printed here is read by more people than the request.
     process.stderr.write(`orders API: ${error.message}\n`)
     return { status: 503 }

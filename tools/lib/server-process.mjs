@@ -51,7 +51,7 @@ export function startServer(args, { cwd, env, show, program = process.execPath }
  *
  * @throws when the server ended before, or after two minutes
  */
-export async function untilAnswers(url, server) {
+export async function untilResponds(url, server) {
   const deadline = performance.now() + 120_000
   let last = 'no response'
   while (performance.now() < deadline) {
@@ -73,7 +73,7 @@ export async function untilAnswers(url, server) {
 export async function running({ folder, args, env, base, program }, work) {
   const server = startServer(args, { cwd: folder, env, program })
   try {
-    await untilAnswers(`${base}/`, server)
+    await untilResponds(`${base}/`, server)
     await work(server.output)
   } catch (error) {
     throw new Error(`${error.message}\nOutput of the server:\n${server.output().slice(-4000)}`)

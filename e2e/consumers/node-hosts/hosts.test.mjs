@@ -45,9 +45,9 @@ for (const host of Object.keys(hosts)) {
 
     test('[F8] the application responds behind the middleware, and can read its session there', async () => {
       equal((await get('/')).text, 'public')
-      const answer = await get('/', { cookie })
-      equal(answer.status, 200)
-      equal(answer.text, 'signed in as carol')
+      const response = await get('/', { cookie })
+      equal(response.status, 200)
+      equal(response.text, 'signed in as carol')
       equal((await get('/protected', { cookie })).text, 'signed in as carol')
       equal(JSON.parse((await get('/api/me', { cookie })).text).sub, 'carol')
       equal((await get('/api/me')).status, 401)

@@ -1,6 +1,6 @@
 import type { DevProvider, LoggedRequest } from 'idp-dev-provider'
-import type { Answer, Outcome } from './person.ts'
-import { HUNG, isAnswer, LOST, Person } from './person.ts'
+import type { Outcome, SoakResponse } from './soak-user.ts'
+import { HUNG, isResponse, LOST, SoakUser } from './soak-user.ts'
 
 export interface SoakOptions {
   readonly provider: DevProvider
@@ -23,7 +23,7 @@ export interface SoakReport {
   /** Redemptions with a response of the provider. */
   refreshes: number
   /** Requests whose connection broke: they were in a process that was killed. */
-  lostAnswers: number
+  lostResponses: number
   /** Requests without a response: must be 0. */
   hung: number
   kills: number
@@ -63,12 +63,12 @@ interface Lane {
   attempted: number
 }
 
-class Visitor {
-  readonly person: Person
+class VirtualUser {
+  readonly user: SoakUser
   readonly #subject: string
   readonly #report: SoakReport
   readonly #random: () => number
-  readonly #seen: (answer: Answer) => void
+  readonly #seen: (response: SoakResponse) => void
   /** Longest time between two rounds, seconds. */
   readonly #pace: number
   /** A request of this session was in a killed process, so a redemption may have been as well. */
@@ -76,11 +76,16 @@ class Visitor {
   #lanes: Lane[] = []
 
   constructor(
-    person: Person,
+    user: SoakUser,
     subject: string,
-    around: { report: SoakReport; random: () => number; seen: (answer: Answer) => void; pace: number },
+    around: {
+      report: SoakReport
+      random: () => number
+      seen: (response: SoakResponse) => void
+      pace: number
+    },
   ) {
-    this.person = person
+    this.user = user
     this.#subject = subject
     this.#report = around.report
     this.#random = around.random
@@ -89,32 +94,32 @@ class Visitor {
   }
 
   /** Returns the response if it is a success; counts everything else. */
-  async #ask(path: string, init?: RequestInit): Promise<Answer | undefined> {
-    const answer = await this.person.send(path, init)
-    return this.#judged(answer)
+  async #ask(path: string, init?: RequestInit): Promise<SoakResponse | undefined> {
+    const response = await this.user.send(path, init)
+    return this.#judged(response)
   }
 
-  #judged(answer: Outcome): Answer | undefined {
+  #judged(response: Outcome): SoakResponse | undefined {
     const report = this.#report
     report.requests += 1
-    if (answer === LOST) {
-      report.lostAnswers += 1
+    if (response === LOST) {
+      report.lostResponses += 1
       this.#disturbed = true
       return undefined
     }
-    if (answer === HUNG) {
+    if (response === HUNG) {
       report.hung += 1
       return undefined
     }
-    this.#seen(answer)
-    if (answer.status < 400) return answer
-    if (answer.code === undefined || answer.code === 'UNTYPED') report.untyped += 1
-    const code = [answer.code ?? `status ${answer.status}`, answer.because, answer.said]
+    this.#seen(response)
+    if (response.status < 400) return response
+    if (response.code === undefined || response.code === 'UNTYPED') report.untyped += 1
+    const code = [response.code ?? `status ${response.status}`, response.because, response.said]
       .filter((part) => part !== undefined)
       .join(' ')
     report.errors[code] = (report.errors[code] ?? 0) + 1
-    if (answer.code === 'NOT_AUTHENTICATED' || answer.code === 'MISSING_SESSION') report.lostSessions += 1
-    if (answer.said === 'invalid_grant') {
+    if (response.code === 'NOT_AUTHENTICATED' || response.code === 'MISSING_SESSION') report.lostSessions += 1
+    if (response.said === 'invalid_grant') {
       if (this.#disturbed) report.reuseAfterKill += 1
       else report.reuse += 1
     }
@@ -132,10 +137,10 @@ class Visitor {
 
   async #read(): Promise<void> {
     const known = this.#lanes.map(({ acknowledged }) => acknowledged)
-    const answer = await this.#ask('/notes')
-    if (!answer) return
-    if (answer.body['sub'] !== this.#subject) this.#report.foreign += 1
-    const notes = (answer.body['notes'] ?? {}) as Readonly<Record<string, number>>
+    const response = await this.#ask('/notes')
+    if (!response) return
+    if (response.body['sub'] !== this.#subject) this.#report.foreign += 1
+    const notes = (response.body['notes'] ?? {}) as Readonly<Record<string, number>>
     this.#lanes.forEach(({ attempted }, index) => {
       const value = notes[index] ?? 0
       if (value < (known[index] ?? 0)) this.#report.lostUpdates += 1
@@ -145,19 +150,19 @@ class Visitor {
 
   /** False when the session has no tokens any more. */
   async #token(): Promise<boolean> {
-    const answer = this.#judged(await this.person.send('/token'))
-    if (answer && answer.body['subject'] !== this.#subject) this.#report.foreign += 1
-    return answer !== undefined
+    const response = this.#judged(await this.user.send('/token'))
+    if (response && response.body['subject'] !== this.#subject) this.#report.foreign += 1
+    return response !== undefined
   }
 
   async #logOut(): Promise<void> {
-    const captured = this.person.browser.copy()
-    const answer = this.#judged(await this.person.send('/auth/logout'))
+    const captured = this.user.browser.copy()
+    const response = this.#judged(await this.user.send('/auth/logout'))
     // A logout whose response was lost may have succeeded; the browser still has its cookies.
-    if (!answer) return this.person.browser.clear()
+    if (!response) return this.user.browser.clear()
     this.#report.logouts += 1
-    const after = await this.person.send('/notes', {}, captured)
-    if (isAnswer(after) && after.status < 400) this.#report.resurrected += 1
+    const after = await this.user.send('/notes', {}, captured)
+    if (isResponse(after) && after.status < 400) this.#report.resurrected += 1
   }
 
   /** People look at what they got: without that, the load would be a matter of the machine alone. */
@@ -170,9 +175,9 @@ class Visitor {
   async session(): Promise<void> {
     this.#disturbed = false
     this.#lanes = Array.from({ length: LANES }, () => ({ acknowledged: 0, attempted: 0 }))
-    this.person.browser.clear()
-    const answer = this.#judged(await this.person.logIn())
-    if (!answer) return
+    this.user.browser.clear()
+    const response = this.#judged(await this.user.logIn())
+    if (!response) return
     this.#report.logins += 1
     const rounds = 4 + Math.floor(this.#random() * 12)
     for (let round = 0; round < rounds; round++) {
@@ -194,7 +199,7 @@ const emptyReport = (): SoakReport => ({
   logouts: 0,
   updates: 0,
   refreshes: 0,
-  lostAnswers: 0,
+  lostResponses: 0,
   hung: 0,
   kills: 0,
   errors: {},
@@ -235,14 +240,14 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const report = emptyReport()
   const random = generator(seed)
   const processes = new Set<number>()
-  const seen = ({ pid }: Answer): void => {
+  const seen = ({ pid }: SoakResponse): void => {
     if (pid !== undefined) processes.add(pid)
   }
   const pace = users / PEOPLE_PER_SECOND
-  const visitors = await Promise.all(
+  const virtualUsers = await Promise.all(
     Array.from({ length: users }, async (_, index) => {
       const user = await provider.addUser({ name: `soak-${index}` })
-      return new Visitor(new Person(user.name, url, provider), user.sub, { report, random, seen, pace })
+      return new VirtualUser(new SoakUser(user.name, url, provider), user.sub, { report, random, seen, pace })
     }),
   )
 
@@ -285,8 +290,8 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
       kill(0.3),
       // A process that ends while the store is down takes tokens with it that it could not write.
       disturb(0.45).then(() => kill(0.8)),
-      ...visitors.map(async (visitor) => {
-        while (!over()) await visitor.session()
+      ...virtualUsers.map(async (virtualUser) => {
+        while (!over()) await virtualUser.session()
       }),
     ])
   } finally {

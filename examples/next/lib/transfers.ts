@@ -10,14 +10,14 @@ export interface Transfer {
   readonly made: string
 }
 
-export interface TransfersAnswer {
+export interface TransfersResponse {
   readonly transfers: readonly Transfer[]
   /** Number of requests: two if the API rejected the first proof and sent a nonce. */
   readonly requests: number
 }
 
 /** Fetches the transfers of the signed-in user. The API accepts only tokens that are bound to a key. */
-export async function fetchTransfers(url: string): Promise<TransfersAnswer> {
+export async function fetchTransfers(url: string): Promise<TransfersResponse> {
   let requests = 0
   const counting: typeof fetch = (input, init) => {
     requests += 1

@@ -1,5 +1,5 @@
 import { formatDate, formatPrice } from '../../lib/format'
-import type { Transfer, TransfersAnswer } from '../../lib/transfers'
+import type { Transfer, TransfersResponse } from '../../lib/transfers'
 import { fetchTransfers } from '../../lib/transfers'
 import { explainFailure } from './explain'
 
@@ -22,12 +22,12 @@ export async function Transfers({ url }: { url: string }) {
     <section className="card" aria-labelledby="transfers-title">
       <h2 id="transfers-title">Transfers</h2>
       <p>The API accepts bound tokens only, with a proof of the key in each request (DPoP).</p>
-      {typeof result === 'string' ? <p role="alert">{result}</p> : <Answer {...result} />}
+      {typeof result === 'string' ? <p role="alert">{result}</p> : <TransferList {...result} />}
     </section>
   )
 }
 
-async function load(url: string): Promise<TransfersAnswer | string> {
+async function load(url: string): Promise<TransfersResponse | string> {
   try {
     return await fetchTransfers(url)
   } catch (error) {
@@ -35,7 +35,7 @@ async function load(url: string): Promise<TransfersAnswer | string> {
   }
 }
 
-function Answer({ requests, transfers }: TransfersAnswer) {
+function TransferList({ requests, transfers }: TransfersResponse) {
   return (
     <>
       <p>

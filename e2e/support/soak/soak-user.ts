@@ -1,7 +1,7 @@
 import type { DevProvider } from 'idp-dev-provider'
 import { CookieBrowser } from '../cookie-browser.ts'
 
-export interface Answer {
+export interface SoakResponse {
   readonly status: number
   /** Id of the process that responded. */
   readonly pid: number | undefined
@@ -24,9 +24,9 @@ export const LOST = 'lost'
 /** There was no response. */
 export const HUNG = 'hung'
 
-export type Outcome = Answer | typeof LOST | typeof HUNG
+export type Outcome = SoakResponse | typeof LOST | typeof HUNG
 
-export function isAnswer(outcome: Outcome): outcome is Answer {
+export function isResponse(outcome: Outcome): outcome is SoakResponse {
   return outcome !== LOST && outcome !== HUNG
 }
 
@@ -50,7 +50,7 @@ function toErrorCode(body: Record<string, unknown>): string | undefined {
 }
 
 /** A user with a browser that sends any number of parallel requests. */
-export class Person {
+export class SoakUser {
   readonly name: string
   readonly browser = new CookieBrowser()
   readonly #url: string
@@ -86,7 +86,7 @@ export class Person {
   /** Returns the response of the callback, or of the step that failed. */
   async logIn(): Promise<Outcome> {
     const begun = await this.send('/auth/login')
-    if (!isAnswer(begun) || begun.location === null || begun.status !== 302) return begun
+    if (!isResponse(begun) || begun.location === null || begun.status !== 302) return begun
     const { location } = await this.#provider.login(begun.location, { user: this.name })
     if (location === undefined) throw new Error('the provider did not redirect')
     return this.send(location)

@@ -13,7 +13,7 @@ import { Complaints } from './complaints.ts'
 import { SECRET } from './demo-site.ts'
 
 /** One user with a browser profile of their own. */
-export interface Visitor {
+export interface BrowserProfile {
   readonly context: BrowserContext
   readonly page: Page
   /** Requests of all tabs, in the order in which they were sent. */
@@ -44,10 +44,10 @@ function toComplaint(message: ConsoleMessage): string {
 }
 
 /** Opens a new browser profile. */
-export async function newVisitor(
+export async function newProfile(
   browser: Browser,
   options: { readonly viewport?: { width: number; height: number }; readonly userAgent?: string } = {},
-): Promise<Visitor> {
+): Promise<BrowserProfile> {
   const context = await browser.newContext(options)
   const complaints = new Complaints('the browser')
   const requests: Request[] = []
@@ -79,7 +79,7 @@ export async function newVisitor(
 }
 
 /** Returns the URLs that scripts of a site have requested from other origins. */
-export function foreignFetches({ requests }: Visitor, siteUrl: string): string[] {
+export function foreignFetches({ requests }: BrowserProfile, siteUrl: string): string[] {
   const foreign = requests.filter((request) => new URL(request.url()).origin !== new URL(siteUrl).origin)
   return foreign.filter((request) => request.resourceType() === 'fetch').map((request) => request.url())
 }
@@ -99,7 +99,7 @@ export async function signIn(page: Page, url: string, user: string): Promise<voi
 
 /** Adds the session of a user to the profile, last used the given number of seconds ago. */
 export async function plantSession(
-  { context }: Visitor,
+  { context }: BrowserProfile,
   url: string,
   { sub, usedAgo }: { readonly sub: string; readonly usedAgo: number },
 ): Promise<void> {
@@ -121,13 +121,13 @@ export function requestWithCookies(
 }
 
 /** Names of the cookies of ours that a profile holds for a site. */
-export async function ourCookies({ context }: Visitor, url: string): Promise<string[]> {
+export async function ourCookies({ context }: BrowserProfile, url: string): Promise<string[]> {
   const cookies = await context.cookies(url)
   return cookies.map(({ name }) => name).filter((name) => /^__(?:session|txn_)/.test(name))
 }
 
 /** Takes all cookies of a site away, and leaves those of others. */
-export async function forget({ context }: Visitor, url: string): Promise<void> {
+export async function forget({ context }: BrowserProfile, url: string): Promise<void> {
   await context.clearCookies({ domain: new URL(url).hostname })
 }
 
