@@ -6,7 +6,7 @@ import terminology from 'textlint-rule-terminology'
 import { filesBelow, lineAt, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
 import { isMain } from './lib/run.mjs'
-import { notYetInNames, openings, phrases } from './rules/words.mjs'
+import { foreignNames, notYetInNames, openings, phrases } from './rules/words.mjs'
 
 /** Pictures, keys of tests, and what a compiler keeps for itself. */
 const unread = /\.(?:png|jpe?g|gif|ico|woff2?|pem|tgz|tsbuildinfo)$/
@@ -33,9 +33,12 @@ const { default: markdown } = createRequire(import.meta.url)('@textlint/textlint
 // Inside a comment a line may begin with asterisks or slashes.
 const toPattern = (phrase) => `(?<![\\w-])(?:${phrase.replaceAll(' ', '[\\s*/]+')})(?![\\w-])`
 const terms = phrases.map(([phrase, instead]) => [toPattern(phrase), instead])
-const termsOfNames = phrases
-  .filter(([phrase]) => !notYetInNames.includes(phrase))
-  .map(([phrase, instead]) => [new RegExp(`\\b(?:${phrase})\\b`, 'i'), instead])
+const toTermsOfNames = (list) =>
+  list.map(([phrase, instead]) => [new RegExp(`\\b(?:${phrase})\\b`, 'i'), instead])
+const termsOfNames = toTermsOfNames(phrases)
+const termsOfLaterNames = toTermsOfNames(
+  phrases.filter(([phrase]) => !notYetInNames.phrases.includes(phrase)),
+)
 const firstWords = openings.map(([word, instead]) => [`(?<=^[\\s*/]+)(?:${word})(?![\\w-])`, instead])
 
 /** Phrases in the prose of a Markdown page; code is left out. */
@@ -65,9 +68,10 @@ export function phrasesInModule(path, text) {
         ),
       ),
     )
+  const ofNames = path.startsWith(notYetInNames.folder) ? termsOfLaterNames : termsOfNames
   const inNames = [...names].flatMap(([name, start]) =>
-    termsOfNames.flatMap(([pattern, instead]) =>
-      pattern.test(toWords(name)) ? [report(start, name, instead)] : [],
+    ofNames.flatMap(([pattern, instead]) =>
+      pattern.test(toWords(name)) && !foreignNames.includes(name) ? [report(start, name, instead)] : [],
     ),
   )
   return [...find([...comments, ...strings], terms), ...find(comments, firstWords), ...inNames]

@@ -28,8 +28,14 @@ export const phrases = [
   ['asked for', 'requested'],
 ]
 
-/** Phrases that names of variables, functions and types still contain. */
-export const notYetInNames = ['visitors?', 'answer(?:s|ed|ing)?', 'leases?', 'persons?']
+/** Phrases that names still contain below one folder. */
+export const notYetInNames = {
+  folder: 'packages/idp-client/src/',
+  phrases: ['visitors?', 'answer(?:s|ed|ing)?', 'leases?'],
+}
+
+/** Names that other packages export. */
+export const foreignNames = ['Visitor']
 
 /** How a comment does not begin: its first sentence says what a function does or returns, or what a value is. */
 export const openings = [
