@@ -6,7 +6,7 @@ import terminology from 'textlint-rule-terminology'
 import { filesBelow, lineAt, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
 import { isMain } from './lib/run.mjs'
-import { foreignNames, notYetInNames, openings, phrases } from './rules/words.mjs'
+import { foreignNames, openings, phrases } from './rules/words.mjs'
 
 /** Pictures, keys of tests, and what a compiler keeps for itself. */
 const unread = /\.(?:png|jpe?g|gif|ico|woff2?|pem|tgz|tsbuildinfo)$/
@@ -33,12 +33,7 @@ const { default: markdown } = createRequire(import.meta.url)('@textlint/textlint
 // Inside a comment a line may begin with asterisks or slashes.
 const toPattern = (phrase) => `(?<![\\w-])(?:${phrase.replaceAll(' ', '[\\s*/]+')})(?![\\w-])`
 const terms = phrases.map(([phrase, instead]) => [toPattern(phrase), instead])
-const toTermsOfNames = (list) =>
-  list.map(([phrase, instead]) => [new RegExp(`\\b(?:${phrase})\\b`, 'i'), instead])
-const termsOfNames = toTermsOfNames(phrases)
-const termsOfLaterNames = toTermsOfNames(
-  phrases.filter(([phrase]) => !notYetInNames.phrases.includes(phrase)),
-)
+const termsOfNames = phrases.map(([phrase, instead]) => [new RegExp(`\\b(?:${phrase})\\b`, 'i'), instead])
 const firstWords = openings.map(([word, instead]) => [`(?<=^[\\s*/]+)(?:${word})(?![\\w-])`, instead])
 
 /** Phrases in the prose of a Markdown page; code is left out. */
@@ -68,9 +63,8 @@ export function phrasesInModule(path, text) {
         ),
       ),
     )
-  const ofNames = path.startsWith(notYetInNames.folder) ? termsOfLaterNames : termsOfNames
   const inNames = [...names].flatMap(([name, start]) =>
-    ofNames.flatMap(([pattern, instead]) =>
+    termsOfNames.flatMap(([pattern, instead]) =>
       pattern.test(toWords(name)) && !foreignNames.includes(name) ? [report(start, name, instead)] : [],
     ),
   )

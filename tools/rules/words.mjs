@@ -28,12 +28,6 @@ export const phrases = [
   ['asked for', 'requested'],
 ]
 
-/** Phrases that names still contain below one folder. */
-export const notYetInNames = {
-  folder: 'packages/idp-client/src/',
-  phrases: ['visitors?', 'answer(?:s|ed|ing)?', 'leases?'],
-}
-
 /** Names that other packages export. */
 export const foreignNames = ['Visitor']
 

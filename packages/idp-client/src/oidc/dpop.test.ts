@@ -32,7 +32,8 @@ async function claimsOf(dpop: Dpop, url: string, method = 'GET') {
   return { payload, protectedHeader }
 }
 
-const answer = (status: number, headers: Record<string, string>) => new Response(null, { status, headers })
+const respondWith = (status: number, headers: Record<string, string>) =>
+  new Response(null, { status, headers })
 const challenge = { 'www-authenticate': 'DPoP error="use_dpop_nonce"' }
 
 describe('a proof for an API', () => {
@@ -87,11 +88,11 @@ describe('nonces of APIs', () => {
     const dpop = dpopOf()
     const [one, two] = ['https://one.example/a', 'https://two.example/a'] as const
     expect((await claimsOf(dpop, one)).payload['nonce']).toBeUndefined()
-    expect(dpop.learn(new URL(one), answer(401, { ...challenge, 'dpop-nonce': 'n1' }))).toBe('n1')
+    expect(dpop.learn(new URL(one), respondWith(401, { ...challenge, 'dpop-nonce': 'n1' }))).toBe('n1')
     expect((await claimsOf(dpop, `${one}/b`)).payload['nonce']).toBe('n1')
     expect((await claimsOf(dpop, two)).payload['nonce']).toBeUndefined()
-    expect(dpop.learn(new URL(one), answer(200, { 'dpop-nonce': 'n2' }))).toBe('n2')
-    expect(dpop.learn(new URL(one), answer(200, {}))).toBe(null)
+    expect(dpop.learn(new URL(one), respondWith(200, { 'dpop-nonce': 'n2' }))).toBe('n2')
+    expect(dpop.learn(new URL(one), respondWith(200, {}))).toBe(null)
     expect((await claimsOf(dpop, one)).payload['nonce']).toBe('n2')
     expect((await claimsOf(dpopOf(), one)).payload['nonce']).toBeUndefined()
   })
@@ -99,7 +100,7 @@ describe('nonces of APIs', () => {
   test('the number of remembered origins is limited', async () => {
     const dpop = dpopOf()
     for (let n = 0; n < 101; n++) {
-      dpop.learn(new URL(`https://host-${n}.example`), answer(200, { 'dpop-nonce': `n${n}` }))
+      dpop.learn(new URL(`https://host-${n}.example`), respondWith(200, { 'dpop-nonce': `n${n}` }))
     }
     expect((await claimsOf(dpop, 'https://host-0.example')).payload['nonce']).toBeUndefined()
     expect((await claimsOf(dpop, 'https://host-100.example')).payload['nonce']).toBe('n100')
@@ -115,15 +116,15 @@ describe('nonces of APIs', () => {
     ['Bearer error="use_dpop_nonce"', false],
     ['XDPoP error="use_dpop_nonce"', false],
   ])('%s: %s', (header, expected) => {
-    const response = answer(401, { 'www-authenticate': header, 'dpop-nonce': 'n' })
+    const response = respondWith(401, { 'www-authenticate': header, 'dpop-nonce': 'n' })
     expect(isNonceChallenge(response, null)).toBe(expected)
   })
 
   test('the challenge of an authorization server is in its body', () => {
-    expect(isNonceChallenge(answer(400, {}), { error: 'use_dpop_nonce' })).toBe(true)
-    expect(isNonceChallenge(answer(400, {}), { error: 'invalid_grant' })).toBe(false)
-    expect(isNonceChallenge(answer(200, {}), { error: 'use_dpop_nonce' })).toBe(false)
-    expect(isNonceChallenge(answer(500, challenge), null)).toBe(false)
+    expect(isNonceChallenge(respondWith(400, {}), { error: 'use_dpop_nonce' })).toBe(true)
+    expect(isNonceChallenge(respondWith(400, {}), { error: 'invalid_grant' })).toBe(false)
+    expect(isNonceChallenge(respondWith(200, {}), { error: 'use_dpop_nonce' })).toBe(false)
+    expect(isNonceChallenge(respondWith(500, challenge), null)).toBe(false)
   })
 })
 

@@ -9,11 +9,11 @@ interface Call {
   readonly init: RequestInit
 }
 
-function harness(answer: () => Response | Promise<Response>, changes: Record<string, unknown> = {}) {
+function harness(respond: () => Response | Promise<Response>, changes: Record<string, unknown> = {}) {
   const calls: Call[] = []
   const fetch = async (input: unknown, init?: RequestInit): Promise<Response> => {
     calls.push({ url: String(input), init: init ?? {} })
-    return answer()
+    return respond()
   }
   const config = { allowInsecureRequests: false, httpTimeout: 20_000, telemetry: true, fetch, ...changes }
   const send = providerFetch(config)

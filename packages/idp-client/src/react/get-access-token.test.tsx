@@ -14,15 +14,15 @@ import { isIdpError } from '../errors/base.ts'
 import type { AccessTokenOptions, AccessTokenResponse } from './index.ts'
 import { getAccessToken, IdpProvider, useUser } from './index.ts'
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void
+type Responder = (request: IncomingMessage, response: ServerResponse) => void
 
 const json =
-  (status: number, body?: unknown): Answer =>
+  (status: number, body?: unknown): Responder =>
   (_request, response) => {
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(body === undefined ? undefined : JSON.stringify(body))
   }
-const fault = (status: number, code: string): Answer =>
+const fault = (status: number, code: string): Responder =>
   json(status, { error: { code, message: 'Says what is wrong.' } })
 
 let server: Server
@@ -30,7 +30,7 @@ let origin: string
 let sub: string | null
 let expiresIn: number
 /** Responses other than a token. */
-let instead: Answer | undefined
+let instead: Responder | undefined
 let asked: string[]
 let cookies: (string | undefined)[]
 let issued: number
@@ -41,7 +41,7 @@ let container: HTMLElement
 const browser = window as unknown as { happyDOM: { setURL(url: string): void } }
 
 /** Tokens say whose they are and count, so that no test can take an old one for a new one. */
-const token: Answer = (request, response) => {
+const token: Responder = (request, response) => {
   issued += 1
   const now = 1_900_000_000
   json(200, {

@@ -11,18 +11,18 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vite
 import type { IdpProviderProps, User, UserResult } from './index.ts'
 import { IdpProvider, useUser, withPageAuthRequired } from './index.ts'
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void
+type Responder = (request: IncomingMessage, response: ServerResponse) => void
 
 const json =
-  (status: number, body?: unknown): Answer =>
+  (status: number, body?: unknown): Responder =>
   (_request, response) => {
     response.writeHead(status, { 'content-type': 'application/json' })
     response.end(body === undefined ? undefined : JSON.stringify(body))
   }
-const signedIn = (sub: string): Answer => json(200, { sub })
+const signedIn = (sub: string): Responder => json(200, { sub })
 
 let server: Server
-let answer: Answer
+let respond: Responder
 let asked: string[]
 let root: Root | undefined
 let container: HTMLElement
@@ -38,10 +38,10 @@ beforeAll(() => {
 beforeEach(async () => {
   asked = []
   seen = []
-  answer = signedIn('alice')
+  respond = signedIn('alice')
   server = createServer((request, response) => {
     asked.push(request.url ?? '')
-    answer(request, response)
+    respond(request, response)
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const { port } = server.address() as AddressInfo
@@ -153,18 +153,18 @@ describe('useUser', () => {
   })
 
   it.each([204, 401])('%i means that no user is signed in', async (status) => {
-    answer = json(status)
+    respond = json(status)
     mount(app())
     await until(() => text() === 'nobody')
     expect(last()).toMatchObject({ user: null, isLoading: false, error: null })
   })
 
   it('returns an error after a failure and recovers with the next response', async () => {
-    answer = json(500, { sub: 'not a user' })
+    respond = json(500, { sub: 'not a user' })
     mount(app())
     await until(() => text().startsWith('nobody ('))
     expect(last().error).toMatchObject({ code: 'INTERNAL_ERROR', status: 500 })
-    answer = signedIn('alice')
+    respond = signedIn('alice')
     await acting(() => last().invalidate())
     expect(last()).toMatchObject({ user: { sub: 'alice' }, error: null })
   })
@@ -172,21 +172,21 @@ describe('useUser', () => {
   it('keeps the last user after a failure', async () => {
     mount(app())
     await until(() => text() === 'alice')
-    answer = json(503)
+    respond = json(503)
     await acting(() => last().invalidate())
     expect(last()).toMatchObject({ user: { sub: 'alice' }, isLoading: false })
     expect(last().error?.status).toBe(503)
-    answer = json(401)
+    respond = json(401)
     await acting(() => last().invalidate())
     expect(last()).toMatchObject({ user: null, error: null })
   })
 
   it('returns an error if the route is a page of the application or there is no response', async () => {
-    answer = (_request, response) => response.end('<!doctype html><p>welcome</p>')
+    respond = (_request, response) => response.end('<!doctype html><p>welcome</p>')
     mount(app())
     await until(() => text() !== 'loading')
     expect(last().error?.message).toContain('Invalid response (200) of the profile route')
-    answer = (request) => request.socket.destroy()
+    respond = (request) => request.socket.destroy()
     await acting(() => last().invalidate())
     expect(last().error?.message).toBe('The profile route cannot be reached.')
     expect(last().error?.cause).toBeDefined()
@@ -194,12 +194,12 @@ describe('useUser', () => {
 
   it('requests again on invalidate() while an older request is pending, once for all callers', async () => {
     let release = (): void => undefined
-    answer = (_request, response) => {
+    respond = (_request, response) => {
       release = () => signedIn('before')(_request, response)
     }
     mount(app())
     await until(() => asked.length === 1)
-    answer = signedIn('after')
+    respond = signedIn('after')
     const { invalidate } = last()
     const all = Promise.all([invalidate(), invalidate(), invalidate()])
     release()
@@ -220,7 +220,7 @@ describe('useUser', () => {
   })
 
   it('separates routes and adds the base path once', async () => {
-    answer = (request, response) => signedIn(request.url ?? '')(request, response)
+    respond = (request, response) => signedIn(request.url ?? '')(request, response)
     mount(
       <IdpProvider basePath="/app" routes={{ profile: '/me' }}>
         <Status />
@@ -268,7 +268,7 @@ describe('a user from IdpProvider', () => {
 
   it('takes precedence over the response of an older request', async () => {
     let release = (): void => undefined
-    answer = (request, response) => {
+    respond = (request, response) => {
       release = () => signedIn('old')(request, response)
     }
     mount(app())
@@ -300,7 +300,7 @@ describe('revalidation', () => {
     const advance = advanceClock()
     mount(app())
     await until(() => text() === 'alice')
-    answer = json(401)
+    respond = json(401)
     act(() => void window.dispatchEvent(new Event('focus')))
     await settle()
     expect(asked).toHaveLength(1)
@@ -324,17 +324,17 @@ describe('revalidation', () => {
   })
 
   it('happens immediately after a failure when the network is back', async () => {
-    answer = json(503)
+    respond = json(503)
     mount(app())
     await until(() => last().error !== null)
-    answer = signedIn('alice')
+    respond = signedIn('alice')
     act(() => void window.dispatchEvent(new Event('online')))
     await until(() => text() === 'alice')
   })
 
   it('always happens for a page from the back/forward cache', async () => {
     mount(app({ user: { sub: 'seed' } }))
-    answer = json(401)
+    respond = json(401)
     act(() => void window.dispatchEvent(new Event('pageshow')))
     await settle()
     expect(text()).toBe('seed')
@@ -345,12 +345,12 @@ describe('revalidation', () => {
   it('ignores a response that was pending before the page was restored', async () => {
     let release = (): void => undefined
     mount(app({ user: { sub: 'seed' } }))
-    answer = (request, response) => {
+    respond = (request, response) => {
       release = () => signedIn('seed')(request, response)
     }
     const before = last().invalidate()
     await until(() => asked.length === 1)
-    answer = json(401)
+    respond = json(401)
     act(() => void window.dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true })))
     release()
     await acting(() => before)
@@ -399,7 +399,7 @@ describe('withPageAuthRequired', () => {
 
   it('redirects to the login once, with the complete URL as returnTo', async () => {
     const left = spyOnLocation()
-    answer = json(401)
+    respond = json(401)
     const Page = withPageAuthRequired(Orders, options)
     mount(<StrictMode>{app({ basePath: '/app' }, <Page title="Orders" />)}</StrictMode>)
     await until(() => left.length > 0)
@@ -419,7 +419,7 @@ describe('withPageAuthRequired', () => {
 
   it('redirects again from a restored page if there is no user', async () => {
     const left = spyOnLocation()
-    answer = json(204)
+    respond = json(204)
     const Page = withPageAuthRequired(Orders)
     mount(app({ user: null }, <Page title="Orders" />))
     await until(() => left.length === 1)
@@ -430,14 +430,14 @@ describe('withPageAuthRequired', () => {
   it('shows the error instead of redirecting, and keeps a known user on the page', async () => {
     const left = spyOnLocation()
     const advance = advanceClock()
-    answer = json(500)
+    respond = json(500)
     const Page = withPageAuthRequired(Orders, options)
     mount(app({}, <Page title="Orders" />))
     await until(() => text() === 'failed: 500')
-    answer = signedIn('alice')
+    respond = signedIn('alice')
     act(() => void window.dispatchEvent(new Event('online')))
     await until(() => text() === 'Orders of alice')
-    answer = json(500)
+    respond = json(500)
     advance(60_000)
     act(() => void window.dispatchEvent(new Event('focus')))
     await until(() => asked.length === 3)

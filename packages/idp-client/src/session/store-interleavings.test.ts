@@ -419,12 +419,12 @@ test('[C9] a lock that could not be released is released again, and a second fai
   const failing: SessionDataStore = {
     ...Object.fromEntries((['get', 'set', 'delete', 'update'] as const).map((name) => [name, store[name]])),
     async lock(id: string, milliseconds: number) {
-      const lease = await store.lock(id, milliseconds)
+      const lock = await store.lock(id, milliseconds)
       return (
-        lease && {
+        lock && {
           async release() {
             if (failures-- > 0) throw new Error('the connection was idle for long')
-            await lease.release()
+            await lock.release()
           },
         }
       )

@@ -39,10 +39,10 @@ const MAX_NAMES = 20_000
 const parse = ({ text }: StoredRecord): SessionData => JSON.parse(text) as SessionData
 
 const getMemory = (name: string, maxSessions: number) =>
-  processWide(`state:memory-store ${name}/2`, () => ({
+  processWide(`state:memory-store ${name}/3`, () => ({
     sessions: new Lru<string, StoredRecord>(maxSessions),
     /** Ends of locks, in milliseconds of the process's monotonic clock. */
-    leases: new Lru<string, { readonly until: number }>(maxSessions),
+    locks: new Lru<string, { readonly until: number }>(maxSessions),
     /** Expiry of each used name, in seconds since the epoch. */
     names: new Lru<string, number>(MAX_NAMES),
     /** Times at which the provider ended sessions, by `toEndedName`, in seconds since the epoch. */
@@ -91,7 +91,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
   const { clock = systemClock, maxSessions = MAX_SESSIONS, name = 'default' } = options
   if (!Number.isSafeInteger(maxSessions) || maxSessions < 1)
     throw invalidStore('maxSessions of memoryStore has to be an integer above 0.')
-  const { ended, leases, names, sessions } = getMemory(name, maxSessions)
+  const { ended, locks, names, sessions } = getMemory(name, maxSessions)
   const live = liveSessions(sessions, clock)
 
   function readEnd(name: string): number | null {
@@ -130,12 +130,12 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
 
     async lock(id, milliseconds) {
       const now = performance.now()
-      if ((leases.get(id)?.until ?? 0) > now) return null
-      const lease = { until: now + milliseconds }
-      leases.set(id, lease)
+      if ((locks.get(id)?.until ?? 0) > now) return null
+      const lock = { until: now + milliseconds }
+      locks.set(id, lock)
       return {
         async release() {
-          if (leases.get(id) === lease) leases.delete(id)
+          if (locks.get(id) === lock) locks.delete(id)
         },
       }
     },

@@ -68,7 +68,7 @@ function queryWith(client: PostgresClient): Query {
 const LIVE = 'expires_at > clock_timestamp()'
 const NAME = `encode(sha256(convert_to($1, 'UTF8')), 'hex')`
 
-function createLeases(query: Query, table: string): Pick<PostgresStore, 'lock' | 'once'> {
+function createLocks(query: Query, table: string): Pick<PostgresStore, 'lock' | 'once'> {
   /** Acquires a name that is free or expired; `until` is an expression of `$3`. */
   async function take(name: string, token: string, [until, value]: [string, number]): Promise<boolean> {
     const rows = await query(
@@ -169,12 +169,12 @@ type Subjects = Pick<PostgresStore, 'deleteByLogoutToken' | 'endedAt' | 'listByS
 const TIME_AS_UUID = `lpad(to_hex($2::bigint), 32, '0')::uuid`
 const UUID_AS_TIME = `('x' || right(replace(token::text, '-', ''), 16))::bit(64)::bigint::text`
 
-function createEndings(query: Query, leases: string) {
+function createEndings(query: Query, lockTable: string) {
   const toKey = (name: string): string => `ended ${escapeName(name)}`
   return {
     async remember(name: string, iat: number): Promise<void> {
       await query(
-        `insert into ${leases} as ended (name, token, expires_at)
+        `insert into ${lockTable} as ended (name, token, expires_at)
 values (${NAME}, ${TIME_AS_UUID}, clock_timestamp() + interval '${REMEMBERED_SECONDS} seconds')
 on conflict (name) do update set token = greatest(ended.token, excluded.token), expires_at = excluded.expires_at`,
         toKey(name),
@@ -183,15 +183,15 @@ on conflict (name) do update set token = greatest(ended.token, excluded.token), 
     },
 
     endedAt: createEndedAt(async (name) => {
-      const found = `select ${UUID_AS_TIME} as iat from ${leases} where name = ${NAME} and ${LIVE}`
+      const found = `select ${UUID_AS_TIME} as iat from ${lockTable} where name = ${NAME} and ${LIVE}`
       const [row] = await query(found, toKey(name))
       return row ? Number(row['iat']) : null
     }),
   }
 }
 
-function createSubjects(query: Query, table: string, leases: string): Subjects {
-  const { endedAt, remember } = createEndings(query, leases)
+function createSubjects(query: Query, table: string, lockTable: string): Subjects {
+  const { endedAt, remember } = createEndings(query, lockTable)
 
   /** Deletes the user's sessions that began before the token; only the records contain that time. */
   async function deleteOlder(sub: string, token: LogoutToken): Promise<void> {
@@ -255,15 +255,15 @@ function assertName(name: string): string {
 }
 
 /* Subjects and provider session ids may be too long for a B-tree index; a hash index accepts any length. */
-const toDefinition = (table: string, sessions: string, leases: string): string => `do $$ begin
+const toDefinition = (table: string, sessions: string, lockTable: string): string => `do $$ begin
 perform pg_advisory_xact_lock(hashtext('idp-client ${table}'));
 create table if not exists ${sessions} (id text primary key, session text not null, version uuid not null,
 sub text not null, sid text, iss text, expires_at timestamptz not null);
 create index if not exists "${table}_sub" on ${sessions} using hash (sub);
 create index if not exists "${table}_sid" on ${sessions} using hash (sid);
 create index if not exists "${table}_expires_at" on ${sessions} (expires_at);
-create table if not exists ${leases} (name text primary key, token uuid not null, expires_at timestamptz not null);
-create index if not exists "${table}_leases_expires_at" on ${leases} (expires_at);
+create table if not exists ${lockTable} (name text primary key, token uuid not null, expires_at timestamptz not null);
+create index if not exists "${table}_leases_expires_at" on ${lockTable} (expires_at);
 end $$`
 
 /**
@@ -273,8 +273,8 @@ end $$`
  */
 function toTableNames({ schema, table = 'idp_client_sessions' }: PostgresStoreOptions) {
   const place = schema === undefined ? '' : `"${assertName(schema)}".`
-  const [sessions, leases] = [`${place}"${assertName(table)}"`, `${place}"${table}_leases"`]
-  return { sessions, leases, definition: toDefinition(table, sessions, leases) }
+  const [sessions, lockTable] = [`${place}"${assertName(table)}"`, `${place}"${table}_leases"`]
+  return { sessions, lockTable, definition: toDefinition(table, sessions, lockTable) }
 }
 
 /**
@@ -285,19 +285,19 @@ function toTableNames({ schema, table = 'idp_client_sessions' }: PostgresStoreOp
  * @throws InvalidConfigurationError `client` has no `query`, or `table` or `schema` has other characters than allowed
  */
 export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): PostgresStore {
-  const { definition, leases, sessions } = toTableNames(options)
+  const { definition, lockTable, sessions } = toTableNames(options)
   const query = queryWith(client)
   return {
     ...createRecords(query, sessions),
-    ...createSubjects(query, sessions, leases),
-    ...createLeases(query, leases),
+    ...createSubjects(query, sessions, lockTable),
+    ...createLocks(query, lockTable),
 
     async migrate() {
       await query(definition)
     },
 
     async sweep() {
-      await sweep(query, leases)
+      await sweep(query, lockTable)
       return sweep(query, sessions)
     },
   }

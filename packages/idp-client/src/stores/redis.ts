@@ -57,9 +57,9 @@ type Index = 'sub' | 'sid'
 /** Rounds up to a positive integer, as the commands require. */
 const whole = (value: number): string => String(Math.max(1, Math.ceil(value)))
 
-type Leases = Required<Pick<SessionDataStore, 'lock' | 'once'>>
+type Locks = Required<Pick<SessionDataStore, 'lock' | 'once'>>
 
-function leases({ durable, run }: AllRedisCommands, prefix: string): Leases {
+function createLocks({ durable, run }: AllRedisCommands, prefix: string): Locks {
   /** Sets a key that has no value yet, and returns how to delete it again, or null if it has one. */
   async function take(key: string, ...expiry: string[]): Promise<(() => Promise<void>) | null> {
     const token = crypto.randomUUID()
@@ -157,7 +157,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const endedKey = (name: string): string => `${prefix}ended:${escapeName(name)}`
 
   return {
-    ...leases(commands, prefix),
+    ...createLocks(commands, prefix),
 
     get: async (id) => parseSession(await send('GET', records.key(id))),
 

@@ -34,13 +34,13 @@ function client(options: IdpClientOptions = {}): IdpClient {
   })
 }
 
-interface Answer {
+interface ReceivedResponse {
   readonly status: number
   readonly headers: IncomingHttpHeaders
   readonly text: string
 }
 
-type Get = (path: string, headers?: Record<string, string>, body?: string) => Promise<Answer>
+type Get = (path: string, headers?: Record<string, string>, body?: string) => Promise<ReceivedResponse>
 
 /** Starts an application; requests go out as they are written, whatever `fetch` would correct. */
 async function start(app: Express): Promise<Get> {
@@ -142,14 +142,14 @@ describe('ambient calls', () => {
       res.send((await idp.getSession())?.user.sub)
     })
     const get = await start(app)
-    const answers = await Promise.all(
+    const bodies = await Promise.all(
       ['20', '0', '10', '5'].map(async (wait) => {
         const cookie = await generateCookieHeader({ user: { sub: `user-${wait}` } }, { secret })
         const headers = { cookie, 'content-type': 'application/x-www-form-urlencoded' }
         return (await get('/whoami', headers, `wait=${wait}`)).text
       }),
     )
-    expect(answers).toEqual(['user-20', 'user-0', 'user-10', 'user-5'])
+    expect(bodies).toEqual(['user-20', 'user-0', 'user-10', 'user-5'])
   })
 
   test('fail with different codes without the middleware and without a session', async () => {

@@ -233,14 +233,14 @@ describe('a request that the application sends to itself', () => {
       resolve: async (outer) => {
         await update(idp, outer, 'outer')
         const inner = await fetchItself(outer, sameCookie(outer))
-        const answer = await idp.handle({
+        const response = await idp.handle({
           event: inner,
           resolve: async (passed) => {
             seen = (await idp.getSession(passed))?.['value']
             return page()
           },
         })
-        expect(answer.headers.getSetCookie()).toEqual([])
+        expect(response.headers.getSetCookie()).toEqual([])
         return page()
       },
     })

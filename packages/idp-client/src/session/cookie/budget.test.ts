@@ -173,36 +173,36 @@ describe('[L1] the cookies of one client', () => {
   test('never exceed 7900 bytes together, and no refresh token is lost', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 12 }), async (steps) => {
-        const visitor = browser()
+        const profile = browser()
         for (const next of steps) {
           if (next.kind === 'begin') {
-            visitor.clock.now += next.seconds
-            const begun = await visitor.begin({
+            profile.clock.now += next.seconds
+            const begun = await profile.begin({
               returnTo: returnPath(`/${'p'.repeat(next.path)}`),
               scope: 's'.repeat(next.scope),
             })
             expect(
-              await visitor.engine.transactions.load(visitor.cookies.exchange(), begun.stateHash),
+              await profile.engine.transactions.load(profile.cookies.exchange(), begun.stateHash),
             ).toMatchObject({
               kind: 'found',
             })
-          } else if (next.kind === 'logout') await visitor.logOut()
+          } else if (next.kind === 'logout') await profile.logOut()
           else if (next.kind === 'login')
-            await visitor.logIn(next.sizes).catch((error: unknown) => {
+            await profile.logIn(next.sizes).catch((error: unknown) => {
               if (!isIdpError(error, 'SESSION_TOO_LARGE')) throw error
             })
-          else if (await visitor.load()) {
-            const written = await visitor.refresh(next.sizes, next.isFurther)
-            const after = await visitor.load()
+          else if (await profile.load()) {
+            const written = await profile.refresh(next.sizes, next.isFurther)
+            const after = await profile.load()
             expect(after?.data.tokenSet.refreshToken).toBe(written.tokenSet.refreshToken)
             expect(after?.data.user.sub).toBe('alice')
           }
-          expect(visitor.bytes('__session__ended')).toBeLessThanOrEqual(400)
-          expect(visitor.bytes('__session') - visitor.bytes('__session__ended')).toBeLessThanOrEqual(
+          expect(profile.bytes('__session__ended')).toBeLessThanOrEqual(400)
+          expect(profile.bytes('__session') - profile.bytes('__session__ended')).toBeLessThanOrEqual(
             MAX_BYTES + OVERDRAFT,
           )
-          expect(visitor.bytes('__txn_')).toBeLessThanOrEqual(3500)
-          expect(visitor.bytes()).toBeLessThanOrEqual(ALL_COOKIES)
+          expect(profile.bytes('__txn_')).toBeLessThanOrEqual(3500)
+          expect(profile.bytes()).toBeLessThanOrEqual(ALL_COOKIES)
         }
       }),
       { numRuns: RUNS },
@@ -214,13 +214,13 @@ describe('[L1] a session write after a redemption leaves out', () => {
   const full: Sizes = { user: 3500, access: 300 }
 
   test('all other tokens, if the new one does not fit beside the earlier ID token', async () => {
-    const visitor = browser()
-    await visitor.logIn(full)
-    const before = await visitor.load()
+    const profile = browser()
+    await profile.logIn(full)
+    const before = await profile.load()
     const [user, authentication] = [before?.data.user, before?.authentication]
-    const written = await visitor.refresh({ user: 20_000, access: 2000, further: [3000] }, true)
-    const after = await visitor.load()
-    expect(visitor.limits().map(({ leftOut, level }) => ({ leftOut, level }))).toEqual([
+    const written = await profile.refresh({ user: 20_000, access: 2000, further: [3000] }, true)
+    const after = await profile.load()
+    expect(profile.limits().map(({ leftOut, level }) => ({ leftOut, level }))).toEqual([
       { leftOut: ['access token'], level: 'warn' },
       { leftOut: ['new ID token'], level: 'warn' },
       { leftOut: ['all other tokens'], level: 'warn' },
@@ -240,75 +240,75 @@ describe('[L1] a session write after a redemption leaves out', () => {
       aud: 'client',
     })
     // A refresh that fits again brings everything back.
-    const small = await visitor.refresh({ user: 10 })
-    expect((await visitor.load())?.data).toEqual(small)
+    const small = await profile.refresh({ user: 10 })
+    expect((await profile.load())?.data).toEqual(small)
   })
 
   test.each([300, 3000])('not the proof of a step-up (further token: %d characters)', async (further) => {
-    const visitor = browser()
-    await visitor.logIn(full)
-    const session = await visitor.load()
+    const profile = browser()
+    await profile.logIn(full)
+    const session = await profile.load()
     if (!session) throw new Error('there is no session')
     const proven = { iss: 'https://idp.example.com', sub: 'alice', aud: 'client', auth_time: 5, acr: 'gold' }
-    await visitor.refresh({ user: 20_000, access: 2000, further: [further] }, true, proven)
-    const after = await visitor.load()
+    await profile.refresh({ user: 20_000, access: 2000, further: [further] }, true, proven)
+    const after = await profile.load()
     expect(after?.data.user).toEqual(session.data.user)
     expect(after?.authentication).toEqual({ ...proven, ahead: true })
-    await visitor.refresh({ user: 20_000, access: 2000 }, false, proven)
-    expect((await visitor.load())?.authentication).toEqual({ ...proven, ahead: true })
+    await profile.refresh({ user: 20_000, access: 2000 }, false, proven)
+    expect((await profile.load())?.authentication).toEqual({ ...proven, ahead: true })
   })
 
   test('nothing, if only the refresh token is too large: the cookies stay as they are', async () => {
-    const visitor = browser()
-    await visitor.logIn(full)
-    const before = new Map(visitor.cookies.stored)
-    await expect(visitor.refresh({ user: 10, refresh: 8000 })).rejects.toMatchObject({
+    const profile = browser()
+    await profile.logIn(full)
+    const before = new Map(profile.cookies.stored)
+    await expect(profile.refresh({ user: 10, refresh: 8000 })).rejects.toMatchObject({
       code: 'SESSION_TOO_LARGE',
       fields: expect.objectContaining({ 'tokenSet.refreshToken': expect.any(Number) }),
     })
-    expect(visitor.cookies.stored).toEqual(before)
+    expect(profile.cookies.stored).toEqual(before)
   })
 
   test('[Q4] the new tokens, if the refresh token has grown beside fewer claims, which stay', async () => {
-    let visitor = browser()
+    let profile = browser()
     let written: SessionData | undefined
-    const leftOut = (): readonly (readonly string[])[] => visitor.limits().map((event) => event.leftOut)
+    const leftOut = (): readonly (readonly string[])[] => profile.limits().map((event) => event.leftOut)
     for (let refresh = 1000; !leftOut().flat().includes('all other tokens'); refresh += 60) {
-      visitor = browser()
-      await visitor.logIn({ user: 3500 })
-      written = await visitor.refresh({ user: 3000, refresh })
+      profile = browser()
+      await profile.logIn({ user: 3500 })
+      written = await profile.refresh({ user: 3000, refresh })
     }
-    const { user, tokenSet } = (await visitor.load())?.data ?? {}
+    const { user, tokenSet } = (await profile.load())?.data ?? {}
     expect([user, tokenSet?.refreshToken]).toEqual([written?.user, written?.tokenSet.refreshToken])
     // The earlier claims would take more.
     expect(leftOut()).toEqual([['access token'], ['all other tokens']])
   })
 
   test('nothing more of a session that was written with a higher limit', async () => {
-    const visitor = browser({ session: { cookie: { maxBytes: 20_000 } } })
-    await visitor.logIn({ user: 9000 })
+    const profile = browser({ session: { cookie: { maxBytes: 20_000 } } })
+    await profile.logIn({ user: 9000 })
     const { engine } = engineFor()
-    const session = await visitor.load()
+    const session = await profile.load()
     if (!session) throw new Error('there is no session')
-    const exchange = visitor.cookies.exchange()
+    const exchange = profile.cookies.exchange()
     await engine.sessions.save(exchange, { ...session, usedAt: session.usedAt + 1 })
-    visitor.cookies.take(exchange)
-    const { data } = (await engine.sessions.load(visitor.cookies.exchange())) ?? {}
+    profile.cookies.take(exchange)
+    const { data } = (await engine.sessions.load(profile.cookies.exchange())) ?? {}
     expect(data?.user).toEqual(session.data.user)
     expect(data?.tokenSet.refreshToken).toBe(session.data.tokenSet.refreshToken)
   })
 })
 
 test('[Q4] a login gets none of the bytes that a write after a redemption may take', async () => {
-  const visitor = browser()
+  const profile = browser()
   let failure: unknown
   for (let user = 3500; failure === undefined; user += 20)
-    failure = await visitor.logIn({ user }).then(
+    failure = await profile.logIn({ user }).then(
       () => undefined,
       (error: unknown) => error,
     )
   expect(failure).toMatchObject({ code: 'SESSION_TOO_LARGE' })
-  const bytes = visitor.bytes('__session') - visitor.bytes('__session__ended')
+  const bytes = profile.bytes('__session') - profile.bytes('__session__ended')
   expect(bytes).toBeLessThanOrEqual(MAX_BYTES)
   expect(bytes).toBeGreaterThan(MAX_BYTES - 200)
 })
@@ -316,13 +316,13 @@ test('[Q4] a login gets none of the bytes that a write after a redemption may ta
 describe('[L1] the cookies of transactions', () => {
   /** Logs in so that the session takes between 6700 and 6800 bytes. */
   async function besideFullSession() {
-    const visitor = browser()
-    await visitor.logIn({ user: 100 })
-    for (let user = 3000; user < 6000 && visitor.bytes('__session') < MAX_BYTES + 300; user += 20)
-      await visitor.refresh({ user })
-    expect(visitor.bytes('__session')).toBeGreaterThan(MAX_BYTES + 300)
-    expect(visitor.bytes('__session')).toBeLessThanOrEqual(MAX_BYTES + OVERDRAFT)
-    return visitor
+    const profile = browser()
+    await profile.logIn({ user: 100 })
+    for (let user = 3000; user < 6000 && profile.bytes('__session') < MAX_BYTES + 300; user += 20)
+      await profile.refresh({ user })
+    expect(profile.bytes('__session')).toBeGreaterThan(MAX_BYTES + 300)
+    expect(profile.bytes('__session')).toBeLessThanOrEqual(MAX_BYTES + OVERDRAFT)
+    return profile
   }
   const find = async ({ cookies, engine }: ReturnType<typeof browser>, { stateHash }: LoginTransaction) => {
     const found = await engine.transactions.load(cookies.exchange(), stateHash)
@@ -330,83 +330,83 @@ describe('[L1] the cookies of transactions', () => {
   }
 
   test('get what a large session leaves: scope, audience and then the path are left out', async () => {
-    const visitor = await besideFullSession()
-    const begun = await visitor.begin({
+    const profile = await besideFullSession()
+    const begun = await profile.begin({
       returnTo: returnPath(`/${'p'.repeat(500)}`),
       audience: 'https://api.example.test/',
     })
-    expect(visitor.bytes('__txn_')).toBeLessThanOrEqual(800)
-    const found = await find(visitor, begun)
+    expect(profile.bytes('__txn_')).toBeLessThanOrEqual(800)
+    const found = await find(profile, begun)
     expect(found?.codeVerifier).toBe(begun.codeVerifier)
     expect(found).not.toHaveProperty('scope')
     expect(found).not.toHaveProperty('audience')
     expect(found).not.toHaveProperty('returnTo')
-    const next = await visitor.begin()
-    expect(await find(visitor, begun)).toBeNull()
-    expect(await find(visitor, next)).toMatchObject({ scope: next.scope, returnTo: '/' })
+    const next = await profile.begin()
+    expect(await find(profile, begun)).toBeNull()
+    expect(await find(profile, next)).toMatchObject({ scope: next.scope, returnTo: '/' })
   })
 
   test('[Q4] share what is left with the cookie that prevents a loop of restarts', async () => {
-    const visitor = await besideFullSession()
-    expect(await visitor.within(async (exchange) => visitor.engine.transactions.claimRestart(exchange))).toBe(
+    const profile = await besideFullSession()
+    expect(await profile.within(async (exchange) => profile.engine.transactions.claimRestart(exchange))).toBe(
       true,
     )
-    const left = Math.max(700, ALL_COOKIES - 400 - visitor.bytes('__session'))
+    const left = Math.max(700, ALL_COOKIES - 400 - profile.bytes('__session'))
     for (let length = 0; length < 400; length += 5) {
-      await visitor.begin({ returnTo: returnPath(`/${'p'.repeat(length)}`) })
-      expect(visitor.bytes('__txn_')).toBeLessThanOrEqual(left)
+      await profile.begin({ returnTo: returnPath(`/${'p'.repeat(length)}`) })
+      expect(profile.bytes('__txn_')).toBeLessThanOrEqual(left)
     }
-    expect(visitor.cookies.stored.has('__txn_restart')).toBe(true)
+    expect(profile.cookies.stored.has('__txn_restart')).toBe(true)
   })
 
   test('are not set if not even the smallest fits: nothing else changes', async () => {
-    const visitor = await besideFullSession()
-    const begun = await visitor.begin()
-    await expect(visitor.begin({ organization: 'o'.repeat(256) })).rejects.toMatchObject({
+    const profile = await besideFullSession()
+    const begun = await profile.begin()
+    await expect(profile.begin({ organization: 'o'.repeat(256) })).rejects.toMatchObject({
       code: 'SESSION_TOO_LARGE',
       bytes: expect.any(Number),
       message: expect.stringContaining('This login or connection needs a cookie of'),
     })
-    expect(await find(visitor, begun)).not.toBeNull()
+    expect(await find(profile, begun)).not.toBeNull()
   })
 
   test('are deleted with the response that writes a larger session, the oldest first', async () => {
-    const visitor = browser()
-    await visitor.logIn({ user: 10 })
+    const profile = browser()
+    await profile.logIn({ user: 10 })
     const begun: LoginTransaction[] = []
     for (let count = 0; count < 4; count++) {
-      begun.push(await visitor.begin({ returnTo: returnPath(`/${'p'.repeat(200)}`) }))
-      visitor.clock.now += 1
+      begun.push(await profile.begin({ returnTo: returnPath(`/${'p'.repeat(200)}`) }))
+      profile.clock.now += 1
     }
-    const alive = async () => (await Promise.all(begun.map((each) => find(visitor, each)))).map(Boolean)
+    const alive = async () => (await Promise.all(begun.map((each) => find(profile, each)))).map(Boolean)
     expect(await alive()).toEqual([true, true, true, true])
-    await visitor.refresh({ user: 4000 })
+    await profile.refresh({ user: 4000 })
     const left = await alive()
     expect([left[0], left.at(-1)]).toEqual([false, true])
-    expect(visitor.bytes()).toBeLessThanOrEqual(ALL_COOKIES)
+    expect(profile.bytes()).toBeLessThanOrEqual(ALL_COOKIES)
   })
 
   test('even the newest is deleted if it is too large beside the session', async () => {
-    const visitor = browser()
-    await visitor.logIn({ user: 10 })
-    const begun = await visitor.begin({ returnTo: returnPath(`/${'p'.repeat(1500)}`) })
-    expect(await find(visitor, begun)).not.toBeNull()
-    await visitor.refresh({ user: 4100 })
-    expect(visitor.bytes('__session')).toBeGreaterThan(6000)
-    expect(await find(visitor, begun)).toBeNull()
+    const profile = browser()
+    await profile.logIn({ user: 10 })
+    const begun = await profile.begin({ returnTo: returnPath(`/${'p'.repeat(1500)}`) })
+    expect(await find(profile, begun)).not.toBeNull()
+    await profile.refresh({ user: 4100 })
+    expect(profile.bytes('__session')).toBeGreaterThan(6000)
+    expect(await find(profile, begun)).toBeNull()
   })
 })
 
 test('[L1] the logout marker takes at most 400 bytes: its oldest keys go', async () => {
-  const visitor = browser()
+  const profile = browser()
   const sessions: StoredSession[] = []
   for (let count = 0; count < 16; count++) {
-    visitor.cookies.stored.delete('__session')
-    await visitor.logIn({ user: 10 })
-    const session = await visitor.load()
+    profile.cookies.stored.delete('__session')
+    await profile.logIn({ user: 10 })
+    const session = await profile.load()
     if (session) sessions.push(session)
-    await visitor.logOut()
-    expect(visitor.bytes('__session__ended')).toBeLessThanOrEqual(400)
+    await profile.logOut()
+    expect(profile.bytes('__session__ended')).toBeLessThanOrEqual(400)
   }
   expect(sessions).toHaveLength(16)
   const last = sessions.at(-1)
@@ -414,6 +414,6 @@ test('[L1] the logout marker takes at most 400 bytes: its oldest keys go', async
   // A late response to a request of the last session, which began in the second in which it ended.
   const late = browser()
   await late.within((exchange) => late.engine.sessions.save(exchange, last))
-  for (const [name, cookie] of late.cookies.stored) visitor.cookies.stored.set(name, cookie)
-  expect(await visitor.load()).toBeNull()
+  for (const [name, cookie] of late.cookies.stored) profile.cookies.stored.set(name, cookie)
+  expect(await profile.load()).toBeNull()
 })

@@ -26,16 +26,16 @@ function sessionAt(createdAt: number, sub = 'alice', size = 0): StoredSession {
 
 type Sessions = ReturnType<typeof sessionsOf>['sessions']
 
-async function answered(cookies: Cookies, work: (exchange: Exchange) => unknown): Promise<string[]> {
+async function inRequest(cookies: Cookies, work: (exchange: Exchange) => unknown): Promise<string[]> {
   const exchange = cookies.exchange()
   await work(exchange)
   return cookies.take(exchange)
 }
 
 const save = (sessions: Sessions, cookies: Cookies, session: StoredSession) =>
-  answered(cookies, (exchange) => sessions.save(exchange, session))
-const logOut = (sessions: Sessions, cookies: Cookies) => answered(cookies, sessions.destroy)
-const sweep = (sessions: Sessions, cookies: Cookies) => answered(cookies, sessions.sweep)
+  inRequest(cookies, (exchange) => sessions.save(exchange, session))
+const logOut = (sessions: Sessions, cookies: Cookies) => inRequest(cookies, sessions.destroy)
+const sweep = (sessions: Sessions, cookies: Cookies) => inRequest(cookies, sessions.sweep)
 const whoIn = async (sessions: Sessions, cookies: Cookies) =>
   (await sessions.load(cookies.exchange()))?.data.user.sub ?? null
 

@@ -132,7 +132,7 @@ export class CompleteStore {
   /** Returns a copy of a record: the store may keep the object that it returns. */
   readonly get: (id: string) => Promise<unknown>
   /** How long a lock lasts, in milliseconds. */
-  readonly leaseMilliseconds: number
+  readonly lockMilliseconds: number
   readonly #config: Config
   readonly #given: SessionDataStore
   /** Result of the first call of `update`. */
@@ -140,7 +140,7 @@ export class CompleteStore {
 
   constructor(config: Config, given: SessionDataStore) {
     this.get = guarded('get', async (id) => copyRecord(await given.get(id)))
-    this.leaseMilliseconds = config.sessionLockTimeout
+    this.lockMilliseconds = config.sessionLockTimeout
     this.#config = config
     this.#given = given
   }
@@ -201,9 +201,9 @@ export class CompleteStore {
   readonly lock: (id: string) => Promise<SessionLock | null> = guarded('lock', async (id) => {
     if (!this.#given.lock) return null
     // The lock of another process expires before that.
-    const end = monotonic() + this.leaseMilliseconds + SLACK_MILLISECONDS
+    const end = monotonic() + this.lockMilliseconds + SLACK_MILLISECONDS
     const attempt = async (): Promise<SessionLock | undefined> =>
-      (await this.#given.lock?.(id, this.leaseMilliseconds)) ?? undefined
+      (await this.#given.lock?.(id, this.lockMilliseconds)) ?? undefined
     const spacing = { first: RETRY_MILLISECONDS, longest: RETRY_MILLISECONDS, now: monotonic }
     const lock =
       (await attempt()) ?? (await retry(attempt, backoff({ ...spacing, limit: end - monotonic() }), pause))

@@ -162,7 +162,7 @@ function createDistributed(
       const lock = await store.lock(await recordId(sessionKey))
       if (!lock) return undefined
       return {
-        until: monotonic() + store.leaseMilliseconds,
+        until: monotonic() + store.lockMilliseconds,
         // Retried once, because the first call on an idle connection may fail. Otherwise others wait until the lock expires.
         release: () => lock.release().catch(() => lock.release().catch(store.report)),
       }

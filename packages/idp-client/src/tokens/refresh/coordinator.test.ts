@@ -288,13 +288,13 @@ async function lostRedemption(sent: string[]) {
     sent.push(token)
     return new Promise(() => {})
   }
-  const answered: Purpose['redeem'] = async (latest, token, { onRequest }) => {
+  const redeemAtOnce: Purpose['redeem'] = async (latest, token, { onRequest }) => {
     onRequest()
     sent.push(token)
     return renewed(latest, 'next')
   }
   const asking = (changes: Partial<Purpose> = {}, parts = inCookies): Promise<string> =>
-    ask(purpose(one, { redeem: answered, ...changes }), parts).then(
+    ask(purpose(one, { redeem: redeemAtOnce, ...changes }), parts).then(
       ({ session: { data } }) => `${data.tokenSet.refreshToken}`,
       ({ code }) => code,
     )
