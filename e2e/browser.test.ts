@@ -268,7 +268,7 @@ describe('tabs and history', () => {
       await guarded.clock.fastForward(6000)
       await takeFocus(guarded)
     }
-    // A page that has heard of it from another tab is leaving already, and takes no focus any more. Both may start a navigation:
+    // A page that another tab has notified is navigating already and cannot take the focus. Both may start a navigation:
     // the second one aborts the first.
     await focus().catch(() => {})
     await expect.poll(() => isProvider(new URL(guarded.url())), { timeout: 60_000 }).toBe(true)

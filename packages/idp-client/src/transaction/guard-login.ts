@@ -163,7 +163,7 @@ export function toGuardLogin(
   const { org_id: id, org_name: name, requestedAcr } = provenIn(session)
   const organization = [id, name].find((value) => typeof value === 'string' && value)
   const scope = unitedScope(session.ownScope, required.scope)
-  // Nobody can have acted since: another guard of the same page requires this login, and two guards that undo each other must
+  // The user cannot have acted since: another guard of the same page requires this login, and two guards that undo each other must
   // not redirect the browser for ever.
   const isDetour = Math.abs(config.clock() - session.data.internal.createdAt) < DETOUR_SECONDS
   return {

@@ -25,7 +25,7 @@ export function markPagesRun(): void {
   pages().haveRun = true
 }
 
-/** Returns whether a page guard may handle a request that the proxy passes on: unless this process knows that there is none. */
+/** Returns whether a page guard may handle a request that the proxy passes on. False only if this process knows that none exists. */
 export function mayHavePageGuards(): boolean {
   const known = pages()
   if (known.hasGuards || !known.haveRun) return true

@@ -34,7 +34,7 @@ export type Refresh =
   /** The provider rejected the refresh token for good (`invalid_grant`). */
   | { readonly state: 'dead'; readonly redemption: Redemption; readonly late?: Error }
   | { readonly state: 'dead' | 'failed'; readonly error: unknown; readonly late?: Error }
-  /** Its request ended before it had a result: another call takes over, and nobody waits for it. */
+  /** Its request ended before it had a result: another call takes over, and no call waits for it. */
   | { readonly state: 'abandoned'; readonly wasSent: boolean; readonly late?: Error }
 
 export type RefreshEvent =
