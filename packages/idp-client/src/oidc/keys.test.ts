@@ -156,7 +156,7 @@ const outcomeOf = (jwk: object, alg: string, signature: Uint8Array, input = inpu
   outcome([jwk], `${input}.${Buffer.from(signature).toString('base64url')}`, { algorithm: alg })
 
 describe('signatures', () => {
-  it.each(signers)('%s: accepts a valid one, and rejects one of other data or with other bytes', async (...signer) => {
+  it.each(signers)('%s: accepts a valid one, and rejects other data and other bytes', async (...signer) => {
     const [algorithm, pair] = signer
     const jwk = toJwk(pair)
     const signature = signatureOf(signer)
