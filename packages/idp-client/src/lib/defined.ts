@@ -1,3 +1,5 @@
+import { setOwn } from './own-properties.ts'
+
 /** Names of the properties that may be undefined. */
 type OptionalName<T> = {
   [Name in keyof T]-?: unknown extends T[Name] ? never : undefined extends T[Name] ? Name : never
@@ -10,5 +12,7 @@ export type Defined<T> = T extends unknown
 
 /** Returns a copy of an object without the properties that are undefined, in the same order. */
 export function defined<const T extends object>(value: T): Defined<T> {
-  return Object.fromEntries(Object.entries(value).filter(([, each]) => each !== undefined)) as Defined<T>
+  const copy: Record<string, unknown> = {}
+  for (const [name, each] of Object.entries(value)) if (each !== undefined) setOwn(copy, name, each)
+  return copy as Defined<T>
 }
