@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { Cookies } from './lib/cookies.mjs'
 import { createProvider } from './lib/provider.mjs'
-import { client, issuer, origin, secret } from './lib/settings.mjs'
+import { origin, settings } from './lib/settings.mjs'
 
 const { build } = createRequire(new URL('../package.json', import.meta.url))('esbuild')
 const library = fileURLToPath(new URL('../packages/idp-client', import.meta.url))
@@ -64,13 +64,6 @@ const load = (path) => import(pathToFileURL(join(target, path)).href)
 const [{ IdpClient }, { memoryStore }] = await Promise.all([load('index.js'), load('stores/memory.js')])
 const provider = createProvider()
 globalThis.fetch = provider.fetch
-const settings = {
-  domain: new URL(issuer).host,
-  clientId: client.id,
-  clientSecret: client.secret,
-  secret,
-  appBaseUrl: origin,
-}
 const toRequest = (path, cookies) => new Request(origin + path, { headers: { cookie: String(cookies) } })
 
 /** Starts a login, and returns the cookies and the request of its callback. */

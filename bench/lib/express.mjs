@@ -6,17 +6,10 @@ import express from 'express'
 import { Cookies } from './cookies.mjs'
 import { open } from './floor.mjs'
 import { senders } from './headers.mjs'
-import { client, issuer, origin, scope, secret } from './settings.mjs'
+import { client, issuer, origin, scope, secret, settings } from './settings.mjs'
 
 export const createExpressClient = (IdpClient) =>
-  new IdpClient({
-    domain: new URL(issuer).host,
-    clientId: client.id,
-    clientSecret: client.secret,
-    secret,
-    appBaseUrl: origin,
-    routes: { login: '/login', callback: '/callback' },
-  })
+  new IdpClient({ ...settings, routes: { login: '/login', callback: '/callback' } })
 
 /** Opens the session cookie of the floor. */
 export const readFloor = ({ headers: { cookie } }) => (cookie ? open(cookie.slice('session='.length)) : null)

@@ -8,15 +8,7 @@ import * as openid from 'openid-client'
 import { current } from './builds.mjs'
 import { Cookies } from './cookies.mjs'
 import { open, redirectWith, seal } from './floor.mjs'
-import { client, issuer, origin, scope, secret } from './settings.mjs'
-
-const settings = {
-  domain: new URL(issuer).host,
-  clientId: client.id,
-  clientSecret: client.secret,
-  secret,
-  appBaseUrl: origin,
-}
+import { client, issuer, origin, scope, secret, settings } from './settings.mjs'
 
 const withCookie = (cookie, init = {}) => ({
   ...init,

@@ -9,6 +9,15 @@ export const scope = 'openid profile email offline_access'
 /** A server gets the secret of the process that starts it, so that it accepts cookies of logins there. */
 export const secret = process.env.BENCH_SECRET ?? randomBytes(32).toString('hex')
 
+/** Options of idp-client. */
+export const settings = {
+  domain: new URL(issuer).host,
+  clientId: client.id,
+  clientSecret: client.secret,
+  secret,
+  appBaseUrl: origin,
+}
+
 /** Environment of the servers: the variables that each product reads. */
 export const variables = {
   BENCH_SECRET: secret,
