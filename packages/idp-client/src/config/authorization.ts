@@ -1,5 +1,5 @@
-import { defined } from '../lib/defined.ts'
 import { frozenMap } from '../lib/freeze.ts'
+import { defined } from '../lib/own-properties.ts'
 import { toOrigins } from './base-url.ts'
 import type { AppBaseUrl, AuthorizationConfig, ScopeSetting } from './config.ts'
 import type { AuthorizationParameters } from './options.ts'

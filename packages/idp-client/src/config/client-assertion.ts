@@ -1,5 +1,5 @@
 import { isCryptoKey, signatureAlgorithms } from '../crypto/keys.ts'
-import { defined } from '../lib/defined.ts'
+import { defined } from '../lib/own-properties.ts'
 import type { ClientAuth } from './config.ts'
 import type { TextRow } from './option-rows.ts'
 import type { KeyKind } from './pem.ts'

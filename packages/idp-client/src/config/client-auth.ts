@@ -1,4 +1,4 @@
-import { defined } from '../lib/defined.ts'
+import { defined } from '../lib/own-properties.ts'
 import { assertionAlgorithms, resolveAssertion } from './client-assertion.ts'
 import type { ClientAuth, SecretMethod } from './config.ts'
 import type { Source } from './readers.ts'

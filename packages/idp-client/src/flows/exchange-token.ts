@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import { CustomTokenExchangeError } from '../errors/token-exchange.ts'
-import { defined } from '../lib/defined.ts'
+import { defined } from '../lib/own-properties.ts'
 import { getProvider } from '../oidc/provider.ts'
 import type { ExchangeParameters } from '../oidc/token-endpoint.ts'
 import { exchangeTokens, mayExchangeSet } from '../oidc/token-endpoint.ts'

@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { defined } from '../lib/defined.ts'
+import { defined } from '../lib/own-properties.ts'
 import { withChanges } from '../session/model/session.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'

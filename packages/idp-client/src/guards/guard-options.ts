@@ -1,6 +1,6 @@
 import { nearestName } from '../config/unknown-keys.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
-import { defined } from '../lib/defined.ts'
+import { defined } from '../lib/own-properties.ts'
 import type { GuardRequirements, Requirements } from './requirements.ts'
 
 type Name = keyof GuardRequirements

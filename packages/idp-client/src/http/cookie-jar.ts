@@ -1,4 +1,4 @@
-import { defined } from '../lib/defined.ts'
+import { defined } from '../lib/own-properties.ts'
 import { parseCookies } from './cookie-text.ts'
 
 export type SameSite = 'strict' | 'lax' | 'none'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addOwn, copyJson, shallowCopy } from './own-properties.ts'
+import { addOwn, copyJson, defined, shallowCopy } from './own-properties.ts'
 
 test('properties of any name are added, and replace those of the same name', () => {
   const target: Record<string, unknown> = { kept: 1, replaced: 1 }
@@ -48,4 +48,11 @@ test('[C7] a user with hundreds of claims is copied', () => {
   expect(JSON.stringify(copy)).toBe(JSON.stringify(data))
   expect(Object.getPrototypeOf(copy.user)).toBe(Object.prototype)
   expect(copy.user['claim_9']).not.toBe(data.user['claim_9'])
+})
+
+test('properties that are undefined are left out; all others stay', () => {
+  const given = { a: undefined, b: null, c: 0, d: '', e: false, f: 'x' }
+  const result = defined(given)
+  expect(Object.keys(result)).toEqual(['b', 'c', 'd', 'e', 'f'])
+  expect(result).toEqual({ b: null, c: 0, d: '', e: false, f: 'x' })
 })

@@ -1,7 +1,7 @@
 import { backchannelAuthenticationRequest } from 'oauth4webapi'
 import { BackchannelAuthenticationError } from '../errors/backchannel-authentication.ts'
 import { OAuthError } from '../errors/provider.ts'
-import { defined } from '../lib/defined.ts'
+import { defined } from '../lib/own-properties.ts'
 import type { Pause } from '../lib/pause.ts'
 import { pause as realPause } from '../lib/pause.ts'
 import { reportFailure } from '../log/failure.ts'

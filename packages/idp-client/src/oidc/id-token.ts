@@ -2,7 +2,7 @@ import { toBase64url } from '../crypto/base64url.ts'
 import { toAdvice } from '../errors/advice.ts'
 import { OAuthError } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedy.ts'
-import { defined } from '../lib/defined.ts'
+import { defined } from '../lib/own-properties.ts'
 import { utf8 } from '../lib/utf8.ts'
 import type { Assert, VerificationClock } from './claims.ts'
 import {

@@ -1,6 +1,6 @@
 import { LogoutTokenError } from '../errors/logout-token.ts'
 import type { Remedy } from '../errors/remedy.ts'
-import { defined } from '../lib/defined.ts'
+import { defined } from '../lib/own-properties.ts'
 import type { Assert } from './claims.ts'
 import { checkTimes, createAssert, toTimeFault, toVerificationClock } from './claims.ts'
 import type { JsonObject } from './json.ts'

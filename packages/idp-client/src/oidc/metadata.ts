@@ -1,6 +1,6 @@
 import type { Config, ProviderAddress } from '../config/config.ts'
 import { DiscoveryError } from '../errors/provider.ts'
-import { defined } from '../lib/defined.ts'
+import { defined } from '../lib/own-properties.ts'
 import type { JsonObject } from './json.ts'
 import { stringList } from './json.ts'
 import { isSupportedAlgorithm } from './signed-token.ts'

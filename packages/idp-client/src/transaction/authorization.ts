@@ -1,7 +1,7 @@
 import type { AuthorizationConfig, Config } from '../config/config.ts'
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
-import { defined } from '../lib/defined.ts'
+import { defined } from '../lib/own-properties.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
 
 /** Parameters that change the configured ones: from `queryChanges`, or from a call of the application. */

@@ -1,6 +1,6 @@
 import type { SafeReturnPath } from '../http/return-path.ts'
 import { safeReturnPath } from '../http/return-path.ts'
-import { defined } from '../lib/defined.ts'
+import { defined } from '../lib/own-properties.ts'
 import type { Bytes } from '../lib/utf8.ts'
 import { strictText, utf8 } from '../lib/utf8.ts'
 

@@ -1,4 +1,4 @@
-import { defined } from '../../lib/defined.ts'
+import { defined } from '../../lib/own-properties.ts'
 import type { Provider } from '../provider.ts'
 import type { TokenGrant } from '../token-endpoint.ts'
 import { requestTokens, validateTokenGrant } from '../token-endpoint.ts'
