@@ -10,7 +10,7 @@ import { lazyPromise } from '../lib/request-scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { refreshScope } from '../tokens/offered-scope.ts'
 import { getFreshToken } from '../tokens/refresh/access-token.ts'
-import type { RefreshGrant } from '../tokens/refresh/redeem.ts'
+import type { RefreshRequest } from '../tokens/refresh/redeem.ts'
 import type { Entry } from '../tokens/select.ts'
 import { storedEntry } from '../tokens/select.ts'
 import type { TokenRequest, TokenSource } from '../tokens/token-request.ts'
@@ -37,18 +37,18 @@ const loadProtocol = lazyPromise(() =>
   ]),
 )
 
-/** Creates the refresh request. */
-function refreshGrant({ config }: Engine, request: Parameters<typeof refreshScope>[2]): RefreshGrant {
-  return async (grant) => {
+/** Creates the function that sends the refresh request. */
+function createRefresh({ config }: Engine, request: Parameters<typeof refreshScope>[2]): RefreshRequest {
+  return async (input) => {
     const [{ refreshTokens }, { getProvider }, offered] = await loadProtocol()
     const provider = getProvider(config)
     const scope = await offered.refreshScope(config, provider.metadata, request)
-    return refreshTokens(provider, { ...grant, ...scope })
+    return refreshTokens(provider, { ...input, ...scope })
   }
 }
 
 /** Returns whether another request has already refreshed the token that the browser's cookie still has. */
-function isNewer({ authorization }: Config, { stale, data }: StoredSession, want: TokenRequest): boolean {
+function isRefreshed({ authorization }: Config, { stale, data }: StoredSession, want: TokenRequest): boolean {
   if (!stale) return false
   const [older, newer] = [stale, data].map(
     (session) => storedEntry(authorization, session, want)?.accessToken,
@@ -62,7 +62,7 @@ function isNewer({ authorization }: Config, { stale, data }: StoredSession, want
  * 2. returns a stored token that covers audience and scope and has not expired;
  * 3. otherwise redeems the refresh token, once for all concurrent callers, and stores the new session.
  *
- * With `processOnly` the new access token is cached in this process instead of the session.
+ * With `processOnly`, a token of an audience is cached in this process instead of the session.
  */
 export function getAccessToken(
   engine: Engine,
@@ -74,8 +74,8 @@ export function getAccessToken(
     if (!session) throw new AccessTokenError('MISSING_SESSION')
     const want = toTokenRequest(engine.config.authorization, options, session)
     const { config, sealer, sessions, clientTag } = engine
-    const parts = { config, sealer, sessions, clientTag, refresh: refreshGrant(engine, { options, want }) }
-    const force = want.force && !isNewer(config, session, want)
+    const parts = { config, sealer, sessions, clientTag, refresh: createRefresh(engine, { options, want }) }
+    const force = want.force && !isRefreshed(config, session, want)
     const effective = defined({ ...want, force, processOnly: processOnly || undefined })
     return chain(getFreshToken(parts, exchange, session, effective), toAccessToken)
   })

@@ -52,10 +52,10 @@ export async function getConnectionToken(
   const want = defined({ connection, loginHint })
   const parts: ConnectionTokenParts = {
     ...engine,
-    exchangeToken(latest, refreshToken) {
+    exchangeToken(latest, refreshToken, progress) {
       const subjectToken =
         type === REFRESH_TOKEN ? refreshToken : withMainToken(config, latest).tokenSet.accessToken
-      const request = { ...want, subjectToken, subjectTokenType: type }
+      const request = { ...want, subjectToken, subjectTokenType: type, ...progress }
       return requestConnectionToken(getProvider(config), request)
     },
   }

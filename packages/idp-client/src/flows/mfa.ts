@@ -10,6 +10,7 @@ import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/own-properties.ts'
 import { getProvider } from '../oidc/provider.ts'
 import type { FactorGrant } from '../oidc/vendor/mfa.ts'
+import type { RequestProgress } from '../oidc/token-endpoint.ts'
 import { associate, listAuthenticators, startChallenge, verifyFactor } from '../oidc/vendor/mfa.ts'
 import { provenIn } from '../session/model/authentication.ts'
 import { toTokenSet } from '../session/model/session.ts'
@@ -112,12 +113,13 @@ function requestGrant(
   { config }: Engine,
   { subject, token, wanted }: MfaContext,
   proof: FactorProof,
-  session?: StoredSession,
+  { session, ...progress }: RequestProgress & { readonly session?: StoredSession } = {},
 ): Promise<FactorGrant> {
   const proven = session && provenIn(session)
   const previous = proven?.iss === undefined ? undefined : proven
   const checks = defined({ subject, previous })
-  return verifyFactor(getProvider(config), { mfaToken: token, proof, ...wanted.wireParameters, ...checks })
+  const request = { mfaToken: token, proof, ...wanted.wireParameters, ...checks, ...progress }
+  return verifyFactor(getProvider(config), request)
 }
 
 function toVerifyError(cause: unknown): unknown {
@@ -167,7 +169,7 @@ export async function verify(
       session,
       want: restoreTokenRequest(engine.config.authorization, wanted, session),
       key: `${mfaToken} ${JSON.stringify(proof)}`,
-      verify: (latest) => requestGrant(engine, context, proof, latest),
+      verify: (latest, progress) => requestGrant(engine, context, proof, { session: latest, ...progress }),
     })
     return defined({ success: true, recovery_code: recoveryCode })
   } catch (cause) {

@@ -209,7 +209,20 @@ export async function exchangeCode(provider: Provider, input: CodeExchange): Pro
   }
 }
 
-export interface RefreshRequest {
+/** Functions that are called while a request to the token endpoint is running. */
+export interface RequestProgress {
+  /**
+   * Called when the response has not arrived within `httpTimeout`, with the error for the callers. Returns for how many
+   * more milliseconds to wait for the response.
+   */
+  readonly onOverdue?: (error: OAuthError) => number
+  /** Called before each request; what it throws is thrown instead of sending the request. */
+  readonly onRequest?: () => void
+  /** Called when a response has arrived. */
+  readonly onResponse?: () => void
+}
+
+export interface RefreshRequest extends RequestProgress {
   readonly refreshToken: string
   /** Scope to request; not sent by default (RFC 6749 section 6). */
   readonly scope?: string
@@ -219,21 +232,13 @@ export interface RefreshRequest {
   readonly subject: string
   /** Claims of the session that a refreshed ID token must agree with; absent if none are known. */
   readonly previous?: JsonObject
-  /**
-   * Called when the response has not arrived within `httpTimeout`, with the error for the callers. Returns for how many
-   * more milliseconds to wait for the response.
-   */
-  readonly onOverdue?: (error: OAuthError) => number
-  /** Called when the refresh token is sent. */
-  readonly onRequest?: () => void
-  /** Called when the response has arrived. */
-  readonly onResponse?: () => void
 }
 
-/**
- * Returns the provider for one refresh, which reports its progress. After a late response no further request is sent.
- */
-function reporting(provider: Provider, { onOverdue, onRequest, onResponse }: RefreshRequest): Provider {
+/** Returns the provider for one grant, which reports its progress. After a late response no further request is sent. */
+export function withProgress(
+  provider: Provider,
+  { onOverdue, onRequest, onResponse }: RequestProgress,
+): Provider {
   let isOverdue = false
   const late = onOverdue && {
     onOverdue() {
@@ -282,7 +287,7 @@ export async function refreshTokens(provider: Provider, request: RefreshRequest)
   const metadata = await provider.metadata()
   const now = provider.config.clock()
   const parameters = defined({ refresh_token: refreshToken, scope, audience })
-  const target = reporting(provider, request)
+  const target = withProgress(provider, request)
   const response = await requestTokens({ provider: target, metadata }, 'refresh_token', parameters)
   return { ...toAccessGrant(response, now), ...(await acceptIdToken(provider, metadata, response, request)) }
 }

@@ -7,8 +7,11 @@ import { decodeClaims, withoutProtocolClaims } from './model/claims.ts'
 import type { SessionData, TokenSet } from './model/session-data.ts'
 import { asJson, isSessionData } from './model/stored-session.ts'
 
-/** Prints the exception of a hook to the console in development. The error names the hook and the class of the exception. */
-async function reportException({ log }: Config, hook: HookName, thrown: unknown): Promise<CallbackError> {
+/**
+ * Prints the exception of a hook to the console in development, and returns the error to throw, which names the hook and the class
+ * of the exception.
+ */
+async function toHookError({ log }: Config, hook: HookName, thrown: unknown): Promise<CallbackError> {
   log.printException(thrown)
   const { toClassName } = await import('../errors/diagnosis.ts')
   const detail = `${hook} threw (${toClassName(thrown)}).`
@@ -16,7 +19,7 @@ async function reportException({ log }: Config, hook: HookName, thrown: unknown)
 }
 
 /**
- * Returns the session to save after a login: the result of `beforeSessionSaved`, or without that hook the session without
+ * Returns the session to save after a login or a change: the result of `beforeSessionSaved`, or without that hook the session without
  * protocol claims. Throws `HOOK_FAILED`.
  */
 export async function prepareNewSession(
@@ -32,7 +35,7 @@ export async function prepareNewSession(
   try {
     changed = await hook(given, idToken)
   } catch (thrown) {
-    throw await reportException(config, 'beforeSessionSaved', thrown)
+    throw await toHookError(config, 'beforeSessionSaved', thrown)
   }
   const plain = asJson(changed)
   const kept = typeof plain === 'object' && plain !== null ? { ...plain, internal: session.internal } : plain
@@ -68,9 +71,9 @@ export async function prepareRefreshedSession(
   grant: RefreshedClaims,
 ): Promise<SessionData> {
   if (!config.hooks.beforeSessionSaved) return grant.claims ? withoutProtocolClaims(session) : session
-  const known = grant.claims ? undefined : decodeClaims(session.tokenSet.idToken)
+  const given = grant.claims ? session : withKnownClaims(config, session)
   try {
-    return await prepareNewSession(config, known ? { ...session, user: known } : session, grant.idToken)
+    return await prepareNewSession(config, given, grant.idToken)
   } catch (error) {
     const { asIdpError, reportOutcome } = await import('../log/failure.ts')
     reportOutcome(config.log, asIdpError(error), { level: 'error', code: 'REQUEST_FAILED' })
@@ -124,7 +127,7 @@ export async function decideCallback(config: Config, context: OnCallbackContext)
   try {
     result = await hook(context)
   } catch (thrown) {
-    throw await reportException(config, 'onCallback', thrown)
+    throw await toHookError(config, 'onCallback', thrown)
   }
   if (result === undefined || result === null) return { kind: 'continue' }
   if (typeof result === 'object') {

@@ -10,23 +10,28 @@ export interface AcquiredLock {
   release(): Promise<void>
 }
 
-/** The operations of a refresh on a storage whose sessions several processes use. They throw `SESSION_STORE_FAILED`. */
+/** The result of a repeated write: the session as the store has it now, null if it has ended. */
+export interface Flushed {
+  readonly session: StoredSession | null
+}
+
+/** The operations on a storage whose sessions several processes use. They throw `SESSION_STORE_FAILED`. */
 export interface DistributedSessions {
-  /** Acquires the lock of a session. Returns undefined if the store cannot lock. */
+  /** Waits for the lock of a session and acquires it. Returns undefined if the store cannot lock. */
   lock(sessionKey: string): Promise<AcquiredLock | undefined>
   /** Returns the session as it is now; null if it has ended. */
   read(sessionKey: string): Promise<StoredSession | null>
   /**
    * Writes the difference between two states of a session, which must not be lost: if the store rejects it, it is kept in
-   * memory and written by `flush` or with the next change. Returns the session with the changes of others. Throws
+   * memory, and written by `flush` or with the next change. Returns the session with the changes of others. Throws
    * `MISSING_SESSION` if it has ended.
    */
   persist(
     found: StoredSession,
     changed: StoredSession,
   ): Promise<{ readonly session: StoredSession; readonly isWritten: boolean }>
-  /** Retries a write that failed in `persist`. Returns whether nothing is pending any more. */
-  flush(sessionKey: string): Promise<boolean>
+  /** Repeats a write that failed in `persist`, unless another change has written it since. Returns null if it fails again. */
+  flush(sessionKey: string): Promise<Flushed | null>
   /** Sets the session that the request loads from now on; it is stored already. */
   adopt(exchange: Exchange, session: StoredSession): void
   /** Returns the record id of the request's live session; null without one. */
@@ -62,7 +67,7 @@ export interface ProcessMemory {
 /** Stores sessions between requests. Stages cookies in the exchange; the host's binding writes them. */
 export interface SessionStorage {
   /**
-   * Returns the live session of this request, or null. Reads it once per request, never writes. Throws
+   * Returns the live session of this request, or null. Reads it once per request, never stages a cookie. Throws
    * `SESSION_STORE_FAILED` if the store fails.
    */
   load(exchange: Exchange): MaybePromise<StoredSession | null>
@@ -70,13 +75,16 @@ export interface SessionStorage {
   initial(exchange: Exchange): Promise<StoredSession | null>
   /**
    * Saves the session. Leaves out tokens that do not fit into cookies (see `SaveOptions`). A session with another session
-   * key than the request's replaces the session of the request. Returns false if the session has ended meanwhile: then
-   * nothing was written.
+   * key than the request's replaces the session of the request. A store also records the time of use; with cookies `usedAt`
+   * is saved as given. Returns false if the session has ended meanwhile: then nothing was written.
    */
   save(exchange: Exchange, session: StoredSession, options?: SaveOptions): Promise<boolean>
   /** Throws `SESSION_TOO_LARGE` if `save` with `mustFit` would. Absent if the size is not limited. */
   assertFits?(exchange: Exchange, session: StoredSession): Promise<void>
-  /** Ends every session that the request carries, and stages the deletion of all cookies of the session's name. */
+  /**
+   * Ends every session that the request carries, in a store at most 16, and stages the deletion of all cookies of the session's
+   * name.
+   */
   destroy(exchange: Exchange): Promise<void>
   /**
    * Stages the deletion of this client's session cookies if none of them is a live session. Returns whether there were

@@ -388,9 +388,9 @@ test('rejected writes of many refreshes stay bounded, and are written on top of 
   await redeem('r1')
   down.add('update')
   for (let at = 2; at < 42; at++) await withoutWaiting(() => redeem(`r${at}`))
-  const kept = processWide('state:pending-writes/3', () => new Map<string, { after: unknown[] }>())
+  const kept = processWide('state:pending-writes/4', () => new Map<string, { consumed: unknown[] }>())
   const [[, late] = []] = [...kept.entries()]
-  expect(late?.after.length).toBeLessThanOrEqual(16)
+  expect(late?.consumed.length).toBeLessThanOrEqual(16)
   down.clear()
   await redeem('r42')
   const [{ id = '' } = {}] = await listSessions(one.engine, 'alice')

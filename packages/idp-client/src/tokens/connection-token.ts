@@ -5,10 +5,10 @@ import { toKey } from '../lib/registry.ts'
 import type { ConnectionTokenSet, SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { Refreshed } from './apply.ts'
-import type { RefreshParts } from './refresh/coordinator.ts'
+import type { Progress, RefreshParts } from './refresh/coordinator.ts'
 import { refresh } from './refresh/coordinator.ts'
 import { deadSince } from './refresh/process-memory.ts'
-import type { Redemption } from './refresh/state.ts'
+import type { RedemptionResult } from './refresh/state.ts'
 import { isFinal } from './refresh/state.ts'
 
 /** A connection and, if the user has several accounts there, one of them. */
@@ -19,7 +19,11 @@ export interface ConnectionRequest {
 
 export interface ConnectionTokenParts extends RefreshParts {
   /** Sends the token exchange; passed in by the flow. */
-  readonly exchangeToken: (session: StoredSession, refreshToken: string) => Promise<Refreshed>
+  readonly exchangeToken: (
+    session: StoredSession,
+    refreshToken: string,
+    progress: Pick<Progress, 'onRequest' | 'onResponse'>,
+  ) => Promise<Refreshed>
 }
 
 function findStored(
@@ -53,11 +57,11 @@ async function redeem(
   parts: ConnectionTokenParts,
   want: ConnectionRequest,
   session: StoredSession,
-  refreshToken: string,
-): Promise<Redemption> {
+  send: () => Promise<Refreshed>,
+): Promise<RedemptionResult> {
   const { data } = session
   try {
-    const grant = await parts.exchangeToken(session, refreshToken)
+    const grant = await send()
     const entry: ConnectionTokenSet = {
       accessToken: grant.accessToken,
       expiresAt: grant.expiresAt,
@@ -101,7 +105,8 @@ export async function getFreshConnectionToken(
       refreshToken,
       key: toKey('connection', want.connection, want.loginHint),
       isSatisfiedBy: (latest) => storedConnectionToken(latest.data, want, clock()) !== undefined,
-      redeem: (latest, token) => redeem(parts, want, latest, token),
+      redeem: (latest, token, { onRequest, onResponse }) =>
+        redeem(parts, want, latest, () => parts.exchangeToken(latest, token, { onRequest, onResponse })),
     })
     const found = storedConnectionToken(after.data, want, clock())
     if (found) return found

@@ -8,10 +8,10 @@ import { decodeClaims } from '../session/model/claims.ts'
 import { unitedScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { Refreshed } from './apply.ts'
-import type { RefreshParts } from './refresh/coordinator.ts'
+import type { Progress, RefreshParts } from './refresh/coordinator.ts'
 import { refresh } from './refresh/coordinator.ts'
 import { withGrant } from './refresh/redeem.ts'
-import type { Redemption } from './refresh/state.ts'
+import type { RedemptionResult } from './refresh/state.ts'
 import type { TokenRequest } from './token-request.ts'
 
 /** The grant of a verified factor; `FactorGrant` of `oidc/` is assignable to it. */
@@ -35,10 +35,13 @@ export interface Verification {
   /** Identifies token and proof: concurrent calls with the same key share one verification. */
   readonly key: string
   /** Sends the grant; passed in by the flow. */
-  readonly verify: (session: StoredSession) => Promise<FactorTokens>
+  readonly verify: (
+    session: StoredSession,
+    progress?: Pick<Progress, 'onRequest' | 'onResponse'>,
+  ) => Promise<FactorTokens>
 }
 
-interface Verified extends Redemption {
+interface Verified extends RedemptionResult {
   readonly recoveryCode?: string
 }
 
@@ -58,11 +61,11 @@ async function withVerified(
     ...(ownScope === undefined ? {} : { ownScope: unitedScope(session.ownScope, ownScope) }),
     ...(fromLink ? { fromLink } : {}),
   }
-  const redemption = await withGrant(config, { ...session, authentication, ...own }, want, {
+  const result = await withGrant(config, { ...session, authentication, ...own }, want, {
     ...grant,
     verified: true,
   })
-  return { ...redemption, ...(recoveryCode === undefined ? {} : { recoveryCode }) }
+  return { ...result, ...(recoveryCode === undefined ? {} : { recoveryCode }) }
 }
 
 const endedMeanwhile = (): MfaError => new MfaError('MISSING_SESSION', { detail: 'It ended meanwhile.' })
@@ -79,10 +82,9 @@ async function inTurn(
     refreshToken,
     key: toKey('mfa', await hashToken(key)),
     isSatisfiedBy: () => false,
-    async redeem(latest, _refreshToken, { onResponse, scope }) {
-      const grant = await verify(latest)
-      onResponse()
-      return scope.run(() => withVerified(parts.config, latest, want, grant))
+    async redeem(latest, _refreshToken, { onRequest, onResponse, requestScope }) {
+      const grant = await verify(latest, { onRequest, onResponse })
+      return requestScope.run(() => withVerified(parts.config, latest, want, grant))
     },
   })
   if (hasEnded) throw endedMeanwhile()

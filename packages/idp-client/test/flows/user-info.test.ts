@@ -122,6 +122,24 @@ describe('getUserInfo', () => {
 })
 
 describe('fetchUserInfo', () => {
+  test('claims that only UserInfo returned stay when a refresh returns no ID token, also with beforeSessionSaved', async () => {
+    const { browser, client } = world.another({
+      fetchUserInfo: true,
+      beforeSessionSaved: (session) => ({
+        ...session,
+        user: { ...session.user, department: session.user['department'] },
+      }),
+    })
+    const stop = world.provider.rewrite('userinfo', (json) => ({ ...json, department: 'sales' }))
+    await world.login(browser)
+    stop()
+    const withoutIdToken = world.provider.rewrite('token', ({ id_token: _none, ...json }) => json)
+    const request = browser.request('/')
+    await client.getAccessToken(request, new Headers(), { refresh: true })
+    withoutIdToken()
+    expect((await client.getSession(request))?.user).toMatchObject({ department: 'sales' })
+  })
+
   test('claims that only UserInfo returned stay when a refresh returns a new ID token', async () => {
     const { browser, client } = world.another({ fetchUserInfo: true })
     const stop = world.provider.rewrite('userinfo', (json) => ({ ...json, department: 'sales' }))

@@ -1,10 +1,10 @@
 import { defined } from '../../lib/own-properties.ts'
 import type { Provider } from '../provider.ts'
-import type { TokenGrant } from '../token-endpoint.ts'
-import { requestTokens, validateTokenGrant } from '../token-endpoint.ts'
+import type { RequestProgress, TokenGrant } from '../token-endpoint.ts'
+import { requestTokens, validateTokenGrant, withProgress } from '../token-endpoint.ts'
 import { vendorValue } from '../vendor-values.ts'
 
-export interface ConnectionRequest {
+export interface ConnectionRequest extends RequestProgress {
   /** Name of the upstream identity provider at the provider. */
   readonly connection: string
   /** Refresh or access token of the user. */
@@ -36,6 +36,7 @@ export async function requestConnectionToken(
     login_hint: loginHint,
   })
   const grantType = vendorValue(config, 'connectionTokenGrantType')
-  const response = await requestTokens({ provider, metadata, upstream: true }, grantType, parameters)
+  const target = { provider: withProgress(provider, request), metadata, upstream: true }
+  const response = await requestTokens(target, grantType, parameters)
   return validateTokenGrant(provider, response, {}, now)
 }

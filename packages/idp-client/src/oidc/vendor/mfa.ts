@@ -10,8 +10,8 @@ import type { IdTokenChecks } from '../id-token.ts'
 import type { JsonObject } from '../json.ts'
 import { parseObjects, stringList, stringProperty } from '../json.ts'
 import type { Provider } from '../provider.ts'
-import type { TokenGrant } from '../token-endpoint.ts'
-import { requestTokens, validateTokenGrant } from '../token-endpoint.ts'
+import type { RequestProgress, TokenGrant } from '../token-endpoint.ts'
+import { requestTokens, validateTokenGrant, withProgress } from '../token-endpoint.ts'
 import type { ProviderResponse } from '../translate.ts'
 import { invalidResponse, oauthErrorAt, refusalIn, unexpectedStatus } from '../translate.ts'
 import { vendorValue } from '../vendor-values.ts'
@@ -162,7 +162,7 @@ export async function associate(
   )
 }
 
-export interface FactorRequest extends Pick<IdTokenChecks, 'previous' | 'subject'> {
+export interface FactorRequest extends Pick<IdTokenChecks, 'previous' | 'subject'>, RequestProgress {
   /** The provider's own `mfa_token`, decrypted. */
   readonly mfaToken: string
   readonly proof: FactorProof
@@ -203,7 +203,8 @@ export async function verifyFactor(provider: Provider, request: FactorRequest): 
   const now = provider.config.clock()
   const parameters = defined({ mfa_token: mfaToken, ...toParameters(proof), audience, scope })
   const grantType = vendorValue(provider.config, grantTypes[proof.kind])
-  const response = await requestTokens({ provider, metadata }, grantType, parameters)
+  const target = { provider: withProgress(provider, request), metadata }
+  const response = await requestTokens(target, grantType, parameters)
   const grant = await validateTokenGrant(provider, response, defined({ subject, previous }), now)
   return defined({ ...grant, recoveryCode: stringProperty(response.body, 'recovery_code') })
 }

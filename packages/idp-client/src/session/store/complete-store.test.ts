@@ -27,7 +27,7 @@ test('waits for a session lock that is never released until the lock would expir
       return null
     },
   })
-  const outcome = expect(store.lock('id')).rejects.toMatchObject({ code: 'SESSION_STORE_FAILED' })
+  const outcome = expect(store.acquireLock('id')).rejects.toMatchObject({ code: 'SESSION_STORE_FAILED' })
   await vi.runAllTimersAsync()
   await outcome
   // Two requests to the provider, two spells of retries, and a second.
@@ -47,9 +47,23 @@ test('[E4] the lock is held for sessionLockTimeout, also with a shorter httpTime
     { sessionLockTimeout: 60_000 },
     { httpTimeout: 10_000 },
   ]) {
-    await completed({ lock }, options).lock('id')
+    await completed({ lock }, options).acquireLock('id')
   }
   expect(asked).toEqual([15_000, 15_000, 60_000, 25_000])
+})
+
+test('the time of a lock counts from its request, since the store may respond late', async () => {
+  vi.useFakeTimers()
+  const store = completed({
+    lock: async () => {
+      await new Promise((resolve) => setTimeout(resolve, 4000))
+      return { release: async () => {} }
+    },
+  })
+  const start = performance.now()
+  const acquiring = store.acquireLock('id')
+  await vi.runAllTimersAsync()
+  expect((await acquiring)?.until).toBe(start + 15_000)
 })
 
 const internal: StoredInternalData = { createdAt: 0, id: 'id' }
@@ -350,7 +364,7 @@ test.each([
 
 test('what a store lacks is done by the process, or rejected with the name of the function', async () => {
   const store = new CompleteStore(engine.config, plain())
-  expect(await store.lock('id')).toBeNull()
+  expect(await store.acquireLock('id')).toBeUndefined()
   expect(store.supports('deleteByLogoutToken')).toBe(false)
   const lacking = {
     deleteByLogoutToken: () => store.deleteByLogoutToken({ sid: 'sid', iat: 1000 }),

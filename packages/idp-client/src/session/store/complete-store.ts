@@ -4,7 +4,6 @@ import type {
   ProviderSession,
   SessionDataStore,
   SessionExpiry,
-  SessionLock,
 } from '../../config/options.ts'
 import { randomToken } from '../../crypto/random.ts'
 import type { Remedy } from '../../errors/remedy.ts'
@@ -18,13 +17,14 @@ import { backoff, retry } from '../../lib/retry.ts'
 import { KeyedMutex, SingleFlight } from '../../lib/shared-run.ts'
 import { reportFailure } from '../../log/failure.ts'
 import type { SessionData } from '../model/session-data.ts'
+import type { AcquiredLock } from '../storage.ts'
 import { copyRecord, isRecordOf } from './record.ts'
 
 /** Interval of the attempts to acquire a lock, in milliseconds. */
 const RETRY_MILLISECONDS = 40
 /** How long a request waits for a lock after the lock should have expired, in milliseconds. */
 const SLACK_MILLISECONDS = 1000
-/** How often a task is tried if it fails although the store can remember its name. */
+/** How often a task that fails may be tried, if the store remembers names; a later call counts as a repetition. */
 const ATTEMPTS = 3
 /** Maximum number of processed names of a store: only the provider, which signs logout tokens, adds names. */
 const MAX_PROCESSED = 10_000
@@ -37,8 +37,9 @@ const MAX_ENDED = 10_000
 const changes = () => processWide('queue:record-changes/2', () => new KeyedMutex<string>())
 
 /**
- * The tasks that run for a store, and the names if it remembers none, with their expiry in seconds since the epoch. By store: the
- * provider may send one logout token to several applications of a client, each with its own sessions.
+ * The tasks that are running for a store and, if it has no `once`, the names of those that have run, with their expiry in seconds
+ * since the epoch. By store: the provider may send one logout token to several applications of a client, each with its own
+ * sessions.
  */
 const processing = (store: SessionDataStore) =>
   processWideFor('mark:processed-once/5', store, () => ({
@@ -72,7 +73,7 @@ function toReason(cause: unknown): string | undefined {
 }
 
 /** Wraps a function of a store: throws its failures as `SESSION_STORE_FAILED`. */
-export function guarded<Given extends unknown[], T>(
+function guarded<Given extends unknown[], T>(
   operation: StoreOperation,
   call: (...given: Given) => Promise<T>,
 ): (...given: Given) => Promise<T> {
@@ -126,13 +127,12 @@ type RecordUpdater = (current: SessionData) => SessionData
 
 /**
  * The application's store with every function: what it lacks, this process does for itself, or rejects with
- * `SESSION_STORE_UNSUPPORTED`. No other module asks what a store has. Every failure is thrown as `SESSION_STORE_FAILED`.
+ * `SESSION_STORE_UNSUPPORTED`, which `supports` tells beforehand. A failure of the application's functions is thrown as
+ * `SESSION_STORE_FAILED`.
  */
 export class CompleteStore {
   /** Returns a copy of a record: the store may keep the object that it returns. */
   readonly get: (id: string) => Promise<unknown>
-  /** How long a lock lasts, in milliseconds. */
-  readonly lockMilliseconds: number
   readonly #config: Config
   readonly #given: SessionDataStore
   /** Result of the first call of `update`. */
@@ -140,11 +140,11 @@ export class CompleteStore {
 
   constructor(config: Config, given: SessionDataStore) {
     this.get = guarded('get', async (id) => copyRecord(await given.get(id)))
-    this.lockMilliseconds = config.sessionLockTimeout
     this.#config = config
     this.#given = given
   }
 
+  /** Returns whether the application's store has a function. */
   supports(name: keyof SessionDataStore): boolean {
     return this.#given[name] !== undefined
   }
@@ -165,7 +165,7 @@ export class CompleteStore {
     return this.#inTurn(id, () => this.#update(id, change, expiry))
   })
 
-  /** Calls `update` once, before the first write, for an id that no session has: its result shows its signature. */
+  /** Calls `update` before the first write, for an id that no session has: its result shows its signature. */
   async #assertSignature(expiry: SessionExpiry): Promise<void> {
     if (!this.#given.update) return
     this.#probed ??= { result: await this.#given.update(randomToken(), (current) => current, expiry) }
@@ -197,24 +197,32 @@ export class CompleteStore {
     }
   }
 
-  /** Waits until the lock is free. Returns null if the store cannot lock. */
-  readonly lock: (id: string) => Promise<SessionLock | null> = guarded('lock', async (id) => {
-    if (!this.#given.lock) return null
-    // The lock of another process expires before that.
-    const end = monotonic() + this.lockMilliseconds + SLACK_MILLISECONDS
-    const attempt = async (): Promise<SessionLock | undefined> =>
-      (await this.#given.lock?.(id, this.lockMilliseconds)) ?? undefined
+  /**
+   * Waits until the lock is free, and acquires it. Returns undefined if the store cannot lock; throws if another process holds
+   * the lock for longer than it lasts.
+   */
+  readonly acquireLock: (id: string) => Promise<AcquiredLock | undefined> = guarded('lock', async (id) => {
+    if (!this.#given.lock) return undefined
+    const duration = this.#config.sessionLockTimeout
+    const end = monotonic() + duration + SLACK_MILLISECONDS
+    const attempt = async (): Promise<AcquiredLock | undefined> => {
+      // Before the call: for the store, the lock begins when it receives that.
+      const until = monotonic() + duration
+      const lock = await this.#given.lock?.(id, duration)
+      return lock ? { until, release: guarded('lock', () => lock.release()) } : undefined
+    }
     const spacing = { first: RETRY_MILLISECONDS, longest: RETRY_MILLISECONDS, now: monotonic }
     const lock =
       (await attempt()) ?? (await retry(attempt, backoff({ ...spacing, limit: end - monotonic() }), pause))
     if (!lock) throw new Error('the lock of a session could not be acquired')
-    return { release: guarded('lock', () => lock.release()) }
+    return lock
   })
 
   /**
    * Runs `work` once for a name, until it expires: once in all processes if the store remembers names, otherwise once in
-   * this one. Returns false if it ran before. Throws what `work` throws, and may then be called again; a call with the
-   * same name while it runs shares the outcome. Names are unique across clients.
+   * this one. Returns false if it ran before, or has failed `ATTEMPTS` times in a store that remembers names. Throws what
+   * `work` throws, and may then be called again; a call with the same name while it runs shares the outcome. Names are unique
+   * across clients.
    */
   once(name: string, { expiresAt }: SessionExpiry, work: () => Promise<void>): Promise<boolean> {
     const task = (): Promise<boolean> =>

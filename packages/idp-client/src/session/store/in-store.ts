@@ -1,7 +1,6 @@
 import type { Exchange, RequestCookies } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { all, chain } from '../../lib/chain.ts'
-import { monotonic } from '../../lib/clock.ts'
 import type { SessionCookieParts } from '../cookie/cookies.ts'
 import { createSessionCookies } from '../cookie/cookies.ts'
 import { isAlive, isRollingDue, toTimes } from '../model/lifetime.ts'
@@ -127,8 +126,9 @@ class RequestSessions {
     const now = clock()
     const times = toTimes(session)
     if (!isAlive(times, rules, now)) return null
-    const isOld = isRollingDue({ ...times, usedAt: writtenAt }, rules, now)
-    return isOld ? { ...known, session: { ...session, stale: session.data } } : known
+    const isCookieOld = isRollingDue({ ...times, usedAt: writtenAt }, rules, now)
+    // The record is as new as the copy: `stale` only makes the next response write the cookie.
+    return isCookieOld ? { ...known, session: { ...session, stale: session.data } } : known
   }
 }
 
@@ -159,10 +159,10 @@ function createDistributed(
 ): DistributedSessions {
   return {
     async lock(sessionKey) {
-      const lock = await store.lock(await recordId(sessionKey))
+      const lock = await store.acquireLock(await recordId(sessionKey))
       if (!lock) return undefined
       return {
-        until: monotonic() + store.lockMilliseconds,
+        until: lock.until,
         // Retried once, because the first call on an idle connection may fail. Otherwise others wait until the lock expires.
         release: () => lock.release().catch(() => lock.release().catch(store.report)),
       }
@@ -180,12 +180,12 @@ function createDistributed(
 
 /**
  * Creates a storage that keeps sessions in the application's store. The cookie contains the encrypted session key. Only a
- * login creates a record, so that a deleted one is not restored.
+ * session that the request does not name, of a login, creates a record: a deleted one is not restored.
  */
 export function createStoreSessionStorage(parts: StoreSessionParts): DistributedSessionStorage {
   const { clientTag, config, sealer, store } = parts
   const { name } = config.session.cookie
-  const own = new Set([name])
+  const kept = new Set([name])
   const records = new StoreRecords(config, store)
   const cookies = createSessionCookies(parts)
   const requests = new RequestSessions(parts, records)
@@ -195,8 +195,8 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
     const { sessionKey } = session
     const reference = { clientTag: await clientTag(), sessionKey, writtenAt: config.clock() }
     const value = await sealer.seal('session-id', encodeReference(reference))
-    if (isNew) cookies.clearAll(exchange, own)
-    else await cookies.clearReplaced(exchange, own, sessionKey)
+    if (isNew) cookies.clearAll(exchange, kept)
+    else await cookies.clearReplaced(exchange, kept, sessionKey)
     exchange.cookies.set({ name, scope }, value, maxAge)
     requests.slot(exchange).references = [reference]
     const bytes = name.length + 1 + value.length
@@ -204,9 +204,9 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
   }
 
   /** Deletes the records that a request names. Best effort: a failure is reported, and blocks neither logout nor login. */
-  async function forget(references: readonly SessionReference[]): Promise<void> {
+  async function deleteRecords(references: readonly SessionReference[]): Promise<void> {
     for (const { sessionKey } of references) parts.memory?.forget(sessionKey)
-    await Promise.all(references.map(({ sessionKey }) => records.forget(sessionKey).catch(store.report)))
+    await Promise.all(references.map(({ sessionKey }) => records.delete(sessionKey).catch(store.report)))
   }
 
   const distributed = createDistributed(store, records, requests)
@@ -226,22 +226,22 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
       const isSame = ({ sessionKey }: { readonly sessionKey: string }) => sessionKey === session.sessionKey
       const named = await requests.references(exchange)
       const isNew = creation.stored !== undefined || !named.some(isSame)
-      let kept: StoredSession | null
+      let saved: StoredSession | null
       if (isNew) {
-        kept = await createOnce(records, creation, session)
+        saved = await createOnce(records, creation, session)
         // The next request could load another one of them.
-        if (kept) await forget(named.filter((reference) => !isSame(reference)))
+        if (saved) await deleteRecords(named.filter((reference) => !isSame(reference)))
       } else {
         const known = await requests.current(exchange)
-        kept = known && isSame(known.session) ? await records.write(known, session) : null
+        saved = known && isSame(known.session) ? await records.write(known, session) : null
       }
-      requests.adopt(exchange, kept)
-      if (kept) await stageCookie(exchange, kept, isNew)
-      return kept !== null
+      requests.adopt(exchange, saved)
+      if (saved) await stageCookie(exchange, saved, isNew)
+      return saved !== null
     },
 
     async destroy(exchange) {
-      await forget(await requests.references(exchange))
+      await deleteRecords(await requests.references(exchange))
       cookies.clearAll(exchange)
       requests.adopt(exchange, null)
     },

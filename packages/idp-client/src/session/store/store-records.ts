@@ -11,6 +11,7 @@ import type { SessionData } from '../model/session-data.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
 import { copySession } from '../model/stored-session.ts'
 import type { CompleteStore } from './complete-store.ts'
+import type { Flushed } from '../storage.ts'
 import { fromRecord, isRecordOf, recordId, toRecord } from './record.ts'
 
 /** A session before and after a change: what a write applies to the record as it is then. */
@@ -21,22 +22,25 @@ interface SessionDifference {
 
 /** Tokens of redemptions that the store has rejected. */
 interface PendingWrite extends SessionDifference {
-  /** The consumed refresh tokens that precede it. */
-  readonly after: readonly (string | undefined)[]
+  /** The refresh tokens that these redemptions have consumed: the record has one of them, unless others wrote it. */
+  readonly consumed: readonly (string | undefined)[]
 }
 
 /** Maximum number of sessions with a pending write. */
 const MAX_PENDING_WRITES = 1000
-/** Maximum number of earlier refresh tokens that a pending write remembers. */
-const MAX_AFTER = 16
-/** Maximum number of records that the store failed to delete. */
+/** Maximum number of consumed refresh tokens that a pending write remembers. */
+const MAX_CONSUMED = 16
+/** Maximum number of records that are being deleted, or could not be. */
 const MAX_UNDELETED = 10_000
 
-/* By record id, a hash of the session key: sessions share no entry. */
+/* By record id, a hash of the session key: sessions share no entry. Above the limit the one that is used least is lost. */
 const pendingWrites = (): Lru<string, PendingWrite> =>
-  processWide('state:pending-writes/3', () => new Lru(MAX_PENDING_WRITES))
+  processWide('state:pending-writes/4', () => new Lru(MAX_PENDING_WRITES))
 
-/** Records that the store failed to delete: this process treats them as gone, and a request that names one retries it. */
+/**
+ * Records that are being deleted, or that the store failed to delete: this process treats them as gone, and a request that names
+ * one deletes it.
+ */
 const undeleted = (): Lru<string, true> =>
   processWide('mark:undeleted-records/1', () => new Lru(MAX_UNDELETED))
 
@@ -72,30 +76,29 @@ const getRefreshToken = ({ data }: StoredSession): string | undefined => data.to
 
 /** Adds a redemption to a pending one. */
 function rebase(pending: PendingWrite | undefined, change: SessionDifference): PendingWrite {
-  const after = [...(pending?.after ?? []), getRefreshToken(change.found)]
+  const consumed = [...(pending?.consumed ?? []), getRefreshToken(change.found)]
   // Keep the first, which the store has. The length is limited, however long the store fails.
-  if (after.length > MAX_AFTER) after.splice(1, 1)
+  if (consumed.length > MAX_CONSUMED) consumed.splice(1, 1)
   return pending
-    ? { found: pending.found, session: merge(pending.session, change), after }
-    : { ...change, after }
+    ? { found: pending.found, session: merge(pending.session, change), consumed }
+    : { ...change, consumed }
 }
 
 /** Adds the pending tokens to the session, unless another process continued from a token that this one does not know. */
 function withPending(current: StoredSession, pending: PendingWrite): StoredSession {
   const token = getRefreshToken(current)
-  const isNext = token === getRefreshToken(pending.session) || pending.after.includes(token)
+  const isNext = token === getRefreshToken(pending.session) || pending.consumed.includes(token)
   return isNext ? merge(current, pending) : current
 }
 
-/** Returns a snapshot of a session, on which changes can be based. */
+/** Returns a snapshot of a session that the application may get, and then modify. */
 export function toSnapshot(session: StoredSession): Snapshot {
-  // A string, because the application may modify the session.
   const json = JSON.stringify(session.data)
   return { session, initial: () => JSON.parse(json) as SessionData }
 }
 
-/** Returns a snapshot of a copy of a record. Only copies of it are handed out. */
-const ownSnapshot = (session: StoredSession): Snapshot => ({ session, initial: () => session.data })
+/** Returns a snapshot of a record as it was read: flows copy it before they return it. */
+const readSnapshot = (session: StoredSession): Snapshot => ({ session, initial: () => session.data })
 
 function toDifference({ initial, session }: Snapshot, changed: StoredSession): SessionDifference {
   return { found: { ...session, data: initial() }, session: changed }
@@ -110,14 +113,17 @@ function otherRecord(): SessionStoreError {
 export class StoreRecords {
   readonly #config: Config
   readonly #store: CompleteStore
-  readonly #recordsOfUse = new SingleFlight<StoredSession | null>()
+  readonly #uses = new SingleFlight<StoredSession | null>()
 
   constructor(config: Config, store: CompleteStore) {
     this.#config = config
     this.#store = store
   }
 
-  /** Returns null if there is no record, or if it is not a session. */
+  /**
+   * Reads a session, with the tokens that the store has rejected so far. Returns null if there is no record, if it is not a
+   * session, or if it is to be deleted, which is then tried again.
+   */
   async read(sessionKey: string): Promise<Snapshot | null> {
     const id = await recordId(sessionKey)
     if (undeleted().get(id)) {
@@ -128,7 +134,7 @@ export class StoreRecords {
     const session = fromRecord(record, sessionKey)
     const isOther = session && !isRecordOf(record, id)
     if (isOther) this.#store.report(otherRecord())
-    const read = session && !isOther ? ownSnapshot(session) : null
+    const read = session && !isOther ? readSnapshot(session) : null
     const pending = pendingWrites().get(id)
     if (!pending) return read
     if (read) return toSnapshot({ ...withPending(read.session, pending), stale: read.session.data })
@@ -152,13 +158,14 @@ export class StoreRecords {
     if (!hasOnlyBeenUsed(change)) return this.#write(id, change.session, change)
     // Concurrent ones are written once. The store may never respond: then later requests try again.
     const write = (): Promise<StoredSession | null> => this.#write(id, change.session, change)
-    const used = await this.#recordsOfUse.run(id, write, this.#config.httpTimeout)
+    const used = await this.#uses.run(id, write, this.#config.httpTimeout)
     return used && copySession(used)
   }
 
   /**
-   * Like `write`, but never drops the change: if the store rejects it, the change is kept in memory, served to this process,
-   * and written by `flush` or with the next change. Throws `MISSING_SESSION` if the record was deleted.
+   * Like `write`, but keeps a change that the store rejects in memory: this process reads it, and writes it by `flush` or with the
+   * next change. It is dropped when the record is deleted, when another process has stored a later token, or above
+   * `MAX_PENDING_WRITES`. Throws `MISSING_SESSION` if the record was deleted.
    */
   async persist(
     known: Snapshot,
@@ -178,15 +185,20 @@ export class StoreRecords {
     throw new IdpError('MISSING_SESSION')
   }
 
-  /** Retries a write that failed in `persist`. Returns whether nothing is pending any more. */
-  async flush(sessionKey: string): Promise<boolean> {
+  /** Repeats a write that failed in `persist`, unless another change has written it since. Returns null if it fails again. */
+  async flush(sessionKey: string): Promise<Flushed | null> {
     const id = await recordId(sessionKey)
     const pending = pendingWrites().get(id)
-    if (pending) await this.#write(id, pending.session).catch(() => {})
-    return pendingWrites().get(id) === undefined
+    try {
+      if (!pending) return { session: (await this.read(sessionKey))?.session ?? null }
+      const session = await this.#write(id, pending.session)
+      return pendingWrites().get(id) ? null : { session }
+    } catch {
+      return null
+    }
   }
 
-  async forget(sessionKey: string): Promise<void> {
+  async delete(sessionKey: string): Promise<void> {
     await this.#delete(await recordId(sessionKey))
   }
 
@@ -199,8 +211,8 @@ export class StoreRecords {
   }
 
   /**
-   * Writes the pending change, unless another process has redeemed a later token, and then a further one. Returns the session
-   * after it; null if the record was deleted.
+   * Applies the pending tokens, unless another process has stored later ones, and then `change`, to the record in one update.
+   * Returns the session after it; null if the record was deleted. Of `session` only key and lifetime are used.
    */
   async #write(
     id: string,
@@ -215,9 +227,10 @@ export class StoreRecords {
       const current = pending ? withPending(found, pending) : found
       return toRecord(change ? merge(current, change) : current, id)
     }
-    const kept = await this.#store.update(id, update, {
-      expiresAt: endsAt(toTimes(session), this.#config.session),
-    })
+    const { clock, session: rules } = this.#config
+    // The record may have been used later than this session.
+    const times = { ...toTimes(session), usedAt: Math.max(session.usedAt, clock()) }
+    const kept = await this.#store.update(id, update, { expiresAt: endsAt(times, rules) })
     // Another redemption may have failed to write meanwhile.
     if (pendingWrites().get(id) === pending) pendingWrites().delete(id)
     const stored = kept && fromRecord(kept, session.sessionKey)

@@ -11,7 +11,7 @@ import type { Entry } from '../select.ts'
 import type { TokenRequest } from '../token-request.ts'
 import { deadSince, findToken, makeRoomForPending, selectToken } from './process-memory.ts'
 import type { GrantParts } from './redeem.ts'
-import type { Redemption } from './state.ts'
+import type { RedemptionResult } from './state.ts'
 
 export interface FreshTokenParts extends GrantParts, MfaContextParts {}
 
@@ -25,9 +25,9 @@ interface Wanted {
 
 /**
  * Returns a valid access token for a token request, refreshed if necessary. A forced refresh never returns the token that it
- * was to replace. Throws `AccessTokenError`: `MISSING_SESSION` if the session has ended meanwhile, `MISSING_REFRESH_TOKEN`,
- * `FAILED_TO_REFRESH_TOKEN` (`cause`: error of the provider or the network), `REFRESH_NOT_PERSISTABLE`;
- * `SESSION_STORE_FAILED`; `MfaRequiredError` if the provider requires another factor.
+ * was to replace. Throws `AccessTokenError`: `MISSING_SESSION` if a store shows that the session has ended meanwhile,
+ * `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN` (`cause`: error of the provider or the network),
+ * `REFRESH_NOT_PERSISTABLE`; `SESSION_STORE_FAILED`; `MfaRequiredError` if the provider requires another factor.
  */
 export function getFreshToken(
   parts: FreshTokenParts,
@@ -43,25 +43,26 @@ export function getFreshToken(
 /** Returns the refreshed token. */
 async function refreshedToken(parts: FreshTokenParts, exchange: Exchange, wanted: Wanted): Promise<Entry> {
   const { fallback, session, want } = wanted
-  const { refreshToken } = session.data.tokenSet
-  const obstacle = await findObstacle(parts, exchange, session)
-  if (obstacle || refreshToken === undefined) {
+  const checked = await checkRedeemable(parts, exchange, session)
+  if ('obstacle' in checked) {
     if (fallback) return fallback
-    throw new AccessTokenError(obstacle ?? 'MISSING_REFRESH_TOKEN')
+    throw new AccessTokenError(checked.obstacle)
   }
+  // Before the redemption, whose token other requests may keep in this process.
+  const replaced = want.force ? findToken(parts.config, session, want) : undefined
   // Loaded at the first refresh.
   const [{ failedWith, refresh, reportFailed }, { toPurpose }] = await Promise.all([
     import('./coordinator.ts'),
     import('./redeem.ts'),
   ])
   try {
-    const redemption = await refresh(parts, exchange, toPurpose(parts, session, refreshToken, want))
-    const entry = tokenAfter(parts, wanted, redemption)
+    const result = await refresh(parts, exchange, toPurpose(parts, session, checked.refreshToken, want))
+    const entry = tokenAfter(parts, want, replaced, result)
     if (entry) return entry
-    // The provider has rejected it in another process, which removed it.
-    if (redemption.failure === undefined && redemption.session.data.tokenSet.refreshToken === undefined)
+    // Another process has removed the refresh token, because the provider rejected it.
+    if (result.failure === undefined && result.session.data.tokenSet.refreshToken === undefined)
       throw new AccessTokenError('MISSING_REFRESH_TOKEN')
-    throw failedWith(redemption.failure)
+    throw failedWith(result.failure)
   } catch (error) {
     // Another process ended the session while its token was redeemed.
     if (isIdpError(error, 'MISSING_SESSION')) throw new AccessTokenError('MISSING_SESSION')
@@ -75,39 +76,45 @@ async function refreshedToken(parts: FreshTokenParts, exchange: Exchange, wanted
   }
 }
 
+type Redeemable =
+  | { readonly refreshToken: string }
+  | { readonly obstacle: 'MISSING_REFRESH_TOKEN' | 'REFRESH_NOT_PERSISTABLE' }
+
 /**
- * Returns why the refresh token is not redeemed, without a request to the provider. Removes a rejected refresh token from the
- * session if it is due.
+ * Returns the refresh token, or why it is not redeemed, without a request to the provider. Removes a refresh token that was
+ * rejected `QUIET_SECONDS` ago from the session, where that can be written.
  */
-async function findObstacle(
+async function checkRedeemable(
   parts: FreshTokenParts,
   exchange: Exchange,
   session: StoredSession,
-): Promise<'MISSING_REFRESH_TOKEN' | 'REFRESH_NOT_PERSISTABLE' | undefined> {
+): Promise<Redeemable> {
   const { config, sessions } = parts
+  const { refreshToken } = session.data.tokenSet
   const since = await deadSince(parts, session.data)
-  if (since !== undefined) {
-    if (mayRemove(exchange, since, config.clock()))
-      await sessions.save(exchange, { ...session, data: withoutRefreshToken(session.data) })
-    return 'MISSING_REFRESH_TOKEN'
-  }
-  if (session.data.tokenSet.refreshToken === undefined) return 'MISSING_REFRESH_TOKEN'
-  if (sessions.distributed || exchange.canWrite()) return undefined
-  return config.processLasts && makeRoomForPending(config.clock()) ? undefined : 'REFRESH_NOT_PERSISTABLE'
+  if (since !== undefined && mayRemove(exchange, since, config.clock()))
+    await sessions.save(exchange, { ...session, data: withoutRefreshToken(session.data) })
+  if (since !== undefined || refreshToken === undefined) return { obstacle: 'MISSING_REFRESH_TOKEN' }
+  if (sessions.distributed || exchange.canWrite()) return { refreshToken }
+  const canKeep = config.processLasts && makeRoomForPending(config.clock())
+  return canKeep ? { refreshToken } : { obstacle: 'REFRESH_NOT_PERSISTABLE' }
 }
 
-/** Returns the token after a redemption, which another request may have started; `undefined` if that has brought none. */
+/**
+ * Returns the token after a redemption, which another request may have started; `undefined` if that has brought none. With
+ * `force` never the one to be `replaced`.
+ */
 function tokenAfter(
   { config }: FreshTokenParts,
-  { session: before, want }: Wanted,
-  { entry, failure, session: after }: Redemption,
+  want: TokenRequest,
+  replaced: Entry | undefined,
+  { entry, failure, session }: RedemptionResult,
 ): Entry | undefined {
-  const found = selectToken(config, after, { ...want, force: false }, 0)
+  const found = selectToken(config, session, { ...want, force: false }, 0)
   const usable = found.kind === 'usable' ? found.entry : undefined
   if (entry) return usable ?? entry
   if (failure !== undefined) return undefined
-  if (!want.force) return usable
-  return usable?.accessToken === findToken(config, before, want)?.accessToken ? undefined : usable
+  return want.force && usable?.accessToken === replaced?.accessToken ? undefined : usable
 }
 
 /** Seconds for which a session whose refresh token was rejected is not written. */
@@ -120,8 +127,8 @@ function isOwn(headers: RequestHeaders): boolean {
 }
 
 /**
- * Returns whether a session may be written without its rejected refresh token: after this time the browser would have sent a
- * newer one.
+ * Returns whether a session may be written without its rejected refresh token: after `QUIET_SECONDS` the browser would have sent
+ * a newer one.
  */
 export function mayRemove({ canWrite, request: { headers } }: Exchange, since: number, now: number): boolean {
   return canWrite() && now >= since + QUIET_SECONDS && !isPrefetch(headers) && isOwn(headers)

@@ -12,7 +12,7 @@ import type { Purpose, RefreshParts } from './coordinator.ts'
 import { redeemInStore, refresh } from './coordinator.ts'
 import type { TokenFamily } from './process-memory.ts'
 import { closeFamily, findFamily, isPending, tokenKey } from './process-memory.ts'
-import type { Redemption } from './state.ts'
+import type { RedemptionResult } from './state.ts'
 
 afterEach(() => vi.useRealTimers())
 
@@ -31,7 +31,7 @@ function partsFor({ clientTag = 'client', httpTimeout = 1000, logger, store }: S
     lock: async () => undefined,
     read: async () => null,
     persist: async (_found, session) => ({ session, isWritten: true }),
-    flush: async () => true,
+    flush: async () => ({ session: null }),
     adopt: () => {},
     currentId: async () => null,
     ...store,
@@ -59,7 +59,7 @@ function purpose(of: ReturnType<typeof session>, changes: Partial<Purpose> = {})
   }
 }
 
-function renewed(latest: StoredSession, refreshToken: string): Redemption {
+function renewed(latest: StoredSession, refreshToken: string): RedemptionResult {
   const tokenSet = { accessToken: 'new', expiresAt: 60, refreshToken }
   return { session: { ...latest, data: { ...latest.data, tokenSet } } }
 }
@@ -132,7 +132,7 @@ test('a redemption that fails is not cached: the next one tries again', async ()
 test('a token that does not rotate: a session from a shared store is not replaced by an older family', async () => {
   const one = session()
   const parts = partsFor({ store: {} })
-  const keepsToken = async (latest: StoredSession): Promise<Redemption> => renewed(latest, one.refreshToken)
+  const keepsToken = async (latest: StoredSession): Promise<RedemptionResult> => renewed(latest, one.refreshToken)
   await ask(purpose(one, { redeem: keepsToken }), parts)
   // Another process refreshed it again, and the user changed something.
   const theirs = renewed(
@@ -208,7 +208,7 @@ async function lateResponse(changes: Partial<Purpose> = {}, setting: Setting = {
   redemption.catch(() => {})
   await expect.poll(() => familyOf(one, parts)).toBeDefined()
   const family = (await familyOf(one, parts)) ?? expect.fail('there is a family')
-  const asking = async (...given: Parameters<typeof of>): Promise<Redemption> => ask(of(...given), parts)
+  const asking = async (...given: Parameters<typeof of>): Promise<RedemptionResult> => ask(of(...given), parts)
   return { asking, family, granted, one, open, parts, redemption, ended: family.turns[0]?.ended }
 }
 
@@ -460,14 +460,14 @@ function redeemed(session: StoredSession): StoredSession {
   return { ...session, data: { ...session.data, tokenSet } }
 }
 
-test('[Q5] tokens that the store rejects are saved while the lock protects them, without another request', async () => {
-  vi.useFakeTimers()
+/** A store whose record of one session has the refresh token `first`, and that rejects writes while it is down. */
+async function failingStore() {
   const memory = memoryStore({ name: crypto.randomUUID() })
-  let isDown = false
+  const state = { isDown: false }
   const sessionStore: SessionDataStore = {
     ...memory,
     update: async (...given) => {
-      if (isDown) throw new Error('the store is down')
+      if (state.isDown) throw new Error('the store is down')
       return memory.update(...given)
     },
   }
@@ -478,16 +478,176 @@ test('[Q5] tokens that the store rejects are saved while the lock protects them,
   await engine.sessions.save(new Cookies().exchange(), session)
   const store = (await engine.sessions.distributed?.()) ?? expect.fail('sessions are in a store')
   const [{ id = '' } = {}] = await memory.listBySubject('alice')
+  const redemption = (): Promise<RedemptionResult> =>
+    redeemInStore(store, session, async (current) => ({ session: redeemed(current) }))
+  return { id, memory, redemption, state }
+}
 
-  isDown = true
-  const redemption = redeemInStore(store, session, async (current) => ({ session: redeemed(current) }))
+test('[Q5] tokens that the store rejects are saved while the lock protects them, without another request', async () => {
+  vi.useFakeTimers()
+  const { id, memory, redemption, state } = await failingStore()
+  state.isDown = true
+  const redeeming = redemption()
   await vi.advanceTimersByTimeAsync(10_000)
-  await redemption
+  expect(await redeeming).toMatchObject({ isStored: false })
   expect((await memory.get(id))?.tokenSet.refreshToken).toBe('first')
   expect(await memory.lock(id, 1)).toBeNull()
 
-  isDown = false
+  state.isDown = false
   await vi.advanceTimersByTimeAsync(2000)
   expect((await memory.get(id))?.tokenSet.refreshToken).toBe('second')
   expect(await memory.lock(id, 1)).not.toBeNull()
+})
+
+test('a session that ends while the write of its tokens is repeated yields no token', async () => {
+  vi.useFakeTimers()
+  const { id, memory, redemption, state } = await failingStore()
+  state.isDown = true
+  const outcome = expect(redemption()).rejects.toMatchObject({ code: 'MISSING_SESSION' })
+  await vi.advanceTimersByTimeAsync(100)
+  // A logout in another process.
+  await memory.delete(id)
+  state.isDown = false
+  await vi.advanceTimersByTimeAsync(2000)
+  await outcome
+  expect(await memory.get(id)).toBeNull()
+  expect(await memory.lock(id, 1)).not.toBeNull()
+})
+
+/** Sessions in a store, whose lock another process holds for that many milliseconds. `httpTimeout` is 1000 ms. */
+function behindLock(milliseconds: number) {
+  vi.useFakeTimers()
+  const one = session()
+  const sent: string[] = []
+  const lock: DistributedSessions['lock'] = async () => {
+    await pause(milliseconds)
+    return { until: Number.POSITIVE_INFINITY, release: async () => {} }
+  }
+  let stored: StoredSession = one
+  const persist: DistributedSessions['persist'] = async (_found, changed) => {
+    stored = changed
+    return { session: changed, isWritten: true }
+  }
+  const parts = partsFor({ store: { lock, persist, read: async () => stored } })
+  const redeem: Purpose['redeem'] = async (latest, token, { onRequest }) => {
+    onRequest()
+    sent.push(token)
+    return renewed(latest, 'next')
+  }
+  const asking = (): Promise<string> =>
+    ask(purpose(one, { redeem }), parts).then(
+      ({ session: { data } }) => `${data.tokenSet.refreshToken}`,
+      ({ code }) => code,
+    )
+  return { asking, one, sent }
+}
+
+test('a redemption that waits for the lock of another process is not taken over while that may last', async () => {
+  const { asking, one, sent } = behindLock(15_000)
+  const first = asking()
+  await vi.advanceTimersByTimeAsync(1500)
+  const joining = asking()
+  await vi.advanceTimersByTimeAsync(15_000)
+  expect(await Promise.all([first, joining])).toEqual(['next', 'REQUEST_TIMEOUT'])
+  expect(sent).toEqual([one.refreshToken])
+})
+
+test('a redemption that was taken over sends nothing when it continues', async () => {
+  const { asking, one, sent } = behindLock(18_000)
+  const first = asking()
+  await vi.advanceTimersByTimeAsync(16_500)
+  const second = asking()
+  await vi.advanceTimersByTimeAsync(1500)
+  expect(await first).toBe('REQUEST_TIMEOUT')
+  expect(sent).toEqual([])
+  await vi.advanceTimersByTimeAsync(18_000)
+  expect(await second).toBe('next')
+  expect(sent).toEqual([one.refreshToken])
+})
+
+test('[K1] a redemption that takes over one which had sent nothing stays the only one of its family', async () => {
+  vi.useFakeTimers()
+  const one = session()
+  const { open, opened } = gate()
+  const tokens: string[] = []
+  const asking = (key: string, redeem: Purpose['redeem']): ReturnType<typeof ask> =>
+    ask(purpose(one, { key, redeem, isSatisfiedBy: () => false }))
+  const slow: Purpose['redeem'] = async (latest, token, { onRequest }) => {
+    onRequest()
+    tokens.push(token)
+    await opened
+    return renewed(latest, `${token}+`)
+  }
+  asking('a', () => new Promise(() => {})).catch(() => {})
+  await vi.advanceTimersByTimeAsync(1500)
+  const second = asking('a', slow)
+  await vi.advanceTimersByTimeAsync(500)
+  const third = asking('b', slow)
+  await vi.advanceTimersByTimeAsync(1)
+  expect(tokens).toEqual([one.refreshToken])
+  open()
+  await Promise.all([second, third])
+  expect(tokens).toEqual([one.refreshToken, `${one.refreshToken}+`])
+})
+
+test('a change that another request saves after a redemption, before it is recorded, is kept', async () => {
+  const one = session()
+  const { open, opened } = gate()
+  let calls = 0
+  const parts = { ...inCookies, clientTag: async () => (++calls > 1 ? opened.then(() => 'client') : 'client') }
+  const redemption = ask(purpose(one), parts)
+  await expect.poll(() => calls).toBeGreaterThan(1)
+  const family = (await familyOf(one)) ?? expect.fail('there is a family')
+  family.latest = { ...family.latest, data: { ...family.latest.data, theme: 'dark' } }
+  open()
+  expect((await redemption).session.data).toMatchObject({ theme: 'dark', tokenSet: { accessToken: 'new' } })
+})
+
+test('[B11] late responses of requests that the platform has ended do not count for ever', async () => {
+  vi.useFakeTimers()
+  const never = (): Promise<RedemptionResult> => new Promise(() => {})
+  const lateForEver: Purpose['redeem'] = (_latest, _token, { onOverdue, onRequest }) => {
+    onRequest()
+    onOverdue(late)
+    return never()
+  }
+  const ended = Array.from({ length: 1000 }, () => ask(purpose(session(), { redeem: lateForEver })))
+  expect((await Promise.allSettled(ended)).every(({ status }) => status === 'rejected')).toBe(true)
+  const granted: number[] = []
+  const next = (): Promise<unknown> =>
+    ask(
+      purpose(session(), {
+        redeem: async (latest, _token, { onOverdue, onRequest }) => {
+          onRequest()
+          granted.push(onOverdue(late))
+          return renewed(latest, 'next')
+        },
+      }),
+    ).catch(() => {})
+  await next()
+  await vi.advanceTimersByTimeAsync(5000)
+  await next()
+  expect(granted).toEqual([0, 3000])
+})
+
+test('in cookies, a change of another process is kept by the next redemption of this one', async () => {
+  const one = session()
+  const keepsToken: Purpose['redeem'] = async (latest) => renewed(latest, one.refreshToken)
+  await ask(purpose(one, { redeem: keepsToken }))
+  const changed = { ...one, usedAt: 30, data: { ...one.data, theme: 'dark' } }
+  const other = purpose(changed, { key: 'other', redeem: keepsToken, isSatisfiedBy: () => false })
+  expect((await ask(other)).session.data).toMatchObject({ theme: 'dark', tokenSet: { accessToken: 'new' } })
+})
+
+test('a token that was sent without a lock resolves to the family, although another process had redeemed the one before', async () => {
+  const one = session()
+  const theirs = renewed(one, 'theirs').session
+  const parts = partsFor({ store: { read: async () => theirs } })
+  const redeem: Purpose['redeem'] = async (latest, token) =>
+    token === one.refreshToken
+      ? { session: { ...latest, data: { ...latest.data } }, failure: new Error('rejected') }
+      : renewed(latest, 'ours')
+  await ask(purpose(one, { redeem, isSatisfiedBy: () => false }), parts)
+  const family = findFamily(await tokenKey(parts, 'theirs'), one, 0)
+  expect(family?.latest.data.tokenSet.refreshToken).toBe('ours')
 })

@@ -14,7 +14,7 @@ import { withFewerTokens } from '../../session/model/further-tokens.ts'
 import { withChanges } from '../../session/model/session.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { copySession } from '../../session/model/stored-session.ts'
-import type { DistributedSessions, SessionStorage } from '../../session/storage.ts'
+import type { DistributedSessions, Flushed, SessionStorage } from '../../session/storage.ts'
 import type { ClientParts, TokenFamily, Turn } from './process-memory.ts'
 import {
   advance,
@@ -25,7 +25,7 @@ import {
   tokenKey,
   touch,
 } from './process-memory.ts'
-import type { Redemption, RefreshEvent } from './state.ts'
+import type { RedemptionResult, RefreshEvent } from './state.ts'
 import { isInProgress, isUnsettled, transition } from './state.ts'
 
 export interface RefreshParts extends ClientParts {
@@ -35,10 +35,10 @@ export interface RefreshParts extends ClientParts {
 /** The progress of a redemption, and the part of the starting request that it may use. */
 export interface Progress {
   /** Scope for hooks of the application; the redemption itself runs outside the scope of the request. */
-  readonly scope: RequestScope
+  readonly requestScope: RequestScope
   /** Called when the response is late. Returns for how many more milliseconds to wait for it. */
   readonly onOverdue: (error: Error) => number
-  /** Called when the refresh token is sent. */
+  /** Called before each request to the provider. Throws if another call has taken over. */
   readonly onRequest: () => void
   /** Called when the response has arrived, and only steps of this process follow. */
   readonly onResponse: () => void
@@ -54,7 +54,7 @@ export interface Purpose {
   /** Returns whether another request has already stored the requested token in the session. */
   readonly isSatisfiedBy: (session: StoredSession) => boolean
   /** Redeems the refresh token of the given session, which may be a successor of `session`. */
-  readonly redeem: (session: StoredSession, refreshToken: string, progress: Progress) => Promise<Redemption>
+  readonly redeem: (session: StoredSession, refreshToken: string, progress: Progress) => Promise<RedemptionResult>
 }
 
 /** How many responses to one refresh token may be lost with their requests. */
@@ -73,8 +73,18 @@ const RETRIES = { first: 50, longest: 1000, now: monotonic }
 
 const after = (milliseconds: number): number => monotonic() + milliseconds + SLACK
 
-const redemptions = (): { late: number } => processWide('queue:redemptions/2', () => ({ late: 0 }))
+/** The deadlines of the redemptions whose responses are late. On Workers, one may end without being removed. */
+const lateDeadlines = (): Map<Turn, number> => processWide('queue:late-redemptions/1', () => new Map())
 
+/** Returns whether this process may wait for one more late response. */
+function hasRoomForLate(now: number): boolean {
+  const deadlines = lateDeadlines()
+  if (deadlines.size < MAX_LATE) return true
+  for (const [turn, deadline] of deadlines) if (deadline <= now) deadlines.delete(turn)
+  return deadlines.size < MAX_LATE
+}
+
+/** The error of a call that does not send the token, because an earlier one has sent or is about to send it. */
 const overdue = (): OAuthError =>
   new OAuthError('REQUEST_TIMEOUT', { detail: 'An earlier refresh of this session has no response yet.' })
 
@@ -90,58 +100,59 @@ export function reportFailed({ log }: Config, error: unknown): void {
 export const failedWith = (cause: unknown): AccessTokenError =>
   new AccessTokenError('FAILED_TO_REFRESH_TOKEN', { cause })
 
-/** A redemption with everything that it needs. Not kept, since it refers to the request that started it. */
+/** What a turn needs of the request that started it. Not kept after the turn. */
 interface Job {
   readonly parts: RefreshParts
   readonly purpose: Purpose
   readonly turn: Turn
   /** Present if the sessions are in a store. */
   readonly store: DistributedSessions | undefined
-  readonly scope: RequestScope
+  readonly requestScope: RequestScope
 }
 
 /**
  * Redeems a refresh token once for all requests of this process, and persists the result for this one: with its response, or
  * in this process until a response can carry it. Calls with the same purpose share the redemption and its failure; a call
  * with another purpose waits and redeems the successor. Sessions share nothing: the key is a hash of provider, client and
- * refresh token, and the family compares the session key. Returns the redemption with a copy of the session, and whether the
- * session has ended meanwhile.
+ * refresh token, and the family compares the session key. Returns the result with a copy of the session, and whether the
+ * session has ended meanwhile in this process; with a store, `MISSING_SESSION` is thrown instead.
  */
 export async function refresh(
   parts: RefreshParts,
   exchange: Exchange,
   given: Purpose,
-): Promise<Redemption & { readonly hasEnded: boolean }> {
+): Promise<RedemptionResult & { readonly hasEnded: boolean }> {
   const { stale, ...current } = given.session
   // The older copy belongs to one request, not to the others that share this session.
   const purpose = stale ? { ...given, session: current } : given
   const key = await tokenKey(parts, purpose.refreshToken)
   const family = findFamily(key, purpose.session, parts.config.clock()) ?? openFamily(key, purpose.session)
   const store = await parts.sessions.distributed?.()
-  const scope = requestScope()
+  const job = { parts, purpose, store, requestScope: requestScope() }
   // Promises and timers would keep the request reachable.
-  const redemption = await outsideRequest(() => share(family, { parts, purpose, store, scope }))
-  const session = copySession(redemption.session)
+  const result = await outsideRequest(() => share(family, job))
+  const session = copySession(result.session)
   // The redemption has written it to the store.
   if (store) store.adopt(exchange, session)
   else await persist(parts, exchange, family, session)
-  return { ...redemption, session, hasEnded: family.closed }
+  return { ...result, session, hasEnded: family.closed }
 }
 
 /** Joins the redemption with this purpose, or starts one. If one is lost with its request, the first to notice takes over. */
-async function share(family: TokenFamily, given: Omit<Job, 'turn'>): Promise<Redemption> {
+async function share(family: TokenFamily, given: Omit<Job, 'turn'>): Promise<RedemptionResult> {
   const { httpTimeout } = given.parts.config
   const { key } = given.purpose
   const isSame = ({ purpose, refresh }: Turn): boolean => purpose === key && isInProgress(refresh)
   for (let turn = family.turns.find(isSame); turn; turn = family.turns.find(isSame)) {
     const isEarly = !turn.refresh.late
-    if (await hasCome(turn, httpTimeout, isEarly)) return toRedemption(turn, isEarly)
+    if ((await waitOrAbandon(turn, httpTimeout, isEarly)) === 'ended') return toResult(turn, isEarly)
   }
   let wake = (): void => {}
   const lateOrEnded = new Promise<void>((resolve) => {
     wake = resolve
   })
   const queued = { state: 'queued', deadline: after(httpTimeout) } as const
+  // `perform` needs the turn, and replaces its `ended`.
   const turn: Turn = { family, purpose: key, refresh: queued, lateOrEnded, ended: lateOrEnded, wake }
   const earlier = family.turns
   family.turns = [...earlier, turn]
@@ -149,27 +160,31 @@ async function share(family: TokenFamily, given: Omit<Job, 'turn'>): Promise<Red
   turn.ended.then(wake, wake)
   outliveRequest(turn.ended)
   await lateOrEnded
-  return toRedemption(turn, true)
+  return toResult(turn, true)
 }
 
-/** Returns the result of a redemption, or throws its error. Those who waited for it when it became late get that error. */
-function toRedemption({ refresh }: Turn, isEarly: boolean): Redemption {
+/** Returns the result of a turn, or throws its error. Those who had waited for it when it became late get that error. */
+function toResult({ refresh }: Turn, isEarly: boolean): RedemptionResult {
   if (isEarly && refresh.late) throw refresh.late
-  if ('redemption' in refresh && refresh.redemption) return refresh.redemption
+  if ('result' in refresh) return refresh.result
   throw 'error' in refresh ? refresh.error : overdue()
 }
 
 /**
- * Waits with a timer of this request until a redemption has ended, for an early caller also until it is late. Returns false if
- * it is abandoned: on Workers, I/O, timers and promises end with the request that created them, or are rejected by the
- * platform. Throws `REQUEST_TIMEOUT` when the time is over.
+ * Waits with a timer of this request until a turn has ended; `isEarly`, since the caller came before the response was late:
+ * also until it is late. Abandons a turn that has passed its deadline: on Workers, I/O, timers and promises end with the
+ * request that created them, or are rejected by the platform. Throws `REQUEST_TIMEOUT` when the time is over.
  */
-async function hasCome(turn: Turn, milliseconds: number, isEarly: boolean): Promise<boolean> {
+async function waitOrAbandon(
+  turn: Turn,
+  milliseconds: number,
+  isEarly: boolean,
+): Promise<'ended' | 'abandoned'> {
   const end = monotonic() + milliseconds
   for (;;) {
     const { refresh } = turn
-    if (!isInProgress(refresh)) return refresh.state !== 'abandoned'
-    if (isEarly && refresh.late) return true
+    if (!isInProgress(refresh)) return refresh.state === 'abandoned' ? 'abandoned' : 'ended'
+    if (isEarly && refresh.late) return 'ended'
     const now = monotonic()
     if (now < refresh.deadline) {
       if (now >= end) throw overdue()
@@ -178,58 +193,64 @@ async function hasCome(turn: Turn, milliseconds: number, isEarly: boolean): Prom
       if (!isSettled || turn.refresh !== refresh) continue
     }
     move(turn, { type: 'lost' })
-    if (!isUnsettled(turn.refresh)) removeTurn(turn)
+    // The caller takes its place in the family.
+    if (!isUnsettled(turn.refresh)) turn.family.turns = turn.family.turns.filter((other) => other !== turn)
   }
 }
 
-/** Waits for the redemptions before it, redeems, and leaves the result in the state of the redemption. Never rejects. */
+/** Waits for the turns before it, redeems, and leaves the result in the state of the turn. Never rejects. */
 async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
   const { parts, store, turn } = job
-  const { config } = parts
+  const { httpTimeout, sessionLockTimeout } = parts.config
   try {
-    const end = monotonic() + config.httpTimeout
-    for (const other of earlier) await hasCome(other, end - monotonic(), false)
-    move(turn, { type: 'turn', deadline: after(config.httpTimeout) })
-    const redemption = await redeemLatest(job)
-    move(turn, { type: 'redeemed', redemption })
+    const end = monotonic() + httpTimeout
+    for (const other of earlier) await waitOrAbandon(other, end - monotonic(), false)
+    // In a store, another process may hold the lock for as long as it lasts.
+    move(turn, { type: 'started', deadline: after(httpTimeout + (store ? sessionLockTimeout : 0)) })
+    const result = await redeemLatest(job)
+    move(turn, { type: 'ended', result })
     // Its callers may have left.
     if (turn.refresh.late && !store && !turn.family.closed)
-      keepUntilSent(config, turn.family, redemption.session)
+      keepUntilSent(parts.config, turn.family, result.session)
   } catch (error) {
     move(turn, { type: 'failed', error })
-    if (turn.refresh.late) reportFailed(config, error)
+    if (turn.refresh.late) reportFailed(parts.config, error)
   } finally {
-    if (turn.refresh.late) redemptions().late -= 1
+    lateDeadlines().delete(turn)
     removeTurn(turn)
   }
 }
 
 /** Redeems the latest refresh token of the family, in a store under the lock of the session, and advances the family. */
-async function redeemLatest(job: Job): Promise<Redemption> {
+async function redeemLatest(job: Job): Promise<RedemptionResult> {
   const { parts, purpose, store, turn } = job
   const { family } = turn
   const { latest } = family
   const isSameToken = latest.data.tokenSet.refreshToken === purpose.session.data.tokenSet.refreshToken
-  // The family has the successor of a consumed token. Where tokens do not rotate, the store may have a newer session.
-  const isNewer = store && isSameToken && latest.usedAt < purpose.session.usedAt
-  const before = isNewer ? purpose.session : latest
+  // The family has the successor of a consumed token. Another process may have changed the session since then.
+  const isOutdated = isSameToken && latest.usedAt < purpose.session.usedAt
+  const before = isOutdated ? purpose.session : latest
   if (before !== purpose.session && purpose.isSatisfiedBy(before))
     return { session: before, isStored: store !== undefined }
   const lost = family.turns.filter(({ refresh }) => isUnsettled(refresh)).length
-  const redeem = async (session: StoredSession, lockEnd = Number.POSITIVE_INFINITY): Promise<Redemption> => {
+  const spent = new Set([before.data.tokenSet.refreshToken ?? purpose.refreshToken])
+  const redeem = async (session: StoredSession, lockEnd = Number.POSITIVE_INFINITY): Promise<RedemptionResult> => {
     const { refreshToken } = session.data.tokenSet
+    // Read from the store, it may be one that another process has refreshed.
     const isServed = session !== purpose.session && (!refreshToken || purpose.isSatisfiedBy(session))
     if (isServed) return { session }
     if (lost >= MAX_LOST) throw overdue()
+    spent.add(refreshToken ?? purpose.refreshToken)
     return purpose.redeem(session, refreshToken ?? purpose.refreshToken, toProgress(job, lockEnd))
   }
-  const redemption = await (store ? redeemInStore(store, before, redeem, lost > 0) : redeem(before))
-  if (redemption.session === before) return redemption
-  const session = withUpdates(redemption.session, latest, family.latest)
-  const spent = before.data.tokenSet.refreshToken ?? purpose.refreshToken
-  const keys = [spent, session.data.tokenSet.refreshToken ?? spent].map((token) => tokenKey(parts, token))
-  advance(family, session, await Promise.all(keys), parts.config.clock())
-  return { ...redemption, session }
+  const result = await (store ? redeemInStore(store, before, redeem, lost > 0) : redeem(before))
+  if (result.session === before) return result
+  const tokens = new Set([...spent, result.session.data.tokenSet.refreshToken].filter((token) => token !== undefined))
+  const keys = await Promise.all([...tokens].map((token) => tokenKey(parts, token)))
+  // Without an await between them: another request may save a change at any time.
+  const session = withUpdates(result.session, latest, family.latest)
+  advance(family, session, keys, parts.config.clock())
+  return { ...result, session }
 }
 
 /** Returns whether another process has consumed the refresh token. */
@@ -244,19 +265,19 @@ function isSpent(tried: StoredSession, now: StoredSession): boolean {
  * read again even without a lock.
  *
  * If the store rejects the result, retries while the request waits, and then in the background for as long as the lock
- * prevents other processes from redeeming the consumed token. Throws `MISSING_SESSION` if the session ended meanwhile,
- * `SESSION_STORE_FAILED`.
+ * prevents other processes from redeeming the consumed token; that lock is not released. Throws `MISSING_SESSION` if the
+ * session ended meanwhile, `SESSION_STORE_FAILED`.
  */
-export async function redeemInStore<T extends Redemption>(
+export async function redeemInStore(
   store: DistributedSessions,
   session: StoredSession,
-  redeem: (current: StoredSession, lockEnd?: number) => Promise<T>,
+  redeem: (current: StoredSession, lockEnd?: number) => Promise<RedemptionResult>,
   mayBeOld = false,
-): Promise<T> {
+): Promise<RedemptionResult> {
   const { sessionKey } = session
   const lock = await store.lock(sessionKey)
   const lockEnd = lock && lock.until - WRITE_MILLISECONDS
-  let isKept = false
+  let isHeld = false
   try {
     // A copy, because the application may modify the session of its request.
     let from = lock || mayBeOld ? await store.read(sessionKey) : copySession(session)
@@ -268,42 +289,47 @@ export async function redeemInStore<T extends Redemption>(
       result = await redeem(current, lockEnd)
     }
     if (result.session === from) return { ...result, isStored: true }
-    const { isWritten, session: kept } = await store.persist(from, result.session)
-    const flush = async (): Promise<true | undefined> => (await store.flush(sessionKey)) || undefined
-    const retryFlush = (limit: number): Promise<true | undefined> =>
-      retry(flush, backoff({ ...RETRIES, limit }), pause)
-    const isStored = isWritten || (await retryFlush(WRITE_RETRY_MILLISECONDS)) === true
-    if (!isStored) {
-      isKept = true
-      const rest = lock ? lock.until - monotonic() : WRITE_RETRY_MILLISECONDS
-      // Otherwise the lock expires on its own, so that no other process redeems the consumed refresh token.
-      const settled = retryFlush(rest).then((isWritten) => (isWritten ? lock?.release() : undefined))
-      outliveRequest(settled.catch(() => lock?.release()))
+    const written = await store.persist(from, result.session)
+    if (written.isWritten) return { ...result, session: written.session, isStored: true }
+    const retryFlush = (limit: number): Promise<Flushed | undefined> => {
+      const flush = async () => (await store.flush(sessionKey)) ?? undefined
+      return retry(flush, backoff({ ...RETRIES, limit }), pause)
     }
-    return { ...result, session: kept, isStored }
+    const flushed = await retryFlush(WRITE_RETRY_MILLISECONDS)
+    if (flushed) {
+      if (!flushed.session) throw new IdpError('MISSING_SESSION')
+      return { ...result, session: flushed.session, isStored: true }
+    }
+    isHeld = true
+    const inTime = retryFlush(lock ? lock.until - monotonic() : WRITE_RETRY_MILLISECONDS)
+    outliveRequest(inTime.then((later) => later && lock?.release()))
+    return { ...result, session: written.session, isStored: false }
   } finally {
-    if (!isKept) await lock?.release()
+    if (!isHeld) await lock?.release()
   }
 }
 
 /** Moves the state of a redemption as its request to the provider progresses. */
-function toProgress({ parts, scope, turn }: Job, lockEnd: number): Progress {
+function toProgress({ parts, requestScope, turn }: Job, lockEnd: number): Progress {
   const patience = parts.config.httpTimeout
   return {
-    scope,
+    requestScope,
     onRequest() {
+      if (turn.refresh.state === 'abandoned') throw overdue()
       move(turn, { type: 'sent', deadline: after(patience) })
       touch(turn.family)
     },
     onOverdue(error) {
-      const milliseconds = Math.min(3 * patience, lockEnd - monotonic())
-      if (milliseconds <= 0 || redemptions().late >= MAX_LATE) return 0
+      const now = monotonic()
+      const milliseconds = Math.min(3 * patience, lockEnd - now)
+      if (milliseconds <= 0 || !hasRoomForLate(now)) return 0
       const before = turn.refresh
-      move(turn, { type: 'overdue', deadline: after(milliseconds), error })
+      const deadline = after(milliseconds)
+      move(turn, { type: 'overdue', deadline, error })
       if (turn.refresh === before) return 0
-      redemptions().late += 1
+      lateDeadlines().set(turn, deadline)
       // The request may end before the response arrives.
-      scope.release()
+      requestScope.release()
       turn.wake()
       return milliseconds
     },

@@ -11,16 +11,16 @@ import type { StoredSession } from '../../session/model/stored-session.ts'
 import type { Entry, Selection } from '../select.ts'
 import { select, storedEntry } from '../select.ts'
 import type { TokenRequest } from '../token-request.ts'
-import type { Refresh } from './state.ts'
+import type { RefreshState } from './state.ts'
 import { isInProgress } from './state.ts'
 
-/** A redemption of a family that has not ended, and what its callers wait for. */
+/** One redemption in the queue of a family, and what its callers wait for. */
 export interface Turn {
   readonly family: TokenFamily
   /** Calls with the same purpose share it. */
   readonly purpose: string
   /** Only the coordinator moves it. */
-  refresh: Refresh
+  refresh: RefreshState
   /** Settles at the end. */
   ended: Promise<void>
   /** Settles when the response is late, which `wake` reports, or at the end. */
@@ -35,7 +35,7 @@ export interface Turn {
 export interface TokenFamily {
   /** The latest session that is known to this process. */
   latest: StoredSession
-  /** The redemptions in their order: those in progress, and abandoned ones whose token was sent. */
+  /** The queue: redemptions in progress, and abandoned ones whose token was sent. */
   turns: readonly Turn[]
   /** The session has ended: it is neither returned nor written any more. */
   closed: boolean
@@ -51,7 +51,7 @@ interface FamilyToken {
   readonly key: string
   /** Seconds since the epoch. */
   readonly until: number
-  /** No response carried it, since the session was pending when it was received. */
+  /** Whether no browser can have it, since the session was already pending when this process received it. */
   isUnsent: boolean
 }
 
@@ -67,7 +67,7 @@ interface TokenFamilies {
 const JOIN_SECONDS = 60
 /** After how long an unused family is deleted, in milliseconds. */
 const KEPT_MILLISECONDS = JOIN_SECONDS * 1000 * 2
-/** Maximum number of refresh tokens that resolve to a family, pending families excepted. */
+/** Maximum number of refresh tokens that resolve to a family, except pending families and those with redemptions. */
 const MAX_TOKENS = 20_000
 /** Maximum number of pending families. */
 const MAX_PENDING = 1000
@@ -75,7 +75,8 @@ const MAX_PENDING = 1000
 const families = (): TokenFamilies =>
   processWide('state:token-families/9', () => {
     const pending = new Map<TokenFamily, number>()
-    const byToken = new Lru<string, TokenFamily>(MAX_TOKENS, (family) => pending.has(family))
+    const isNeeded = (family: TokenFamily): boolean => pending.has(family) || family.turns.length > 0
+    const byToken = new Lru<string, TokenFamily>(MAX_TOKENS, isNeeded)
     /** Deletes unused families. Returns whether any are left. */
     const forgetOld = (): boolean => {
       const now = monotonic()
@@ -120,7 +121,7 @@ export function openFamily(firstKey: string, latest: StoredSession): TokenFamily
   return family
 }
 
-/** Removes a redemption, and then a family without tokens: none of its redemptions succeeded. */
+/** Removes a redemption that has ended, and then a family without tokens: none of its redemptions succeeded. */
 export function removeTurn(turn: Turn): void {
   const { byToken } = families()
   const { family } = turn
@@ -184,12 +185,12 @@ export function keepUntilSent(config: Config, family: TokenFamily, session: Stor
   families().pending.set(family, endsAt(toTimes(session), config.session))
 }
 
-/** Records that a response has carried a token of the family, not always the newest. */
+/** Records that a response has set a cookie with a token of the family. It is not known with which, so that all count. */
 export function markSent(family: TokenFamily): void {
   for (const one of family.keys) one.isUnsent = false
 }
 
-/** Records that the browser has the latest session. */
+/** Records that a response has set the cookie of the latest session. */
 export function markPersisted(family: TokenFamily): void {
   if (families().pending.delete(family)) touch(family)
   markSent(family)
@@ -198,7 +199,7 @@ export function markPersisted(family: TokenFamily): void {
 /** Closes the family of a session that has ended: no token resolves to it any more. */
 export function closeFamily(family: TokenFamily): void {
   family.closed = true
-  markPersisted(family)
+  families().pending.delete(family)
   for (const { key } of [{ key: family.firstKey }, ...family.keys]) families().byToken.delete(key)
 }
 
@@ -243,7 +244,7 @@ export function deadSince(
   parts: ClientParts,
   session: { readonly tokenSet: { readonly refreshToken?: string } },
 ): MaybePromise<number | undefined> {
-  // Usually empty: then the tokens of the session are not decoded.
+  // Usually empty: then the tokens of the session, which decodes them on first use, are not read.
   if (deadTokens().size === 0) return undefined
   const { refreshToken } = session.tokenSet
   return refreshToken === undefined
@@ -251,12 +252,9 @@ export function deadSince(
     : tokenKey(parts, refreshToken).then((key) => deadTokens().get(key))
 }
 
-/**
- * Access tokens that only the library uses, and main access tokens that did not fit into the cookies. They are in this
- * process until their session ends, since the refresh token can obtain them again.
- */
+/* Access tokens that only the library uses, and main access tokens that did not fit into the cookies. */
 
-/** Maximum number of sessions with such tokens. */
+/** Maximum number of sessions with such tokens; above it those of the one that is used least are dropped. */
 const MAX_TOKEN_SESSIONS = 1000
 /** Maximum number of tokens of one session; above it the oldest is dropped. */
 const MAX_PROCESS_TOKENS = 100
@@ -272,7 +270,7 @@ const processTokens = (): Lru<string, readonly ProcessToken[]> =>
 
 type Kind = Pick<TokenRequest, 'audience' | 'scope'>
 
-/** The user is the `sub` of the session, because an application may put another one into it. */
+/** The key has the user, because an application may replace `user` in a session. */
 const toTokenKey = (
   { clientId, provider }: Config,
   { user }: SessionData,
@@ -345,7 +343,10 @@ export function findToken(config: Config, session: StoredSession, want: TokenReq
   return storedEntry(config.authorization, withProcessTokens(config, session, want), want)
 }
 
-/** Returns that token if it is usable, or whether a refresh can obtain one. It is refreshed `buffer` seconds before its end. */
+/**
+ * Returns the token of the session, or of this process for it, if it is usable, or whether a refresh can obtain one. A token
+ * counts as expired `buffer` seconds before its end, but is then the `fallback`.
+ */
 export function selectToken(
   config: Config,
   session: StoredSession,

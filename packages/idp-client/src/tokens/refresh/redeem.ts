@@ -12,12 +12,12 @@ import { applyRefresh, toEntry, withoutRefreshToken } from '../apply.ts'
 import type { TokenRequest } from '../token-request.ts'
 import type { Progress, Purpose, RefreshParts } from './coordinator.ts'
 import { deadSince, findToken, hasEnded, keepProcessToken, markDead, selectToken } from './process-memory.ts'
-import type { Redemption } from './state.ts'
+import type { RedemptionResult } from './state.ts'
 import { isFinal } from './state.ts'
 
-/** Sends the refresh grant. Passed in by the flow, so that this folder does not depend on `oidc/`. */
-export type RefreshGrant = (
-  request: Partial<Omit<Progress, 'scope'>> & {
+/** Sends the refresh request. Passed in by the flow, so that this folder does not depend on `oidc/`. */
+export type RefreshRequest = (
+  request: Partial<Omit<Progress, 'requestScope'>> & {
     readonly refreshToken: string
     readonly subject: string
     /** Claims of the session that a new ID token must agree with; absent if none are known. */
@@ -34,7 +34,7 @@ const EDGE_RUNTIME =
   "A refresh token was redeemed in middleware.ts on the edge runtime, which shares no memory with the server: when both refresh one session, the provider may revoke it. Set runtime: 'nodejs' (Next.js 15.5 and newer), mount the routes with handlers(), or set sessionStore."
 
 export interface GrantParts extends RefreshParts {
-  readonly refresh: RefreshGrant
+  readonly refresh: RefreshRequest
 }
 
 /** Returns what a refresh token is redeemed for to obtain an access token. */
@@ -58,16 +58,16 @@ export function toPurpose(
   }
 }
 
-/** Sends the refresh grant and applies it to the session. A rejected refresh token of a store is removed from the session. */
+/** Sends the refresh request and applies its grant to the session. A rejected refresh token of a store is removed from the session. */
 async function redeem(
   parts: GrantParts,
   session: StoredSession,
   want: TokenRequest,
-  { refreshToken, scope, ...progress }: Progress & { readonly refreshToken: string },
-): Promise<Redemption> {
+  { refreshToken, requestScope, ...progress }: Progress & { readonly refreshToken: string },
+): Promise<RedemptionResult> {
   const { config, sessions } = parts
   const { data } = session
-  // While this call was waiting, the provider may have rejected the token of another call.
+  // While this call was waiting, the provider may have rejected the same token in another one.
   if ((await deadSince(parts, { tokenSet: { refreshToken } })) !== undefined)
     throw new AccessTokenError('MISSING_REFRESH_TOKEN')
   if (!sessions.distributed && isEdgeRuntime()) config.log.once(EDGE_RUNTIME)
@@ -86,10 +86,10 @@ async function redeem(
       ...(config.processLasts ? { onOverdue } : {}),
     })
     const authentication = grant.idToken === undefined ? proven : besideNewIdToken(proven)
-    const redemption = await scope.run(() => withGrant(config, { ...session, authentication }, want, grant))
+    const result = await requestScope.run(() => withGrant(config, { ...session, authentication }, want, grant))
     if (want.processOnly && want.audience !== undefined && !hasEnded(session))
       keepProcessToken(config, session, want, { ...toEntry(grant, want), audience: want.audience })
-    return redemption
+    return result
   } catch (failure) {
     if (!isFinal(failure)) throw failure
     if (sessions.distributed) return { session: { ...session, data: withoutRefreshToken(data) }, failure }
@@ -105,7 +105,7 @@ export async function withGrant(
   session: StoredSession,
   want: TokenRequest,
   grant: Refreshed,
-): Promise<Redemption> {
+): Promise<RedemptionResult> {
   const { data } = session
   const now = config.clock()
   const applied = applyRefresh(data, { config: config.authorization, want, grant, now })
