@@ -17,17 +17,26 @@ export interface StoredSession {
   readonly requestedAuthentication?: string
   /** Scope beyond the configured one that the application requested. Guards ignore what a login link requested. */
   readonly ownScope?: string
-  /** A login link chose a part of the scope, or the audience: then the tokens contain text of an attacker, perhaps. */
+  /**
+   * A login link chose a part of the scope, or the audience. The tokens may then contain text of an attacker: the cookie does
+   * not compress them together with claims.
+   */
   readonly fromLink?: true
   /** The authentication that was proven in this session. If absent, that of the stored ID token. */
   readonly authentication?: AuthenticationClaims
   /** The access token of the latest redemption, which is not left out if the session is too large. */
   readonly newAccessToken?: string
-  /** The older copy in the browser or the store; the next response that can set cookies replaces it. */
+  /**
+   * The copy that the browser or the store has. If present, the next response that can set cookies replaces it, since it is older,
+   * or its cookie is.
+   */
   readonly stale?: SessionData
 }
 
-/** A session, and a copy as it was read, which later changes do not affect. */
+/**
+ * A session, and its data as they were read. From a store that is a copy, which changes of the application do not affect; from
+ * cookies, which are written as a whole, it is the same object.
+ */
 export interface Snapshot {
   readonly session: StoredSession
   readonly initial: () => SessionData

@@ -1,10 +1,5 @@
 import type { Config } from '../../config/config.ts'
-import type {
-  LogoutToken,
-  ProviderSession,
-  SessionDataStore,
-  SessionExpiry,
-} from '../../config/options.ts'
+import type { LogoutToken, ProviderSession, SessionDataStore, SessionExpiry } from '../../config/options.ts'
 import { randomToken } from '../../crypto/random.ts'
 import type { Remedy } from '../../errors/remedy.ts'
 import type { StoreOperation } from '../../errors/session.ts'
@@ -73,7 +68,7 @@ function toReason(cause: unknown): string | undefined {
 }
 
 /** Wraps a function of a store: throws its failures as `SESSION_STORE_FAILED`. */
-function guarded<Given extends unknown[], T>(
+export function guarded<Given extends unknown[], T>(
   operation: StoreOperation,
   call: (...given: Given) => Promise<T>,
 ): (...given: Given) => Promise<T> {

@@ -8,7 +8,7 @@ import { touchSession } from '../../flows/touch-session.ts'
 import { updateSession } from '../../flows/update-session.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { redeemInStore } from '../../tokens/refresh/coordinator.ts'
-import type { Redemption } from '../../tokens/refresh/state.ts'
+import type { RedemptionResult } from '../../tokens/refresh/state.ts'
 import { createSession, freshlyStored } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
@@ -386,9 +386,9 @@ describe('a store that fails', () => {
 })
 
 describe('redemptions', () => {
-  type Work = Parameters<typeof redeemInStore<Redemption>>[2]
+  type Work = Parameters<typeof redeemInStore>[2]
 
-  const redeem = async (engine: Engine, session: StoredSession, work: Work): Promise<Redemption> => {
+  const redeem = async (engine: Engine, session: StoredSession, work: Work): Promise<RedemptionResult> => {
     const store = (await engine.sessions.distributed?.()) ?? expect.fail('sessions are in a store')
     return redeemInStore(store, session, work)
   }
@@ -417,13 +417,17 @@ describe('redemptions', () => {
     if (!session) throw new Error('nobody is signed in')
     await redeem(one.engine, session, renewed)
     const tried: (string | undefined)[] = []
-    const { session: after } = await redeem(one.engine, session, async (current): Promise<Redemption> => {
-      const { refreshToken, ...rest } = current.data.tokenSet
-      tried.push(refreshToken)
-      if (refreshToken === 'next') return { session: current }
-      const dead = { ...current, data: { ...current.data, tokenSet: rest } }
-      return { session: dead, failure: new Error('invalid_grant') }
-    })
+    const { session: after } = await redeem(
+      one.engine,
+      session,
+      async (current): Promise<RedemptionResult> => {
+        const { refreshToken, ...rest } = current.data.tokenSet
+        tried.push(refreshToken)
+        if (refreshToken === 'next') return { session: current }
+        const dead = { ...current, data: { ...current.data, tokenSet: rest } }
+        return { session: dead, failure: new Error('invalid_grant') }
+      },
+    )
     expect(tried).toEqual(['alice-refresh', 'next'])
     expect(after.data.tokenSet.refreshToken).toBe('next')
     expect(store.record.tokenSet.refreshToken).toBe('next')

@@ -168,7 +168,7 @@ function createDistributed(
       }
     },
     read: async (sessionKey) => (await records.read(sessionKey))?.session ?? null,
-    persist: (found, changed) => records.persist({ session: found, initial: () => found.data }, changed),
+    persist: (found, changed) => records.persist(found, changed),
     flush: (sessionKey) => records.flush(sessionKey),
     adopt: (exchange, session) => requests.adopt(exchange, session),
     async currentId(exchange) {

@@ -10,8 +10,8 @@ import { withChanges } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
 import { copySession } from '../model/stored-session.ts'
-import type { CompleteStore } from './complete-store.ts'
 import type { Flushed } from '../storage.ts'
+import type { CompleteStore } from './complete-store.ts'
 import { fromRecord, isRecordOf, recordId, toRecord } from './record.ts'
 
 /** A session before and after a change: what a write applies to the record as it is then. */
@@ -168,11 +168,11 @@ export class StoreRecords {
    * `MAX_PENDING_WRITES`. Throws `MISSING_SESSION` if the record was deleted.
    */
   async persist(
-    known: Snapshot,
-    session: StoredSession,
+    found: StoredSession,
+    changed: StoredSession,
   ): Promise<{ readonly session: StoredSession; readonly isWritten: boolean }> {
-    const change = toDifference(known, withFewerTokens(session, this.#config))
-    const id = await recordId(session.sessionKey)
+    const change = { found, session: withFewerTokens(changed, this.#config) }
+    const id = await recordId(changed.sessionKey)
     try {
       const kept = await this.#write(id, change.session, change)
       if (kept) return { session: kept, isWritten: true }

@@ -7,6 +7,7 @@ import { freshlyStored } from '../../session/model/session.ts'
 import { memoryStore } from '../../stores/memory.ts'
 import { toTokenRequest } from '../token-request.ts'
 import { getFreshToken } from './access-token.ts'
+import { keepMainToken } from './process-memory.ts'
 
 /**
  * Two processes on one store that cannot lock. This one sends the refresh token `rt-1`, which the other one redeems
@@ -61,4 +62,30 @@ test('[Q3] if the access token of the other process has expired, its refresh tok
   expect(await ask(false)).toBe('at-3')
   expect(sent).toEqual(['rt-1', 'rt-2'])
   expect(await stored()).toMatchObject({ accessToken: 'at-3', refreshToken: 'rt-3' })
+})
+
+test('a forced refresh gets the token of another call, although the cookies have no room for it', async () => {
+  const { clock, engine } = engineFor()
+  const { clientTag, config, sealer } = engine
+  const { scope: requestedScope } = toTokenRequest(config.authorization, {})
+  const tokenSet = { accessToken: '', expiresAt: clock.now, refreshToken: 'rt-1', requestedScope }
+  const data = { user: { sub: 'alice' }, tokenSet, internal: { createdAt: clock.now } }
+  const session = freshlyStored(data, clock.now)
+  // As the storage does with a main access token that does not fit.
+  const save = async (_exchange: unknown, saved: typeof session): Promise<boolean> => {
+    keepMainToken(config, saved)
+    return true
+  }
+  const refresh = async () => ({
+    accessToken: 'at-2',
+    refreshToken: 'rt-2',
+    tokenType: 'Bearer',
+    expiresAt: clock.now + 60,
+  })
+  const parts = { clientTag, config, sealer, sessions: { ...engine.sessions, save }, refresh }
+  const ask = async (force: boolean): Promise<string> => {
+    const want = { ...toTokenRequest(config.authorization, {}), force }
+    return (await getFreshToken(parts, new Cookies().exchange(), session, want)).accessToken
+  }
+  expect(await Promise.all([ask(false), ask(true)])).toEqual(['at-2', 'at-2'])
 })

@@ -1,71 +1,26 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { Cookies, engineFor } from '../../../test/support/engine.ts'
-import type { SessionDataStore } from '../../config/options.ts'
+import type { Setting } from '../../../test/support/redemptions.ts'
+import {
+  ask,
+  gate,
+  inCookies,
+  partsFor,
+  purpose,
+  renewed,
+  session,
+} from '../../../test/support/redemptions.ts'
 import { randomToken } from '../../crypto/random.ts'
 import { OAuthError } from '../../errors/provider.ts'
 import { pause } from '../../lib/pause.ts'
-import { freshlyStored } from '../../session/model/session.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
-import type { DistributedSessions } from '../../session/storage.ts'
-import { memoryStore } from '../../stores/memory.ts'
-import type { Purpose, RefreshParts } from './coordinator.ts'
-import { redeemInStore, refresh } from './coordinator.ts'
+import type { Purpose } from './coordinator.ts'
+import { refresh } from './coordinator.ts'
 import type { TokenFamily } from './process-memory.ts'
 import { closeFamily, findFamily, isPending, tokenKey } from './process-memory.ts'
 import type { RedemptionResult } from './state.ts'
 
 afterEach(() => vi.useRealTimers())
-
-interface Setting {
-  readonly store?: Partial<DistributedSessions>
-  readonly httpTimeout?: number
-  readonly clientTag?: string
-  readonly logger?: (event: unknown) => void
-}
-
-/** Sessions in cookies, or in a store that can do nothing but what the test gives it. */
-function partsFor({ clientTag = 'client', httpTimeout = 1000, logger, store }: Setting = {}): RefreshParts {
-  const { clock, engine } = engineFor({ ...(logger ? { logger } : {}) })
-  clock.now = 0
-  const distributed = (): DistributedSessions => ({
-    lock: async () => undefined,
-    read: async () => null,
-    persist: async (_found, session) => ({ session, isWritten: true }),
-    flush: async () => ({ session: null }),
-    adopt: () => {},
-    currentId: async () => null,
-    ...store,
-  })
-  const sessions = { ...engine.sessions, save: async () => true, ...(store ? { distributed } : {}) }
-  return { config: { ...engine.config, httpTimeout }, clientTag: () => clientTag, sessions }
-}
-
-const inCookies = partsFor()
-
-function session(refreshToken = randomToken()): StoredSession & { refreshToken: string } {
-  const tokenSet = { accessToken: 'old', expiresAt: 0, refreshToken }
-  const data = { user: { sub: 'alice' }, tokenSet, internal: { createdAt: 0 } }
-  return { data, sessionKey: randomToken(), usedAt: 0, refreshToken }
-}
-
-function purpose(of: ReturnType<typeof session>, changes: Partial<Purpose> = {}): Purpose {
-  return {
-    session: of,
-    refreshToken: of.refreshToken,
-    key: 'api',
-    isSatisfiedBy: ({ data }) => data.tokenSet.accessToken !== 'old',
-    redeem: async (latest, token) => renewed(latest, `${token}+`),
-    ...changes,
-  }
-}
-
-function renewed(latest: StoredSession, refreshToken: string): RedemptionResult {
-  const tokenSet = { accessToken: 'new', expiresAt: 60, refreshToken }
-  return { session: { ...latest, data: { ...latest.data, tokenSet } } }
-}
-
-const ask = (given: Purpose, parts = inCookies): ReturnType<typeof refresh> =>
-  refresh(parts, new Cookies().exchange(), given)
 
 async function familyOf(of: ReturnType<typeof session>, parts = inCookies): Promise<TokenFamily | undefined> {
   return findFamily(await tokenKey(parts, of.refreshToken), of, 0)
@@ -132,7 +87,8 @@ test('a redemption that fails is not cached: the next one tries again', async ()
 test('a token that does not rotate: a session from a shared store is not replaced by an older family', async () => {
   const one = session()
   const parts = partsFor({ store: {} })
-  const keepsToken = async (latest: StoredSession): Promise<RedemptionResult> => renewed(latest, one.refreshToken)
+  const keepsToken = async (latest: StoredSession): Promise<RedemptionResult> =>
+    renewed(latest, one.refreshToken)
   await ask(purpose(one, { redeem: keepsToken }), parts)
   // Another process refreshed it again, and the user changed something.
   const theirs = renewed(
@@ -175,14 +131,6 @@ test('[B11] a late response is awaited until the lock of the store has to be rel
   expect(long).toBe(3000)
 })
 
-function gate() {
-  let open = (): void => {}
-  const opened = new Promise<void>((resolve) => {
-    open = resolve
-  })
-  return { opened, open }
-}
-
 const late = new Error('late')
 
 /** A redemption whose response is late from the beginning, and other requests of its session. */
@@ -208,7 +156,8 @@ async function lateResponse(changes: Partial<Purpose> = {}, setting: Setting = {
   redemption.catch(() => {})
   await expect.poll(() => familyOf(one, parts)).toBeDefined()
   const family = (await familyOf(one, parts)) ?? expect.fail('there is a family')
-  const asking = async (...given: Parameters<typeof of>): Promise<RedemptionResult> => ask(of(...given), parts)
+  const asking = async (...given: Parameters<typeof of>): Promise<RedemptionResult> =>
+    ask(of(...given), parts)
   return { asking, family, granted, one, open, parts, redemption, ended: family.turns[0]?.ended }
 }
 
@@ -455,116 +404,6 @@ test('[I2] if a session ended while its token was redeemed, nothing is written o
   expect(exchange.cookies.pending()).toEqual([])
 })
 
-function redeemed(session: StoredSession): StoredSession {
-  const tokenSet = { ...session.data.tokenSet, accessToken: 'second', refreshToken: 'second' }
-  return { ...session, data: { ...session.data, tokenSet } }
-}
-
-/** A store whose record of one session has the refresh token `first`, and that rejects writes while it is down. */
-async function failingStore() {
-  const memory = memoryStore({ name: crypto.randomUUID() })
-  const state = { isDown: false }
-  const sessionStore: SessionDataStore = {
-    ...memory,
-    update: async (...given) => {
-      if (state.isDown) throw new Error('the store is down')
-      return memory.update(...given)
-    },
-  }
-  const { clock, engine } = engineFor({ sessionStore })
-  const tokenSet = { accessToken: 'first', refreshToken: 'first', expiresAt: clock.now }
-  const data = { user: { sub: 'alice' }, tokenSet, internal: { createdAt: clock.now } }
-  const session = freshlyStored(data, clock.now)
-  await engine.sessions.save(new Cookies().exchange(), session)
-  const store = (await engine.sessions.distributed?.()) ?? expect.fail('sessions are in a store')
-  const [{ id = '' } = {}] = await memory.listBySubject('alice')
-  const redemption = (): Promise<RedemptionResult> =>
-    redeemInStore(store, session, async (current) => ({ session: redeemed(current) }))
-  return { id, memory, redemption, state }
-}
-
-test('[Q5] tokens that the store rejects are saved while the lock protects them, without another request', async () => {
-  vi.useFakeTimers()
-  const { id, memory, redemption, state } = await failingStore()
-  state.isDown = true
-  const redeeming = redemption()
-  await vi.advanceTimersByTimeAsync(10_000)
-  expect(await redeeming).toMatchObject({ isStored: false })
-  expect((await memory.get(id))?.tokenSet.refreshToken).toBe('first')
-  expect(await memory.lock(id, 1)).toBeNull()
-
-  state.isDown = false
-  await vi.advanceTimersByTimeAsync(2000)
-  expect((await memory.get(id))?.tokenSet.refreshToken).toBe('second')
-  expect(await memory.lock(id, 1)).not.toBeNull()
-})
-
-test('a session that ends while the write of its tokens is repeated yields no token', async () => {
-  vi.useFakeTimers()
-  const { id, memory, redemption, state } = await failingStore()
-  state.isDown = true
-  const outcome = expect(redemption()).rejects.toMatchObject({ code: 'MISSING_SESSION' })
-  await vi.advanceTimersByTimeAsync(100)
-  // A logout in another process.
-  await memory.delete(id)
-  state.isDown = false
-  await vi.advanceTimersByTimeAsync(2000)
-  await outcome
-  expect(await memory.get(id)).toBeNull()
-  expect(await memory.lock(id, 1)).not.toBeNull()
-})
-
-/** Sessions in a store, whose lock another process holds for that many milliseconds. `httpTimeout` is 1000 ms. */
-function behindLock(milliseconds: number) {
-  vi.useFakeTimers()
-  const one = session()
-  const sent: string[] = []
-  const lock: DistributedSessions['lock'] = async () => {
-    await pause(milliseconds)
-    return { until: Number.POSITIVE_INFINITY, release: async () => {} }
-  }
-  let stored: StoredSession = one
-  const persist: DistributedSessions['persist'] = async (_found, changed) => {
-    stored = changed
-    return { session: changed, isWritten: true }
-  }
-  const parts = partsFor({ store: { lock, persist, read: async () => stored } })
-  const redeem: Purpose['redeem'] = async (latest, token, { onRequest }) => {
-    onRequest()
-    sent.push(token)
-    return renewed(latest, 'next')
-  }
-  const asking = (): Promise<string> =>
-    ask(purpose(one, { redeem }), parts).then(
-      ({ session: { data } }) => `${data.tokenSet.refreshToken}`,
-      ({ code }) => code,
-    )
-  return { asking, one, sent }
-}
-
-test('a redemption that waits for the lock of another process is not taken over while that may last', async () => {
-  const { asking, one, sent } = behindLock(15_000)
-  const first = asking()
-  await vi.advanceTimersByTimeAsync(1500)
-  const joining = asking()
-  await vi.advanceTimersByTimeAsync(15_000)
-  expect(await Promise.all([first, joining])).toEqual(['next', 'REQUEST_TIMEOUT'])
-  expect(sent).toEqual([one.refreshToken])
-})
-
-test('a redemption that was taken over sends nothing when it continues', async () => {
-  const { asking, one, sent } = behindLock(18_000)
-  const first = asking()
-  await vi.advanceTimersByTimeAsync(16_500)
-  const second = asking()
-  await vi.advanceTimersByTimeAsync(1500)
-  expect(await first).toBe('REQUEST_TIMEOUT')
-  expect(sent).toEqual([])
-  await vi.advanceTimersByTimeAsync(18_000)
-  expect(await second).toBe('next')
-  expect(sent).toEqual([one.refreshToken])
-})
-
 test('[K1] a redemption that takes over one which had sent nothing stays the only one of its family', async () => {
   vi.useFakeTimers()
   const one = session()
@@ -594,7 +433,10 @@ test('a change that another request saves after a redemption, before it is recor
   const one = session()
   const { open, opened } = gate()
   let calls = 0
-  const parts = { ...inCookies, clientTag: async () => (++calls > 1 ? opened.then(() => 'client') : 'client') }
+  const parts = {
+    ...inCookies,
+    clientTag: async () => (++calls > 1 ? opened.then(() => 'client') : 'client'),
+  }
   const redemption = ask(purpose(one), parts)
   await expect.poll(() => calls).toBeGreaterThan(1)
   const family = (await familyOf(one)) ?? expect.fail('there is a family')

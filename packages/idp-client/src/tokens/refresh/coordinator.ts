@@ -54,7 +54,11 @@ export interface Purpose {
   /** Returns whether another request has already stored the requested token in the session. */
   readonly isSatisfiedBy: (session: StoredSession) => boolean
   /** Redeems the refresh token of the given session, which may be a successor of `session`. */
-  readonly redeem: (session: StoredSession, refreshToken: string, progress: Progress) => Promise<RedemptionResult>
+  readonly redeem: (
+    session: StoredSession,
+    refreshToken: string,
+    progress: Progress,
+  ) => Promise<RedemptionResult>
 }
 
 /** How many responses to one refresh token may be lost with their requests. */
@@ -100,7 +104,7 @@ export function reportFailed({ log }: Config, error: unknown): void {
 export const failedWith = (cause: unknown): AccessTokenError =>
   new AccessTokenError('FAILED_TO_REFRESH_TOKEN', { cause })
 
-/** What a turn needs of the request that started it. Not kept after the turn. */
+/** The parts that a turn uses of the request that started it. Not kept after the turn. */
 interface Job {
   readonly parts: RefreshParts
   readonly purpose: Purpose
@@ -234,7 +238,10 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
     return { session: before, isStored: store !== undefined }
   const lost = family.turns.filter(({ refresh }) => isUnsettled(refresh)).length
   const spent = new Set([before.data.tokenSet.refreshToken ?? purpose.refreshToken])
-  const redeem = async (session: StoredSession, lockEnd = Number.POSITIVE_INFINITY): Promise<RedemptionResult> => {
+  const redeem = async (
+    session: StoredSession,
+    lockEnd = Number.POSITIVE_INFINITY,
+  ): Promise<RedemptionResult> => {
     const { refreshToken } = session.data.tokenSet
     // Read from the store, it may be one that another process has refreshed.
     const isServed = session !== purpose.session && (!refreshToken || purpose.isSatisfiedBy(session))
@@ -245,7 +252,9 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
   }
   const result = await (store ? redeemInStore(store, before, redeem, lost > 0) : redeem(before))
   if (result.session === before) return result
-  const tokens = new Set([...spent, result.session.data.tokenSet.refreshToken].filter((token) => token !== undefined))
+  const tokens = new Set(
+    [...spent, result.session.data.tokenSet.refreshToken].filter((token) => token !== undefined),
+  )
   const keys = await Promise.all([...tokens].map((token) => tokenKey(parts, token)))
   // Without an await between them: another request may save a change at any time.
   const session = withUpdates(result.session, latest, family.latest)

@@ -35,10 +35,11 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
 
   const load = (exchange: Exchange): MaybePromise<StoredSession | null> =>
     chain(storage.load(exchange), (session) =>
-      session && hasFamilies() ? withPendingRefresh(exchange, session) : session,
+      session && hasFamilies() ? applyRefresh(exchange, session) : session,
     )
 
-  async function withPendingRefresh(exchange: Exchange, session: StoredSession): Promise<StoredSession> {
+  /** Returns the refreshed session of this process, if the request has older tokens. */
+  async function applyRefresh(exchange: Exchange, session: StoredSession): Promise<StoredSession> {
     const family = await getFamily(session)
     if (!family || !hasOlderTokens(session, family.latest)) return session
     const usedAt = Math.max(session.usedAt, family.latest.usedAt)

@@ -86,7 +86,9 @@ async function redeem(
       ...(config.processLasts ? { onOverdue } : {}),
     })
     const authentication = grant.idToken === undefined ? proven : besideNewIdToken(proven)
-    const result = await requestScope.run(() => withGrant(config, { ...session, authentication }, want, grant))
+    const result = await requestScope.run(() =>
+      withGrant(config, { ...session, authentication }, want, grant),
+    )
     if (want.processOnly && want.audience !== undefined && !hasEnded(session))
       keepProcessToken(config, session, want, { ...toEntry(grant, want), audience: want.audience })
     return result

@@ -64,10 +64,12 @@ test.each<[keyof typeof states, RefreshEvent, RefreshState]>([
 test.each<[RefreshEvent, readonly (keyof typeof states)[]]>([
   [overdue, ['queued', 'late', 'responded', 'responded late']],
   [sent, ['late']],
-  ...[started, sent, overdue, responded, lost].map((event): [RefreshEvent, readonly (keyof typeof states)[]] => [
-    event,
-    ['rotated', 'stored', 'dead', 'failed', 'abandoned'],
-  ]),
+  ...[started, sent, overdue, responded, lost].map(
+    (event): [RefreshEvent, readonly (keyof typeof states)[]] => [
+      event,
+      ['rotated', 'stored', 'dead', 'failed', 'abandoned'],
+    ],
+  ),
 ])('%j does not concern %j', (event, unconcerned) => {
   for (const state of unconcerned) expect(transition(states[state], event)).toBe(states[state])
 })
