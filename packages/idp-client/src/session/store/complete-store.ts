@@ -67,6 +67,21 @@ function toReason(cause: unknown): string | undefined {
   return reason === 'Error' ? undefined : reason
 }
 
+/** Returns the error to throw for a failure of a store. */
+function toStoreError(operation: StoreOperation, cause: unknown): SessionStoreError {
+  // An error of this library has more details already.
+  if (cause instanceof SessionStoreError) return cause
+  const reason = toReason(cause)
+  const [, remedy] = remedies.find(([pattern]) => reason !== undefined && pattern.test(reason)) ?? []
+  return new SessionStoreError('SESSION_STORE_FAILED', {
+    cause,
+    detail: `Operation: ${reason === undefined ? operation : `${operation}, ${reason}`}.`,
+    operation,
+    ...(reason === undefined ? {} : { reason }),
+    ...(remedy ? { remedy } : {}),
+  })
+}
+
 /** Wraps a function of a store: throws its failures as `SESSION_STORE_FAILED`. */
 export function guarded<Given extends unknown[], T>(
   operation: StoreOperation,
@@ -76,17 +91,7 @@ export function guarded<Given extends unknown[], T>(
     try {
       return await call(...given)
     } catch (cause) {
-      // An error of this library has more details already.
-      if (cause instanceof SessionStoreError) throw cause
-      const reason = toReason(cause)
-      const [, remedy] = remedies.find(([pattern]) => reason !== undefined && pattern.test(reason)) ?? []
-      throw new SessionStoreError('SESSION_STORE_FAILED', {
-        cause,
-        detail: `Operation: ${reason === undefined ? operation : `${operation}, ${reason}`}.`,
-        operation,
-        ...(reason === undefined ? {} : { reason }),
-        ...(remedy ? { remedy } : {}),
-      })
+      throw toStoreError(operation, cause)
     }
   }
 }
@@ -134,7 +139,13 @@ export class CompleteStore {
   #probed: { readonly result: unknown } | undefined
 
   constructor(config: Config, given: SessionDataStore) {
-    this.get = guarded('get', async (id) => copyRecord(await given.get(id)))
+    this.get = async (id) => {
+      try {
+        return copyRecord(await given.get(id))
+      } catch (cause) {
+        throw toStoreError('get', cause)
+      }
+    }
     this.#config = config
     this.#given = given
   }
