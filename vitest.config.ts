@@ -21,7 +21,7 @@ const alias = [
 ]
 
 // Time limits only end a test that hangs; no test asserts how long something took.
-const hangGuard = { testTimeout: 60_000, hookTimeout: 60_000, teardownTimeout: 20_000 }
+const hangGuard = { testTimeout: 120_000, hookTimeout: 120_000, teardownTimeout: 20_000 }
 
 /** Files of a worker share its process: to load the packages for each again would take a third of the time. */
 const oneProcess = {

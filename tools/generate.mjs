@@ -17,6 +17,7 @@ import {
 } from './lib/reference.mjs'
 import { fromRoot, isMain } from './lib/run.mjs'
 import { marked, parseRows } from './lib/tables.mjs'
+import { projectLists } from './rules/projects.mjs'
 
 /** `llms.txt`: below its introduction a line for each page that README.md names in its section Documentation. */
 export function llmsPage(text, readme = readText('README.md')) {
@@ -38,7 +39,7 @@ export function llmsPage(text, readme = readText('README.md')) {
   return text.split('\n## ')[0] + list.join('')
 }
 
-/** Every page of which a part is generated: the function returns its text. */
+/** Every file of which a part is generated: the function returns its text. */
 export const pages = {
   'docs/reference/options.md': optionsPage,
   'docs/reference/env.md': variablesPage,
@@ -49,6 +50,7 @@ export const pages = {
   'docs/reference/conformance.md': proofsPage,
   'docs/reference/findings.md': proofsPage,
   'llms.txt': (text) => llmsPage(text),
+  ...projectLists,
   ...Object.fromEntries(
     filesBelow('docs/migration').map((path) => [path, (text) => migrationPage(text, path)]),
   ),

@@ -85,8 +85,6 @@ export interface StoredInternalData extends InternalSessionData {
   asked?: string
   /** Scope beyond the configured one that the application requested. */
   ownScope?: string
-  /** A login link chose a part of the scope, or the audience. */
-  fromLink?: true
   /** Issuer and subject of the ID token, for lookups: a hook may have given `user.sub` another meaning. */
   iss?: string
   sub?: string

@@ -70,7 +70,7 @@ async function refreshedToken(parts: FreshTokenParts, exchange: Exchange, wanted
       reportFailed(parts.config, error)
       return fallback
     }
-    if (isIdpError(error) && error.name === 'AccessTokenError') throw error
+    if (error instanceof AccessTokenError) throw error
     if (isIdpError(error, 'SESSION_STORE_FAILED')) throw error
     throw await orMfaRequired(parts, failedWith(error), { wanted: want, session })
   }
