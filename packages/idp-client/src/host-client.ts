@@ -3,7 +3,7 @@ import { IdpError } from './errors/base.ts'
 import { InvalidConfigurationError } from './errors/configuration.ts'
 import type { GuardResult } from './guards/guards.ts'
 import type { HostPageGuardOptions } from './guards/host-guards.ts'
-import { createApiGuard, createPageGuard, incompletePage } from './guards/host-guards.ts'
+import { createApiGuard, createPageGuard, withFailurePages } from './guards/host-guards.ts'
 import type { ApiGuardOptions } from './guards/requirements.ts'
 import type { Exchange } from './http/exchange.ts'
 import type { HostKinds } from './http/host-arguments.ts'
@@ -42,8 +42,8 @@ export abstract class HostClient<
   }
 
   /**
-   * @internal Creates the guard of a page: the session, or the redirect to a login. While the configuration is incomplete the
-   * response is a failure page.
+   * @internal Creates the guard of a page: the session, or the redirect to a login. The response is a failure page while the
+   * configuration is incomplete, and if `authorize` denies access.
    */
   protected pageGuard<Guarded extends Context>(
     options?: HostPageGuardOptions<Guarded>,
@@ -52,9 +52,9 @@ export abstract class HostClient<
     const guard = createPageGuard<Guarded>(this.application, { name }, options)
     return async (context) => {
       const exchange = await this.#toExchange(context, name)
-      const failed = this.#host.redirectsOnly ? null : await incompletePage(this.application, exchange)
-      if (failed) return { response: failed }
-      return guard(exchange, context, () => this.#host.toPath(context, exchange))
+      const decide = (): Promise<GuardResult> =>
+        guard(exchange, context, () => this.#host.toPath(context, exchange))
+      return this.#host.redirectsOnly ? decide() : withFailurePages(this.application, exchange, decide)
     }
   }
 

@@ -34,7 +34,7 @@ export type {
 export type { MfaVerification, MfaVerifiedTokens } from './flows/mfa.ts'
 export type { GuardResult } from './guards/guards.ts'
 export type { HostPageGuardOptions } from './guards/host-guards.ts'
-export type { ApiGuardOptions, GuardRequirements } from './guards/requirements.ts'
+export type { ApiGuardOptions, GuardRequirements, SessionAuth } from './guards/requirements.ts'
 export type { HostClient } from './host-client.ts'
 export type { SameSite } from './http/cookie-jar.ts'
 export type { Clock } from './lib/clock.ts'

@@ -33,6 +33,7 @@ export const codes: Readonly<Record<Code, CodeEntry>> = {
       'This route responds to navigations of the browser only: use a link or location.assign, not fetch.',
   },
   CROSS_SITE_REQUEST: { status: 403, message: 'The request comes from a page of another site.' },
+  ACCESS_DENIED: { status: 403, message: 'The application denies the user access.' },
   NOT_AUTHENTICATED: { status: 401, message: 'The request carries no valid session.' },
   INTERNAL_ERROR: { status: 500, message: 'An unexpected error occurred.' },
   DISCOVERY_ERROR: { status: 502, message: "The provider's metadata could not be loaded or is not usable." },

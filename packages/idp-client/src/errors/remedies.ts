@@ -19,6 +19,8 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   NAVIGATION_REQUIRED:
     'Link to the route with a plain link (a href), or call location.assign: fetch and next/link cannot navigate to the provider.',
   CROSS_SITE_REQUEST: 'Start it from a page of the application itself.',
+  ACCESS_DENIED:
+    'authorize of the guard did not return true: the user lacks a role or a permission of the application.',
   NOT_AUTHENTICATED: 'Send the user to the login route.',
   INTERNAL_ERROR: 'Look for the correlation id in the log.',
   DISCOVERY_ERROR: 'Check domain (IDP_DOMAIN), and that this server can reach it.',

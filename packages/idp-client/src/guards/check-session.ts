@@ -3,6 +3,7 @@ import type { Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { copyJson, defined } from '../lib/own-properties.ts'
 import { isOfOrganization, serverTime } from '../oidc/claims.ts'
+import { decodeClaims } from '../session/model/claims.ts'
 import { unitedScope } from '../session/model/scope.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -28,6 +29,8 @@ export type Verdict =
   | { readonly kind: 'insufficient'; readonly unmet: Unmet; readonly login: LoginParameters }
   /** An identical login has just failed to meet the requirements. */
   | { readonly kind: 'exhausted'; readonly unmet: Unmet }
+  /** The application's `authorize` did not return true. */
+  | { readonly kind: 'forbidden' }
 
 /** Seconds for which a login that did not meet the requirements is not repeated. */
 const PAUSE_SECONDS = 60
@@ -120,4 +123,21 @@ export async function checkSession(
   return (await wasJustTried(engine, session, requirements, login))
     ? { kind: 'exhausted', unmet }
     : { kind: 'insufficient', unmet, login: await seal() }
+}
+
+/** Calls `authorize` of a guard, if there is one. Returns true only if that returns true. Throws what it throws. */
+export async function isAuthorized({ authorize }: Requirements, session: SessionData): Promise<boolean> {
+  if (!authorize) return true
+  const { tokenSet, user } = session
+  const claims = decodeClaims(tokenSet.idToken) ?? user
+  const sub = typeof claims['sub'] === 'string' ? claims['sub'] : user.sub
+  const auth = {
+    kind: 'session',
+    sub,
+    isClient: false,
+    scope: tokenSet.scope ?? '',
+    claims,
+    session,
+  } as const
+  return (await authorize(auth)) === true
 }

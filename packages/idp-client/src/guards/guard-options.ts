@@ -4,9 +4,17 @@ import { defined } from '../lib/own-properties.ts'
 import type { GuardRequirements, Requirements } from './requirements.ts'
 
 type Name = keyof GuardRequirements
+type ListName = Exclude<Name, 'maxAge' | 'authorize'>
 
 /** All names of requirements: readRequirements throws for any other option. */
-const NAMES = ['maxAge', 'acr', 'amr', 'organization', 'scope'] as const satisfies readonly Name[]
+const NAMES = [
+  'maxAge',
+  'acr',
+  'amr',
+  'organization',
+  'scope',
+  'authorize',
+] as const satisfies readonly Name[]
 
 /** Characters of a quoted string that need no escaping; also the alphabet of a scope (RFC 6749 section 3.3). */
 const TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
@@ -27,7 +35,7 @@ function readAge(guard: string, value: unknown): number {
   return isAge ? value : refuse(`${guard}: maxAge must be an integer number of seconds, 0 or more.`)
 }
 
-function readList(guard: string, name: Exclude<Name, 'maxAge'>, value: unknown): readonly string[] {
+function readList(guard: string, name: ListName, value: unknown): readonly string[] {
   const entries: unknown[] = Array.isArray(value) ? Array.from(value) : [value]
   const pattern = name === 'organization' ? NAME : TOKEN
   const isValid = (entry: unknown): entry is string => typeof entry === 'string' && pattern.test(entry)
@@ -64,8 +72,10 @@ export function readRequirements(
     return refuse(`${guard}: its options must be an object.`)
   }
   checkKeys(guard, options, [...further, ...NAMES])
-  const { acr, amr, maxAge, organization, scope }: GuardRequirements = options
-  const list = (name: Exclude<Name, 'maxAge'>, value: unknown): readonly string[] | undefined =>
+  const { acr, amr, authorize, maxAge, organization, scope }: GuardRequirements = options
+  if (authorize !== undefined && typeof authorize !== 'function')
+    return refuse(`${guard}: authorize must be a function.`)
+  const list = (name: ListName, value: unknown): readonly string[] | undefined =>
     value === undefined ? undefined : readList(guard, name, value)
   const requirements = defined({
     maxAge: maxAge === undefined ? undefined : readAge(guard, maxAge),
@@ -74,6 +84,7 @@ export function readRequirements(
     organization: list('organization', organization),
     // Space-delimited.
     scope: list('scope', typeof scope === 'string' ? scope.split(' ') : scope),
+    authorize,
   })
   return Object.freeze(requirements)
 }

@@ -31,8 +31,10 @@ const loadCheckSession = lazyPromise(() => import('./check-session.ts'))
 /** Checks the session. Most guards require only that there is one; the code that checks more is loaded when needed. */
 async function checkAccess(engine: Engine, exchange: Exchange, requirements: Requirements): Promise<Verdict> {
   if (Object.keys(requirements).length > 0) {
-    const { checkSession } = await loadCheckSession()
-    return checkSession(engine, exchange, requirements)
+    const { checkSession, isAuthorized } = await loadCheckSession()
+    const verdict = await checkSession(engine, exchange, requirements)
+    if (verdict.kind !== 'granted' || (await isAuthorized(requirements, verdict.session))) return verdict
+    return { kind: 'forbidden' }
   }
   const session = await getSession(engine, exchange)
   return session ? { kind: 'granted', session } : { kind: 'unauthenticated', login: {} }
@@ -47,7 +49,8 @@ export interface LoginGuard {
 /**
  * Decides whether a page may be shown; the response redirects to a login. Throws if that cannot be decided (configuration,
  * provider, store), so that an error never passes as a session or causes a redirect loop; and if a login has just failed
- * to meet the requirements: `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION`, `INSUFFICIENT_SCOPE`.
+ * to meet the requirements: `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION`, `INSUFFICIENT_SCOPE`. Throws `ACCESS_DENIED`
+ * if `authorize` denies it.
  */
 export async function requireLogin(
   application: Application,
@@ -58,6 +61,7 @@ export async function requireLogin(
   const verdict = await reporting(engine.config.log, () => checkAccess(engine, exchange, requirements))
   if (verdict.kind === 'granted') return { session: verdict.session }
   if (verdict.kind === 'exhausted') throw new IdpError(UNMET_CODES[verdict.unmet])
+  if (verdict.kind === 'forbidden') throw new IdpError('ACCESS_DENIED')
   const { routes } = engine.config
   const prefix = publicPrefix(engine.config.basePath, engine.baseUrl(exchange))
   return { response: redirect(loginPath(prefix, routes, await returnTo(), verdict.login)) }
@@ -87,6 +91,7 @@ function toChallenge(unmet: Unmet, { acr, maxAge, scope }: Requirements): string
 /** Returns the response that rejects an API request. */
 function toRejection(verdict: Exclude<Verdict, { kind: 'granted' }>, requirements: Requirements): Response {
   if (verdict.kind === 'unauthenticated') return rejection(401, 'NOT_AUTHENTICATED')
+  if (verdict.kind === 'forbidden') return rejection(codes.ACCESS_DENIED.status, 'ACCESS_DENIED')
   const code = UNMET_CODES[verdict.unmet]
   const login = verdict.kind === 'insufficient' ? verdict.login : undefined
   return rejection(codes[code].status, code, login, toChallenge(verdict.unmet, requirements))

@@ -1,6 +1,8 @@
 import type { Application } from '../engine.ts'
+import { isIdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { newCorrelationId } from '../http/responses.ts'
+import type { LogLevel } from '../log/log.ts'
 import { readRequirements } from './guard-options.ts'
 import type { GuardResult } from './guards.ts'
 import { requireAuth, requireLogin } from './guards.ts'
@@ -48,25 +50,43 @@ export function createApiGuard(
   return (exchange) => requireAuth(application, exchange, requirements)
 }
 
+/** Reports an error of a page guard and returns its failure page. */
+async function toFailurePage(
+  { settings }: Application,
+  exchange: Exchange,
+  thrown: unknown,
+  level: LogLevel,
+): Promise<Response> {
+  const [{ asIdpError, reportOutcome }, { failWithPage }] = await Promise.all([
+    import('../log/failure.ts'),
+    import('../routes/fail-with-page.ts'),
+  ])
+  const error = asIdpError(thrown)
+  const id = newCorrelationId()
+  reportOutcome(settings.log, error, { level, code: 'REQUEST_FAILED', id })
+  const { basePath, development } = settings
+  const request = { exchange, hostRequest: null, query: new URLSearchParams(), id, development }
+  return failWithPage(error, request, { home: `${basePath}/` })
+}
+
 /**
- * Returns the failure page of a page guard while the configuration is incomplete, otherwise `null`. A framework would show
- * nothing but that the server failed.
+ * Runs a page guard where its host can show a page of ours: with a failure page while the configuration is incomplete, for which
+ * a framework would show nothing but that the server failed, and if `authorize` denies access.
  */
-export async function incompletePage(application: Application, exchange: Exchange): Promise<Response | null> {
+export async function withFailurePages(
+  application: Application,
+  exchange: Exchange,
+  guard: () => Promise<GuardResult>,
+): Promise<GuardResult> {
   try {
     application.engine()
-    return null
   } catch (thrown) {
-    const [{ asIdpError, reportOutcome }, { failWithPage }] = await Promise.all([
-      import('../log/failure.ts'),
-      import('../routes/fail-with-page.ts'),
-    ])
-    const { settings } = application
-    const error = asIdpError(thrown)
-    const id = newCorrelationId()
-    reportOutcome(settings.log, error, { level: 'error', code: 'REQUEST_FAILED', id })
-    const { basePath, development } = settings
-    const request = { exchange, hostRequest: null, query: new URLSearchParams(), id, development }
-    return failWithPage(error, request, { home: `${basePath}/` })
+    return { response: await toFailurePage(application, exchange, thrown, 'error') }
+  }
+  try {
+    return await guard()
+  } catch (thrown) {
+    if (!isIdpError(thrown, 'ACCESS_DENIED')) throw thrown
+    return { response: await toFailurePage(application, exchange, thrown, 'info') }
   }
 }

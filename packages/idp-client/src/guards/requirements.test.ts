@@ -34,7 +34,7 @@ const unmet = (requirements: Requirements, data: SessionData, by: ClaimContext):
   unmetIn(requirements, { data }, by)
 
 type State = 'absent' | 'met' | 'unmet'
-type Name = keyof Requirements
+type Name = Exclude<keyof Requirements, 'authorize'>
 
 /** Each requirement with a session that meets it, one that does not, and the missing part. */
 const rows: Record<Name, { demand: Requirements; met: object; unmet: object; missing: Unmet }> = {

@@ -1,6 +1,7 @@
 import { provenIn } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
+import type { SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 
 /**
@@ -23,15 +24,37 @@ export interface GuardRequirements {
   organization?: string | readonly string[] | undefined
   /** Scopes granted to the access token of the login: all of these. A string may hold several, separated by spaces. */
   scope?: string | readonly string[] | undefined
+  /**
+   * Decides whether the user may pass, once all other requirements are met, for example by a role in `auth.claims`. Called once
+   * for each request; only `true` lets it pass. Otherwise an API responds 403, and so does a page (`ACCESS_DENIED`; thrown
+   * where the framework renders the page itself). An exception rejects the request, too.
+   */
+  authorize?: ((auth: SessionAuth) => boolean | Promise<boolean>) | undefined
+}
+
+/** The user of a session, as `authorize` gets it. */
+export interface SessionAuth {
+  readonly kind: 'session'
+  /** The provider's `sub` of the user. */
+  readonly sub: string
+  /** Always false: a session is one of a user. Access tokens may be those of a client. */
+  readonly isClient: false
+  /** Scope of the access token of the login, separated by spaces; empty if the provider did not return it. */
+  readonly scope: string
+  /** The claims of the session's ID token, which hooks do not change; those of `user` if no ID token is stored. */
+  readonly claims: Readonly<Record<string, unknown>>
+  /** A copy of the session. */
+  readonly session: SessionData
 }
 
 /** Options of `withApiAuthRequired`. */
 export type ApiGuardOptions = GuardRequirements
 
-type Lists = Partial<Record<Exclude<keyof GuardRequirements, 'maxAge'>, readonly string[]>>
+type Lists = Partial<Record<Exclude<keyof GuardRequirements, 'maxAge' | 'authorize'>, readonly string[]>>
 
 /** Validated requirements of a guard; `maxAge` in seconds. */
-export type Requirements = Readonly<Lists> & { readonly maxAge?: number }
+export type Requirements = Readonly<Lists> &
+  Pick<GuardRequirements, 'authorize'> & { readonly maxAge?: number }
 
 /** First kind of requirement that is not met; checked in the order authentication, organization, scope. */
 export type Unmet = 'authentication' | 'organization' | 'scope'

@@ -8,7 +8,7 @@ import type { GetServerSidePropsContext, NextApiRequest, NextApiResponse } from 
 import { NextRequest } from 'next/server.js'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { IdpClient as ExpressClient } from '../../src/adapters/express/index.ts'
-import type { GuardRequirements, IdpClientOptions } from '../../src/index.ts'
+import type { GuardRequirements, IdpClientOptions, SessionAuth } from '../../src/index.ts'
 import { isIdpError, IdpClient as WebClient } from '../../src/index.ts'
 import { generateCookieHeader } from '../../src/testing/index.ts'
 import { openLogin } from '../support/guard-login.ts'
@@ -28,11 +28,12 @@ async function cookieOf(claims: object, scope = 'openid', age = 1000): Promise<s
   return generateCookieHeader(session, { secret: SECRET, now: NOW })
 }
 
-/** The result of a guard: `'in'`, a login with these parameters, an error to throw, or a JSON response. */
+/** The result of a guard: `'in'`, a login with these parameters, an error to throw, a page with this status, or a JSON response. */
 type Outcome =
   | 'in'
   | { readonly login: Readonly<Record<string, string>> }
   | { readonly thrown: string }
+  | { readonly page: number }
   | { readonly status: number; readonly challenge: string | null; readonly body: Record<string, unknown> }
 
 interface Host {
@@ -54,6 +55,7 @@ async function outcomeOf(respond: () => Response | Promise<Response>): Promise<O
     if (response.status === 302) return loginOf(response.headers.get('location'))
     const text = await response.text()
     if (text === 'in') return 'in'
+    if (response.headers.get('content-type')?.startsWith('text/html')) return { page: response.status }
     expect(response.headers.get('cache-control')).toContain('no-store')
     const challenge = response.headers.get('www-authenticate')
     const { login, ...body } = JSON.parse(text)
@@ -295,6 +297,85 @@ describe.each(hosts)('%s', (_name, { page, api }) => {
     const cookie = await row.cookie()
     if (page) expect(await page(row.requirements, cookie)).toEqual(row.page)
     expect(await api?.(row.requirements, cookie)).toEqual(row.api)
+  })
+})
+
+describe('authorize', () => {
+  const roles = { realm_access: { roles: ['editor'] } }
+  const hasRole =
+    (role: string) =>
+    ({ claims }: SessionAuth): boolean =>
+      (claims['realm_access'] as typeof roles.realm_access).roles.includes(role)
+  const denied = {
+    status: 403,
+    challenge: null,
+    body: { error: 'access_denied', code: 'ACCESS_DENIED', description: expect.any(String) },
+  }
+  const shows403 = { page: 403 }
+  const pages: Readonly<Record<string, unknown>> = {
+    Web: shows403,
+    Express: shows403,
+    'Express, around a handler': shows403,
+    'Next, Pages Router': { thrown: 'ACCESS_DENIED' },
+  }
+
+  describe.each(hosts)('%s', (name, { page, api }) => {
+    test('lets pass whom it returns true for, after the other requirements are met', async () => {
+      const seen: SessionAuth[] = []
+      const authorize = (auth: SessionAuth): boolean => seen.push(auth) > 0 && hasRole('editor')(auth)
+      const cookie = await cookieOf({ ...strong, ...roles }, 'openid read:a')
+      expect(await api?.({ ...everything, authorize }, cookie)).toBe('in')
+      expect(seen).toEqual([
+        {
+          kind: 'session',
+          sub: 'carol',
+          isClient: false,
+          scope: 'openid read:a',
+          claims: expect.objectContaining({ sub: 'carol', ...roles }),
+          session: expect.objectContaining({ user: { sub: 'carol' } }),
+        },
+      ])
+      if (page) expect(await page({ authorize: async (auth) => hasRole('editor')(auth) }, cookie)).toBe('in')
+    })
+
+    test.each<[string, unknown]>([
+      ['false', hasRole('admin')],
+      ['a promise of false', async () => false],
+      ['a value that is not true', () => 'yes'],
+      ['nothing', () => undefined],
+    ])('denies access with 403, or the error of that status, for %s', async (_what, given) => {
+      const authorize = given as GuardRequirements['authorize']
+      const cookie = await cookieOf(roles)
+      expect(await api?.({ authorize }, cookie)).toEqual(denied)
+      if (page) expect(await page({ authorize }, cookie)).toEqual(pages[name])
+    })
+
+    test('is not called without a session, or if another requirement is not met', async () => {
+      let calls = 0
+      const authorize = (): boolean => ++calls > 0
+      const refused = { status: 401 }
+      expect(await api?.({ authorize }, '')).toMatchObject(refused)
+      expect(await api?.({ acr: 'gold', authorize }, await cookieOf({}))).toMatchObject(refused)
+      if (page) expect(await page({ authorize }, '')).toEqual({ login: {} })
+      expect(calls).toBe(0)
+    })
+
+    test('denies access if it throws', async () => {
+      const authorize = (): never => {
+        throw new TypeError('no roles')
+      }
+      const cookie = await cookieOf(roles)
+      const failed = { status: 500, body: { code: 'INTERNAL_ERROR' } }
+      expect(await api?.({ authorize }, cookie)).toMatchObject(failed)
+      if (page) expect(JSON.stringify(await page({ authorize }, cookie).catch(String))).toContain('no roles')
+    })
+  })
+
+  test('that is not a function is rejected when the guard is created', () => {
+    for (const authorize of ['admin', true, {}, null])
+      expect(() =>
+        new WebClient(options).withApiAuthRequired(() => new Response('in'), { authorize } as object),
+      ).toThrow('authorize must be a function')
   })
 })
 

@@ -105,7 +105,8 @@ export class IdpClient extends IdpClientBase<HostRequest, HostResponse, Framewor
    * Router); without one the result is a `getServerSideProps` (Pages Router) that adds the prop `user`, unless the page
    * has one of that name. Throws `InvalidConfigurationError` for an unknown option. The page throws if the check itself
    * fails, so that an error never shows it, and `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or
-   * `INSUFFICIENT_SCOPE` if such a login has just failed to meet the requirements.
+   * `INSUFFICIENT_SCOPE` if such a login has just failed to meet the requirements; `ACCESS_DENIED` if `authorize`
+   * denies access.
    */
   withPageAuthRequired<Props>(
     component: PageComponent<Props>,

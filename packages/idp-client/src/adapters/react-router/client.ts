@@ -77,7 +77,8 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
    * Returns the session of a request for a page. Without a session, or with one that does not meet the requirements, throws
    * a redirect to a login that requests what is missing and returns to the page afterwards. Throws
    * `InvalidConfigurationError` for an unknown option; `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or
-   * `INSUFFICIENT_SCOPE` if such a login has just failed to meet the requirements.
+   * `INSUFFICIENT_SCOPE` if such a login has just failed to meet the requirements; `ACCESS_DENIED` if `authorize`
+   * denies access.
    */
   async requireLogin(args: FrameworkRequest, options?: PageGuardOptions): Promise<SessionData> {
     const { session, response } = await this.pageGuard(options)(args)

@@ -97,7 +97,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
    * Returns the session in a load function or form action. Without a session, or with one that does not meet the
    * requirements, throws SvelteKit's redirect to a login that requests what is missing and returns to the page
    * afterwards. Throws `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or `INSUFFICIENT_SCOPE` if such a login
-   * has just failed to meet the requirements.
+   * has just failed to meet the requirements; `ACCESS_DENIED` if `authorize` denies access.
    */
   async requireLogin(event: FrameworkRequest, options?: PageGuardOptions): Promise<SessionData> {
     const { session, response } = await this.pageGuard(options)(event)

@@ -82,7 +82,8 @@ export class IdpClient extends WebHostClient {
    * requirements, throws a redirect to a login that requests what is missing and returns to the page afterwards. For server
    * functions; `beforeLoad` and loaders, which also run in the browser, call one of those. Throws
    * `InvalidConfigurationError` for an unknown option; `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or
-   * `INSUFFICIENT_SCOPE` if such a login has just failed to meet the requirements.
+   * `INSUFFICIENT_SCOPE` if such a login has just failed to meet the requirements; `ACCESS_DENIED` if `authorize`
+   * denies access.
    */
   async requireLogin(options?: PageGuardOptions): Promise<SessionData> {
     const guard = createPageGuard<undefined>(this.application, { name: 'requireLogin' }, options)
