@@ -90,7 +90,14 @@ function browsing({ front, authority }: Parts): Pick<DevProvider, 'login' | 'vis
 
 type Observation = Pick<
   DevProvider,
-  'requests' | 'count' | 'clearRequests' | 'faults' | 'rewrite' | 'rewriteText' | 'tamperIdToken'
+  | 'requests'
+  | 'count'
+  | 'clearRequests'
+  | 'faults'
+  | 'rewrite'
+  | 'rewriteText'
+  | 'tamperAccessToken'
+  | 'tamperIdToken'
 >
 
 function observation({ front, listening }: Parts): Observation {
@@ -101,6 +108,7 @@ function observation({ front, listening }: Parts): Observation {
     clearRequests: () => log.clear(),
     rewrite: rewrites.rewrite,
     rewriteText: rewrites.rewriteText,
+    tamperAccessToken: rewrites.tamperAccessToken,
     tamperIdToken: rewrites.tamperIdToken,
     faults: {
       set: (endpoint, fault, options) => faults.set(endpoint, fault, options),

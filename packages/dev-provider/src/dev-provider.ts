@@ -15,7 +15,7 @@ import type { User, UserOptions } from './users.ts'
 import type { Endpoint } from './wire/endpoints.ts'
 import type { FaultOptions, Faults } from './wire/faults.ts'
 import type { LoggedRequest } from './wire/request-log.ts'
-import type { IdTokenChange, JsonRewrite, TextRewrite } from './wire/rewrites.ts'
+import type { JsonRewrite, TextRewrite, TokenChange } from './wire/rewrites.ts'
 
 /** A running provider. Everything in it is its own: two of them share nothing. */
 export interface DevProvider {
@@ -59,7 +59,9 @@ export interface DevProvider {
   /** Changes the text of responses, for what JSON values cannot express. */
   rewriteText(endpoint: Endpoint, change: TextRewrite, options?: FaultOptions): () => void
   /** Changes ID tokens before they are sent, and signs them again as configured; returns a function that removes the change. */
-  tamperIdToken(change: IdTokenChange, options?: FaultOptions): () => void
+  tamperIdToken(change: TokenChange, options?: FaultOptions): () => void
+  /** The same for JWT access tokens; opaque ones are left alone. */
+  tamperAccessToken(change: TokenChange, options?: FaultOptions): () => void
 
   readonly clock: VirtualClock
   /** The published keys. */

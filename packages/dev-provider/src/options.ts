@@ -1,6 +1,8 @@
 import type { Api } from './apis.ts'
 import type { AppOptions, ClientOptions, SigningAlg, TokenEndpointAuthMethod } from './clients.ts'
 import { DevProviderError } from './error.ts'
+import type { AccessTokenProfile } from './extensions/access-token-profile.ts'
+import { ACCESS_TOKEN_PROFILES } from './extensions/access-token-profile.ts'
 import type { AssertionAudience, WrongSecretError } from './extensions/client-authentication.ts'
 import { ASSERTION_AUDIENCES, WRONG_SECRET_ERRORS } from './extensions/client-authentication.ts'
 import type { OfflineAccess } from './extensions/offline-access.ts'
@@ -8,6 +10,8 @@ import { OFFLINE_ACCESS } from './extensions/offline-access.ts'
 import type { UserOptions } from './users.ts'
 
 /** Settings that may change while the provider runs; read again at every use. */
+const INTROSPECTION_OF = ['own', 'any'] as const
+
 export interface DevProviderSettings {
   /**
    * Signs users in without showing the login page: a user name, or `true` for the user that `login_hint` names.
@@ -16,6 +20,8 @@ export interface DevProviderSettings {
   autoLogin: string | boolean
   /** Lifetime of access tokens in seconds; default 3600. An API may have its own. */
   accessTokenTtl: number
+  /** Type and claims of JWT access tokens; default `rfc9068`. See {@link AccessTokenProfile}. */
+  accessTokenProfile: AccessTokenProfile
   /** Lifetime of ID tokens in seconds; default 3600. */
   idTokenTtl: number
   /** Lifetime of refresh tokens in seconds; default 14 days. */
@@ -58,6 +64,11 @@ export interface DevProviderSettings {
    * `any`: the issuer and the endpoint in use are accepted, too.
    */
   assertionAudience: AssertionAudience
+  /**
+   * The tokens that a client may introspect: its own (`own`, default), or with `any` those of all clients, as an API does that receives
+   * tokens of several clients.
+   */
+  introspectionOf: (typeof INTROSPECTION_OF)[number]
   /** Logout tokens have an `exp`, as the standard wants it. Default true. */
   logoutTokenExp: boolean
   /** Every DPoP proof must carry a nonce of the provider (RFC 9449, section 8). Default false. */
@@ -145,6 +156,7 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
   return {
     autoLogin: options.autoLogin ?? false,
     accessTokenTtl: options.accessTokenTtl ?? 3600,
+    accessTokenProfile: options.accessTokenProfile ?? 'rfc9068',
     idTokenTtl: options.idTokenTtl ?? 3600,
     refreshTokenTtl: options.refreshTokenTtl ?? 14 * DAY,
     codeTtl: options.codeTtl ?? 60,
@@ -157,6 +169,7 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
     decodeBasic: options.decodeBasic ?? true,
     wrongSecretError: options.wrongSecretError ?? 'invalid_client',
     assertionAudience: options.assertionAudience ?? 'any',
+    introspectionOf: options.introspectionOf ?? 'own',
     logoutTokenExp: options.logoutTokenExp ?? true,
     dpopNonces: options.dpopNonces ?? false,
     allowLoopbackRedirects: options.allowLoopbackRedirects ?? true,
@@ -171,6 +184,8 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
 
 /** The settings that take one of a few words. */
 const WORDS: Partial<Record<keyof DevProviderSettings, readonly string[]>> = {
+  accessTokenProfile: ACCESS_TOKEN_PROFILES,
+  introspectionOf: INTROSPECTION_OF,
   offlineAccess: OFFLINE_ACCESS,
   assertionAudience: ASSERTION_AUDIENCES,
   wrongSecretError: WRONG_SECRET_ERRORS,

@@ -1,6 +1,8 @@
 import type { Account, Configuration, KoaContextWithOIDC, Provider } from 'oidc-provider'
 import { OIDC_SCOPES } from '../apis.ts'
 import { fanOutClient } from '../clients.ts'
+import { applyProfile } from '../extensions/access-token-profile.ts'
+import { accountAudience } from '../extensions/accounts/access.ts'
 import { assertAudience } from '../extensions/client-authentication.ts'
 import { registerFederatedConnection } from '../extensions/federated-connection.ts'
 import { forwardedLogoutToken, postLogoutToken } from '../extensions/logout-notices.ts'
@@ -163,6 +165,9 @@ function tokenFormats(state: ProviderState): Pick<Configuration, 'formats' | 'ex
         jwt: (ctx, _token, jwt) => {
           if (!jwt.payload || !ctx) return
           jwt.payload['scope'] = responseScope(state, ctx, jwt.payload['scope'])
+          // The account API is this provider's own.
+          if (jwt.payload['aud'] !== accountAudience(state.issuer))
+            applyProfile(jwt, state.settings.accessTokenProfile)
         },
       },
     },

@@ -29,7 +29,11 @@ export function createFeatures(state: ProviderState): NonNullable<Configuration[
       nonceSecret: state.nonceSecret,
       requireNonce: () => state.settings.dpopNonces,
     },
-    introspection: { enabled: true, allowedPolicy: ownTokensOnly },
+    introspection: {
+      enabled: true,
+      allowedPolicy: (ctx, client, token) =>
+        state.settings.introspectionOf === 'any' || ownTokensOnly(ctx, client, token),
+    },
     jwtUserinfo: { enabled: true },
     pushedAuthorizationRequests: { enabled: true },
     revocation: { enabled: true, allowedPolicy: ownTokensOnly },

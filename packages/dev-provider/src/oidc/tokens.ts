@@ -2,17 +2,21 @@ import type { JWTPayload } from 'jose'
 import { createLocalJWKSet, jwtVerify } from 'jose'
 import type { ResourceServer } from 'oidc-provider'
 import type { Api } from '../apis.ts'
+import { withStandardNames } from '../extensions/access-token-profile.ts'
 import { publicJwks } from '../keys.ts'
 import type { AuthorizationFacts, ProviderState } from './state.ts'
 
-/** Claims of a JWT that this provider signed and that has not expired; anything else gives `undefined`. */
+/**
+ * Claims of a JWT that this provider signed and that has not expired, with the names of RFC 9068; anything else gives
+ * `undefined`.
+ */
 export async function verifyOwnToken(state: ProviderState, token: string): Promise<JWTPayload | undefined> {
   try {
     const { payload } = await jwtVerify(token, createLocalJWKSet(publicJwks(state.keys)), {
       issuer: state.issuer,
       currentDate: new Date(state.clock.milliseconds()),
     })
-    return payload
+    return withStandardNames(payload)
   } catch {
     return undefined
   }

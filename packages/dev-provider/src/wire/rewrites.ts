@@ -17,7 +17,7 @@ export type JsonRewrite = (body: JsonObject, request: LoggedRequest) => unknown
 /** Changes the text of a response, for what JSON values cannot express (duplicate keys, `__proto__`). */
 export type TextRewrite = (body: string, request: LoggedRequest) => string
 
-/** How a changed ID token is signed. */
+/** How a changed token is signed. */
 export interface Forgery {
   /** Signs with this key instead of the provider's; the header still names the provider's `kid`. */
   readonly key?: SigningKey
@@ -30,7 +30,7 @@ export interface Forgery {
 }
 
 /** Changes claims and header in place; what it returns says how the result is signed. */
-export type IdTokenChange = (
+export type TokenChange = (
   claims: JWTPayload,
   header: JWTHeaderParameters,
 ) => Forgery | undefined | Promise<Forgery | undefined>
@@ -44,12 +44,13 @@ type Rewrite = (
 export interface Rewrites {
   rewrite(endpoint: Endpoint, change: JsonRewrite, options?: FaultOptions): () => void
   rewriteText(endpoint: Endpoint, change: TextRewrite, options?: FaultOptions): () => void
-  tamperIdToken(change: IdTokenChange, options?: FaultOptions): () => void
+  tamperIdToken(change: TokenChange, options?: FaultOptions): () => void
+  tamperAccessToken(change: TokenChange, options?: FaultOptions): () => void
   apply(response: BufferedResponse, request: LoggedRequest): Promise<BufferedResponse>
   clear(endpoint?: Endpoint): void
 }
 
-async function forge(token: string, change: IdTokenChange, keys: KeyRing): Promise<string> {
+async function forge(token: string, change: TokenChange, keys: KeyRing): Promise<string> {
   const claims = decodeJwt(token)
   const original = decodeProtectedHeader(token)
   const header: JWTHeaderParameters = { alg: 'RS256', ...original }
@@ -82,6 +83,16 @@ export function createRewrites(keys: KeyRing): Rewrites {
       return withBody(response, JSON.stringify(changed === undefined ? body : changed))
     }
 
+  /** Nothing is changed if the token is not a JWT. */
+  const tamper =
+    (name: 'access_token' | 'id_token', change: TokenChange): Rewrite =>
+    async (response) => {
+      const body = parseJson(response)
+      const token = body?.[name]
+      if (typeof token !== 'string' || token.split('.').length !== 3) return undefined
+      return withBody(response, JSON.stringify({ ...body, [name]: await forge(token, change, keys) }))
+    }
+
   return {
     rewrite: (endpoint, change, options) => rules.set(endpoint, json(change), options),
     rewriteText: (endpoint, change, options) =>
@@ -90,17 +101,8 @@ export function createRewrites(keys: KeyRing): Rewrites {
         (response, request) => withBody(response, change(response.body.toString('utf8'), request)),
         options,
       ),
-    tamperIdToken: (change, options) =>
-      rules.set(
-        'token',
-        async (response) => {
-          const body = parseJson(response)
-          const token = body?.['id_token']
-          if (typeof token !== 'string') return undefined
-          return withBody(response, JSON.stringify({ ...body, id_token: await forge(token, change, keys) }))
-        },
-        options,
-      ),
+    tamperIdToken: (change, options) => rules.set('token', tamper('id_token', change), options),
+    tamperAccessToken: (change, options) => rules.set('token', tamper('access_token', change), options),
     apply: async (response, request) => {
       let result = response
       for (const rule of rules.matching(request)) {
