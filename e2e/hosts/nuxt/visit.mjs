@@ -72,7 +72,7 @@ const unconfigured = {
 const isUnavailable = /The sign-in is not available/
 
 /** Without a configuration users are not told what is missing, but the log is; pages for everyone are shown. */
-async function requestUnconfigured(base, server) {
+async function requestUnconfigured(base, output) {
   const get = async (path, accept) => {
     const response = await fetch(base + path, { headers: { accept } })
     return { status: response.status, body: await response.text() }
@@ -83,7 +83,7 @@ async function requestUnconfigured(base, server) {
     equal(status, 500)
     ok(!/IDP_|configuration/i.test(body), body)
   }
-  match(server.output(), /cause: InvalidConfigurationError.*IDP_DOMAIN/s)
+  match(output(), /cause: InvalidConfigurationError.*IDP_DOMAIN/s)
   equal((await get('/', 'text/html')).status, 200)
 }
 
@@ -101,7 +101,7 @@ async function navigateWithoutProfile(context, base) {
 }
 
 /** The client of the module serves below the base path of Nuxt, which a user never leaves. */
-async function visitBelowBasePath(browser, base, server) {
+async function visitBelowBasePath(browser, base, output) {
   const context = await browser.newContext()
   try {
     const page = await context.newPage()
@@ -115,7 +115,7 @@ async function visitBelowBasePath(browser, base, server) {
     await page.getByText('Signed in').waitFor()
     await page.goto(`${base}/shop/auth/logout?returnTo=/shop/`)
     await page.getByText('Signed out').waitFor()
-    ok(!server.output().includes('BASE_PATH_MISSING'), 'no notice')
+    ok(!output().includes('BASE_PATH_MISSING'), 'no notice')
   } finally {
     await context.close()
   }
@@ -144,9 +144,9 @@ export async function visit(browser, base, runExample) {
     equal(seen.errors.join('\n'), '', 'errors in the console')
     await navigateWithoutProfile(nobody, base)
     await runExample(unconfigured, requestUnconfigured)
-    await runExample(shop, (at, server) => visitBelowBasePath(browser, at, server), '/shop')
-    await runExample({ ...shop, FRAMEWORK_PUBLIC_BASE_PATH: '/other' }, async (_at, server) => {
-      match(server.output(), /Set FRAMEWORK_PUBLIC_BASE_PATH=\/shop,.*BASE_PATH_MISSING/)
+    await runExample(shop, (at, output) => visitBelowBasePath(browser, at, output), '/shop')
+    await runExample({ ...shop, FRAMEWORK_PUBLIC_BASE_PATH: '/other' }, async (_at, output) => {
+      match(output(), /Set FRAMEWORK_PUBLIC_BASE_PATH=\/shop,.*BASE_PATH_MISSING/)
     })
   } finally {
     await Promise.all([alice, bob, nobody].map((context) => context.close()))

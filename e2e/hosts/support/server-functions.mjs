@@ -6,6 +6,8 @@ import { after, before, describe, test } from 'node:test'
 import { generateCookieHeader } from 'idp-client/testing'
 
 const secret = 'a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20'
+/** Twenty times what the server needs to start. */
+const HANG_GUARD = { timeout: 60_000 }
 let base
 
 const toCookies = (response) =>
@@ -74,10 +76,10 @@ export function testServerFunctions(start) {
       if (base) return
     }
     throw new Error(`The server did not start: ${output}`)
-  })
+  }, HANG_GUARD)
 
   after(async () => {
-    process.kill(-server.pid)
+    process.kill(-server.pid, 'SIGKILL')
     await once(server, 'exit')
   })
 
