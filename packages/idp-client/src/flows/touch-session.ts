@@ -45,7 +45,8 @@ function touch(
   const isDue = isRollingDue(toTimes(session), config.session, now)
   if (!isDue && !session.stale && rejectedAt === undefined) return false
   const data = rejectedAt === undefined ? session.data : withoutRefreshToken(session.data)
-  return chain(trySave(engine, exchange, { ...session, data, usedAt: now }), (isSaved) => {
+  const usedAt = Math.max(session.usedAt, now)
+  return chain(trySave(engine, exchange, { ...session, data, usedAt }), (isSaved) => {
     if (isSaved) config.log.emit({ level: 'debug', code: 'SESSION_ROLLED' })
     return isSaved
   })

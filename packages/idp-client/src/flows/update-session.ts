@@ -56,7 +56,9 @@ export async function updateSession(engine: Engine, exchange: Exchange, input: u
     throw new IdpError('MISSING_SESSION_DATA', { detail: 'user needs a sub, tokenSet must be an object.' })
   }
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
-  const changed = { ...session, data, usedAt: engine.config.clock() }
+  // The clock of the process that wrote it may be ahead.
+  const usedAt = Math.max(session.usedAt, engine.config.clock())
+  const changed = { ...session, data, usedAt }
   const saved = await engine.sessions.save(exchange, changed, { mustFit: true })
   if (!saved) throw new IdpError('MISSING_SESSION', { detail: 'It ended meanwhile.' })
   slot.updated = data

@@ -119,6 +119,8 @@ export function sweeping(milliseconds: number, sweep: () => boolean): () => void
 
   return () => {
     // Some runtimes end the timers of a request with it.
-    if (timer === undefined || monotonic() > dueAt + milliseconds) schedule()
+    const isLost = timer !== undefined && monotonic() > dueAt + milliseconds
+    if (isLost) sweep()
+    if (timer === undefined || isLost) schedule()
   }
 }

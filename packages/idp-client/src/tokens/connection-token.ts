@@ -100,7 +100,11 @@ export async function getFreshConnectionToken(
   const isDead = (await deadSince(parts, session.data)) !== undefined
   if (refreshToken === undefined || isDead) throw new AccessTokenForConnectionError('MISSING_REFRESH_TOKEN')
   try {
-    const { failure, session: after } = await refresh(parts, exchange, {
+    const {
+      failure,
+      hasEnded,
+      session: after,
+    } = await refresh(parts, exchange, {
       session,
       refreshToken,
       key: toKey('connection', want.connection, want.loginHint),
@@ -108,6 +112,7 @@ export async function getFreshConnectionToken(
       redeem: (latest, token, { onRequest, onResponse }) =>
         redeem(parts, want, latest, () => parts.exchangeToken(latest, token, { onRequest, onResponse })),
     })
+    if (hasEnded) throw new AccessTokenForConnectionError('MISSING_SESSION')
     const found = storedConnectionToken(after.data, want, clock())
     if (found) return found
     throw new AccessTokenForConnectionError('FAILED_TO_EXCHANGE_REFRESH_TOKEN', { cause: failure })

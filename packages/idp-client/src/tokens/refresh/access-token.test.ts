@@ -89,3 +89,28 @@ test('a forced refresh gets the token of another call, although the cookies have
   }
   expect(await Promise.all([ask(false), ask(true)])).toEqual(['at-2', 'at-2'])
 })
+
+test('a session in cookies that ends while its token is redeemed yields no token', async () => {
+  const { clock, engine } = engineFor()
+  const { clientTag, config, sealer, sessions } = engine
+  const tokenSet = { accessToken: 'at-1', expiresAt: clock.now, refreshToken: 'rt-1' }
+  const data = { user: { sub: 'alice' }, tokenSet, internal: { createdAt: clock.now } }
+  const cookies = new Cookies()
+  const exchange = cookies.exchange()
+  await sessions.save(exchange, freshlyStored(data, clock.now))
+  cookies.take(exchange)
+  const refresh = async () => {
+    // A logout in another request.
+    await sessions.destroy(cookies.exchange())
+    return { accessToken: 'at-2', refreshToken: 'rt-2', tokenType: 'Bearer', expiresAt: clock.now + 60 }
+  }
+  const on = cookies.exchange()
+  const session = (await sessions.load(on)) ?? expect.fail('there is a session')
+  const asking = getFreshToken(
+    { clientTag, config, sealer, sessions, refresh },
+    on,
+    session,
+    toTokenRequest(config.authorization, {}),
+  )
+  await expect(asking).rejects.toMatchObject({ name: 'AccessTokenError', code: 'MISSING_SESSION' })
+})

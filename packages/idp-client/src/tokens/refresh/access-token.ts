@@ -25,9 +25,8 @@ interface Wanted {
 
 /**
  * Returns a valid access token for a token request, refreshed if necessary. A forced refresh never returns the token that it
- * was to replace. Throws `AccessTokenError`: `MISSING_SESSION` if a store shows that the session has ended meanwhile,
- * `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN` (`cause`: error of the provider or the network),
- * `REFRESH_NOT_PERSISTABLE`; `SESSION_STORE_FAILED`; `MfaRequiredError` if the provider requires another factor.
+ * was to replace. Throws `AccessTokenError`: `MISSING_SESSION` if the session has ended meanwhile, `MISSING_REFRESH_TOKEN`,
+ * `FAILED_TO_REFRESH_TOKEN` (`cause`: error of the provider or the network), `REFRESH_NOT_PERSISTABLE`; `SESSION_STORE_FAILED`; `MfaRequiredError` if the provider requires another factor.
  */
 export function getFreshToken(
   parts: FreshTokenParts,
@@ -57,6 +56,7 @@ async function refreshedToken(parts: FreshTokenParts, exchange: Exchange, wanted
   ])
   try {
     const result = await refresh(parts, exchange, toPurpose(parts, session, checked.refreshToken, want))
+    if (result.hasEnded) throw new AccessTokenError('MISSING_SESSION')
     const entry = tokenAfter(parts, want, replaced, result)
     if (entry) return entry
     // Another process has removed the refresh token, because the provider rejected it.
@@ -64,7 +64,7 @@ async function refreshedToken(parts: FreshTokenParts, exchange: Exchange, wanted
       throw new AccessTokenError('MISSING_REFRESH_TOKEN')
     throw failedWith(result.failure)
   } catch (error) {
-    // Another process ended the session while its token was redeemed.
+    // The session ended while its token was redeemed.
     if (isIdpError(error, 'MISSING_SESSION')) throw new AccessTokenError('MISSING_SESSION')
     if (fallback) {
       reportFailed(parts.config, error)

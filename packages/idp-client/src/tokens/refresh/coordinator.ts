@@ -38,7 +38,7 @@ export interface Progress {
   readonly requestScope: RequestScope
   /** Called when the response is late. Returns for how many more milliseconds to wait for it. */
   readonly onOverdue: (error: Error) => number
-  /** Called before each request to the provider. Throws if another call has taken over. */
+  /** Called before each request to the provider. Throws if another call has taken over, or the lock has expired. */
   readonly onRequest: () => void
   /** Called when the response has arrived, and only steps of this process follow. */
   readonly onResponse: () => void
@@ -185,6 +185,9 @@ async function waitOrAbandon(
   isEarly: boolean,
 ): Promise<'ended' | 'abandoned'> {
   const end = monotonic() + milliseconds
+  const ended = isEarly ? turn.lateOrEnded : turn.ended
+  // After a pause of the whole process, the response of a living redemption may have arrived.
+  if (isInProgress(turn.refresh) && monotonic() >= turn.refresh.deadline) await atMost(0, ended)
   for (;;) {
     const { refresh } = turn
     if (!isInProgress(refresh)) return refresh.state === 'abandoned' ? 'abandoned' : 'ended'
@@ -193,7 +196,7 @@ async function waitOrAbandon(
     if (now < refresh.deadline) {
       if (now >= end) throw overdue()
       const left = Math.ceil(Math.min(end, refresh.deadline) - now)
-      const isSettled = await atMost(left, isEarly ? turn.lateOrEnded : turn.ended)
+      const isSettled = await atMost(left, ended)
       if (!isSettled || turn.refresh !== refresh) continue
     }
     move(turn, { type: 'lost' })
@@ -229,11 +232,11 @@ async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
 async function redeemLatest(job: Job): Promise<RedemptionResult> {
   const { parts, purpose, store, turn } = job
   const { family } = turn
-  const { latest } = family
-  const isSameToken = latest.data.tokenSet.refreshToken === purpose.session.data.tokenSet.refreshToken
+  const { refreshToken: ownToken } = purpose.session.data.tokenSet
+  const isSameToken = family.latest.data.tokenSet.refreshToken === ownToken
   // The family has the successor of a consumed token. Another process may have changed the session since then.
-  const isOutdated = isSameToken && latest.usedAt < purpose.session.usedAt
-  const before = isOutdated ? purpose.session : latest
+  if (isSameToken && family.latest.usedAt < purpose.session.usedAt) family.latest = purpose.session
+  const { latest: before } = family
   if (before !== purpose.session && purpose.isSatisfiedBy(before))
     return { session: before, isStored: store !== undefined }
   const lost = family.turns.filter(({ refresh }) => isUnsettled(refresh)).length
@@ -257,7 +260,7 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
   )
   const keys = await Promise.all([...tokens].map((token) => tokenKey(parts, token)))
   // Without an await between them: another request may save a change at any time.
-  const session = withUpdates(result.session, latest, family.latest)
+  const session = withUpdates(result.session, before, family.latest)
   advance(family, session, keys, parts.config.clock())
   return { ...result, session }
 }
@@ -324,7 +327,8 @@ function toProgress({ parts, requestScope, turn }: Job, lockEnd: number): Progre
   return {
     requestScope,
     onRequest() {
-      if (turn.refresh.state === 'abandoned') throw overdue()
+      // After the end of the lock, another process may be sending it.
+      if (turn.refresh.state === 'abandoned' || monotonic() >= lockEnd + WRITE_MILLISECONDS) throw overdue()
       move(turn, { type: 'sent', deadline: after(patience) })
       touch(turn.family)
     },

@@ -75,16 +75,14 @@ const MAX_PENDING = 1000
 const families = (): TokenFamilies =>
   processWide('state:token-families/9', () => {
     const pending = new Map<TokenFamily, number>()
-    const isNeeded = (family: TokenFamily): boolean => pending.has(family) || family.turns.length > 0
+    const isRunning = ({ refresh }: Turn): boolean => isInProgress(refresh) && refresh.deadline > monotonic()
+    const isNeeded = (family: TokenFamily): boolean => pending.has(family) || family.turns.some(isRunning)
     const byToken = new Lru<string, TokenFamily>(MAX_TOKENS, isNeeded)
     /** Deletes unused families. Returns whether any are left. */
     const forgetOld = (): boolean => {
-      const now = monotonic()
-      const isRunning = ({ refresh }: Turn): boolean => isInProgress(refresh) && refresh.deadline > now
-      for (const [key, family] of byToken.entries()) {
-        const isOld = family.touchedAt <= now - KEPT_MILLISECONDS
-        if (isOld && !pending.has(family) && !family.turns.some(isRunning)) byToken.delete(key)
-      }
+      const before = monotonic() - KEPT_MILLISECONDS
+      for (const [key, family] of byToken.entries())
+        if (family.touchedAt <= before && !isNeeded(family)) byToken.delete(key)
       return byToken.size > 0
     }
     return { byToken, pending, forgetLater: sweeping(KEPT_MILLISECONDS, forgetOld) }
@@ -109,7 +107,8 @@ export function findFamily(key: string, session: StoredSession, now: number): To
   const family = byToken.get(key)
   if (!family) return undefined
   const until = family.keys.find((one) => one.key === key)?.until
-  const isOver = until !== undefined && until <= now && !pending.has(family)
+  // While a redemption is running, its token is in use; `advance` renews the time at its end.
+  const isOver = until !== undefined && until <= now && !pending.has(family) && family.turns.length === 0
   if (isOver) byToken.delete(key)
   // A token that appears in another session does not resolve to this family.
   return isOver || family.latest.sessionKey !== session.sessionKey ? undefined : family

@@ -126,3 +126,20 @@ test('a redemption that was taken over sends nothing when it continues', async (
   expect(await second).toBe('next')
   expect(sent).toEqual([one.refreshToken])
 })
+
+test('nothing is sent after the lock has expired', async () => {
+  const one = session()
+  const sent: string[] = []
+  const lock: DistributedSessions['lock'] = async () => ({
+    until: performance.now(),
+    release: async () => {},
+  })
+  const redeem: Purpose['redeem'] = async (latest, token, { onRequest }) => {
+    onRequest()
+    sent.push(token)
+    return renewed(latest, 'next')
+  }
+  const parts = partsFor({ store: { lock, read: async () => one } })
+  await expect(ask(purpose(one, { redeem }), parts)).rejects.toMatchObject({ code: 'REQUEST_TIMEOUT' })
+  expect(sent).toEqual([])
+})

@@ -1,0 +1,143 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import { engineFor } from '../../../test/support/engine.ts'
+import {
+  ask,
+  gate,
+  inCookies,
+  partsFor,
+  purpose,
+  renewed,
+  session,
+} from '../../../test/support/redemptions.ts'
+import { pause } from '../../lib/pause.ts'
+import type { Purpose } from './coordinator.ts'
+import type { TokenFamily } from './process-memory.ts'
+import { findFamily, markPersisted, tokenKey } from './process-memory.ts'
+
+afterEach(() => vi.useRealTimers())
+
+async function familyOf(of: ReturnType<typeof session>, parts = inCookies): Promise<TokenFamily | undefined> {
+  return findFamily(await tokenKey(parts, of.refreshToken), of, 0)
+}
+
+test('a change that another request saves after a redemption, before it is recorded, is kept', async () => {
+  const one = session()
+  const { open, opened } = gate()
+  let calls = 0
+  const parts = {
+    ...inCookies,
+    clientTag: async () => (++calls > 1 ? opened.then(() => 'client') : 'client'),
+  }
+  const redemption = ask(purpose(one), parts)
+  await expect.poll(() => calls).toBeGreaterThan(1)
+  const family = (await familyOf(one)) ?? expect.fail('there is a family')
+  family.latest = { ...family.latest, data: { ...family.latest.data, theme: 'dark' } }
+  open()
+  expect((await redemption).session.data).toMatchObject({ theme: 'dark', tokenSet: { accessToken: 'new' } })
+})
+
+test('in cookies, a change of another process is kept by the next redemption of this one', async () => {
+  const one = session()
+  const keepsToken: Purpose['redeem'] = async (latest) => renewed(latest, one.refreshToken)
+  await ask(purpose(one, { redeem: keepsToken }))
+  const changed = { ...one, usedAt: 30, data: { ...one.data, theme: 'dark' } }
+  const other = purpose(changed, { key: 'other', redeem: keepsToken, isSatisfiedBy: () => false })
+  expect((await ask(other)).session.data).toMatchObject({ theme: 'dark', tokenSet: { accessToken: 'new' } })
+})
+
+test('a token that was sent without a lock resolves to the family, although another process had redeemed the one before', async () => {
+  const one = session()
+  const theirs = renewed(one, 'theirs').session
+  const parts = partsFor({ store: { read: async () => theirs } })
+  const redeem: Purpose['redeem'] = async (latest, token) =>
+    token === one.refreshToken
+      ? { session: { ...latest, data: { ...latest.data } }, failure: new Error('rejected') }
+      : renewed(latest, 'ours')
+  await ask(purpose(one, { redeem, isSatisfiedBy: () => false }), parts)
+  const family = findFamily(await tokenKey(parts, 'theirs'), one, 0)
+  expect(family?.latest.data.tokenSet.refreshToken).toBe('ours')
+})
+
+test('[K1] a redemption whose deadline passed while the whole process stood still is not taken over', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const one = session()
+  const { open, opened } = gate()
+  let redeemed = 0
+  const asking = (): Promise<unknown> =>
+    ask(
+      purpose(one, {
+        redeem: async (latest, _token, { onRequest }) => {
+          redeemed++
+          onRequest()
+          await opened
+          return renewed(latest, 'next')
+        },
+      }),
+    )
+  const first = asking()
+  await pause(0)
+  vi.setSystemTime(Date.now())
+  vi.advanceTimersByTime(5000)
+  // Both have waited while nothing ran: the response, and another request.
+  setImmediate(open)
+  await Promise.all([first, asking()])
+  expect(redeemed).toBe(1)
+})
+
+test('a token that is being redeemed when its time is over still resolves to its family', async () => {
+  const { clock, engine } = engineFor()
+  clock.now = 0
+  const one = session()
+  const parts = {
+    ...engine,
+    clientTag: () => 'client',
+    sessions: { ...engine.sessions, save: async () => true },
+  }
+  await ask(purpose(one), parts)
+  const current = (await familyOf(one, parts))?.latest ?? expect.fail('there is a family')
+  const token = `${one.refreshToken}+`
+  const next = { ...current, refreshToken: token }
+  const { open, opened } = gate()
+  const sent: string[] = []
+  const asking = (): Promise<unknown> =>
+    ask(
+      purpose(next, {
+        isSatisfiedBy: () => false,
+        redeem: async (latest, used) => {
+          sent.push(used)
+          await opened
+          return renewed(latest, 'last')
+        },
+      }),
+      parts,
+    )
+  markPersisted((await familyOf(next, parts)) ?? expect.fail('there is a family'))
+  clock.now = 59
+  const first = asking()
+  await pause(0)
+  clock.now = 60
+  const second = asking()
+  await pause(0)
+  open()
+  await Promise.all([first, second])
+  expect(sent).toEqual([token])
+})
+
+test('with cookies, an update during a forced refresh does not bring back the access token that another process stored', async () => {
+  const one = session()
+  const keep = { ...renewed(one, one.refreshToken).session, refreshToken: one.refreshToken }
+  await ask(purpose(one, { redeem: async () => ({ session: keep }) }))
+  const tokenSet = { ...keep.data.tokenSet, accessToken: 'theirs' }
+  const theirs = { ...one, usedAt: 30, data: { ...keep.data, tokenSet } }
+  const forced = purpose(theirs, {
+    key: 'forced',
+    isSatisfiedBy: () => false,
+    async redeem(latest) {
+      const family = (await familyOf(one)) ?? expect.fail('there is a family')
+      family.latest = { ...latest, data: { ...latest.data, theme: 'dark' } }
+      const renewedSet = { ...latest.data.tokenSet, accessToken: 'ours' }
+      return { session: { ...latest, data: { ...latest.data, tokenSet: renewedSet } } }
+    },
+  })
+  expect((await ask(forced)).session.data).toMatchObject({ theme: 'dark', tokenSet: { accessToken: 'ours' } })
+})
