@@ -30,16 +30,24 @@ import { completeAttempt, createReporter, failAttempt, onceEach } from './attemp
 /** Parameters that the protocol defines for a code response, without the `state`, which has been verified. */
 const CALLBACK_PARAMETERS = ['code', 'iss', 'error', 'error_description', 'error_uri'] as const
 
+/** Every claim of the user, and the names of those that only UserInfo returned. */
+interface LoginClaims {
+  readonly claims: User
+  readonly userInfoClaims?: readonly string[]
+}
+
 /** Returns the claims of the user: those of the ID token, which override those of UserInfo (`fetchUserInfo`). */
 async function loadClaims(
   provider: Provider,
   { accessToken, claims, tokenType }: Awaited<ReturnType<typeof exchangeCode>>,
-): Promise<User> {
-  if (!provider.config.fetchUserInfo) return claims
+): Promise<LoginClaims> {
+  if (!provider.config.fetchUserInfo) return { claims }
   try {
     const subject = claims.sub
-    const further = await fetchUserInfoClaims(provider, { accessToken, tokenType, subject })
-    return { ...filterDefaultIdTokenClaims(further), ...claims }
+    const fetched = await fetchUserInfoClaims(provider, { accessToken, tokenType, subject })
+    const further = filterDefaultIdTokenClaims(fetched)
+    const userInfoClaims = Object.keys(further).filter((name) => !Object.hasOwn(claims, name))
+    return { claims: { ...further, ...claims }, userInfoClaims }
   } catch (error) {
     if (isIdpError(error, 'INVALID_CONFIGURATION')) throw error
     throw new CallbackError('USERINFO_ERROR', { cause: error })
@@ -47,7 +55,7 @@ async function loadClaims(
 }
 
 /** The token response, with every claim of the user. */
-type Redeemed = Omit<TokenGrant, 'claims'> & { readonly claims: User }
+type Redeemed = Omit<TokenGrant, 'claims'> & LoginClaims
 
 async function redeem(
   { config }: Engine,
@@ -58,7 +66,7 @@ async function redeem(
   const checks = defined({ redirectUri, codeVerifier, nonce, startedAt, maxAge, organization })
   const provider = getProvider(config)
   const grant = await exchangeCode(provider, { callback, ...checks })
-  return { ...grant, claims: await loadClaims(provider, grant) }
+  return { ...grant, ...(await loadClaims(provider, grant)) }
 }
 
 /** Throws `POPUP_USER_MISMATCH` if another user has signed in in the popup: it never replaces a session. */
@@ -93,7 +101,7 @@ function toSessionGrant(
   { ownScope, ...grant }: Redeemed & Pick<LoginTransaction, 'ownScope' | 'fromLink' | 'requestedAcr'>,
 ): FactorTokens {
   if (want.audience === mainAudience(authorization, data)) return defined({ ...grant, ownScope })
-  const { claims: _user, idToken, refreshToken: _refreshToken, ...access } = grant
+  const { claims: _user, idToken, refreshToken: _refreshToken, userInfoClaims: _names, ...access } = grant
   return { ...access, proof: { ...decodeClaims(idToken) } }
 }
 
@@ -202,7 +210,9 @@ async function prepareLogin(
   const authentication = defined({ ...provenIn({ data: session }), requestedAcr })
   return completeAttempt(config, found, session, async () => {
     const data = await prepareNewSession(config, session, tokenSet.idToken)
-    const stored = { ...freshlyStored(data, data.internal.createdAt, transaction), authentication }
+    const { userInfoClaims } = grant
+    const origin = { ...transaction, ...(userInfoClaims ? { userInfoClaims } : {}) }
+    const stored = { ...freshlyStored(data, data.internal.createdAt, origin), authentication }
     // Saving checks the size again: here only so that `onCallback` does not see a session that cannot be stored.
     if (config.hooks.onCallback) await sessions.assertFits?.(exchange, stored)
     return stageNewSession(engine, stored, grant, id)

@@ -589,7 +589,8 @@ export interface IdpClientOptions {
    */
   mfaTokenTtl?: number | undefined
   /**
-   * Calls the UserInfo endpoint at login and merges its claims into `user`; claims of the ID token take precedence.
+   * Calls the UserInfo endpoint at login and merges its claims into `user`; claims of the ID token take precedence. A refresh keeps
+   * them, and passes them to `beforeSessionSaved` with the values that the session has.
    * If the request fails or returns another `sub`, the login fails with `USERINFO_ERROR`.
    * @default false
    */

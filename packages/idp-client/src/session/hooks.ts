@@ -57,13 +57,16 @@ function withOwnIdToken(changed: TokenSet, { idToken }: TokenSet): TokenSet {
 export interface RefreshedClaims {
   /** The user before the refresh, as the hook returned it then. */
   readonly previous: SessionData['user']
+  /** The claims of that user which came from UserInfo. */
+  readonly fromUserInfo: Readonly<Record<string, unknown>>
   readonly idToken?: string
   readonly claims?: { readonly [claim: string]: unknown }
 }
 
 /**
- * Returns the session to save after a refresh. `session.user` has all claims of the new ID token, if there is one. If the
- * hook fails, reports that and returns the rotated tokens with the previous user, because the hook may remove claims.
+ * Returns the session to save after a refresh. `session.user` has all claims of the new ID token, if there is one. The hook gets
+ * those of the stored one otherwise, and those from UserInfo: never what it has added itself, which it may no longer add. If it
+ * fails, reports that and returns the rotated tokens with the previous user, because the hook may remove claims.
  */
 export async function prepareRefreshedSession(
   config: Config,
@@ -71,7 +74,8 @@ export async function prepareRefreshedSession(
   grant: RefreshedClaims,
 ): Promise<SessionData> {
   if (!config.hooks.beforeSessionSaved) return grant.claims ? withoutProtocolClaims(session) : session
-  const given = grant.claims ? session : withKnownClaims(config, session)
+  const known = grant.claims ? undefined : decodeClaims(session.tokenSet.idToken)
+  const given = known ? { ...session, user: { ...grant.fromUserInfo, ...known } } : session
   try {
     return await prepareNewSession(config, given, grant.idToken)
   } catch (error) {

@@ -140,6 +140,34 @@ describe('fetchUserInfo', () => {
     expect((await client.getSession(request))?.user).toMatchObject({ department: 'sales' })
   })
 
+  test.each([
+    ['no ID token', ({ id_token: _none, ...json }: Record<string, unknown>) => json],
+    ['a new ID token', (json: Record<string, unknown>) => json],
+  ])(
+    'what beforeSessionSaved has added does not stay if it no longer adds it: a refresh with %s',
+    async (_title, change) => {
+      let isAdmin = true
+      const { browser, client } = world.another({
+        fetchUserInfo: true,
+        beforeSessionSaved: (session) =>
+          isAdmin ? { ...session, user: { ...session.user, admin: true } } : session,
+      })
+      const stop = world.provider.rewrite('userinfo', (json) => ({ ...json, department: 'sales' }))
+      await world.login(browser)
+      stop()
+      const request = browser.request('/')
+      expect((await client.getSession(request))?.user).toMatchObject({ admin: true, department: 'sales' })
+      isAdmin = false
+      const undo = world.provider.rewrite('token', change)
+      const headers = new Headers()
+      await client.getAccessToken(request, headers, { refresh: true })
+      undo()
+      const after = (await client.getSession(request))?.user
+      expect(after).toMatchObject({ department: 'sales' })
+      expect(after).not.toHaveProperty('admin')
+    },
+  )
+
   test('claims that only UserInfo returned stay when a refresh returns a new ID token', async () => {
     const { browser, client } = world.another({ fetchUserInfo: true })
     const stop = world.provider.rewrite('userinfo', (json) => ({ ...json, department: 'sales' }))

@@ -90,6 +90,8 @@ interface Details {
   readonly i?: string | undefined
   /** `authentication` */
   readonly e?: unknown
+  /** `userInfoClaims` */
+  readonly u?: readonly string[] | undefined
   /** The layouts of the tokens, in the order of their bytes. */
   readonly t: readonly Layout[]
 }
@@ -159,6 +161,7 @@ function collectDetails(session: StoredSession, { idToken }: PackedUser, collect
     m: mapTokens(accessTokens, add) as TokenHolder[] | undefined,
     i: internal.sid,
     e: isInIdToken(session) ? undefined : session.authentication,
+    u: session.userInfoClaims,
     t: collector.layouts,
   }
 }
@@ -269,6 +272,7 @@ function decode(head: Head, tail: Bytes): StoredSession | null {
     ...(s === undefined ? {} : { ownScope: s }),
     ...(flags & FROM_LINK ? { fromLink: true } : {}),
     ...(authentication ? { authentication } : {}),
+    ...(details.u === undefined ? {} : { userInfoClaims: details.u }),
   }
 }
 

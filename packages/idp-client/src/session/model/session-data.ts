@@ -85,6 +85,8 @@ export interface StoredInternalData extends InternalSessionData {
   asked?: string
   /** Scope beyond the configured one that the application requested. */
   ownScope?: string
+  /** Names of the claims that came from UserInfo. */
+  userInfoClaims?: readonly string[]
   /** Issuer and subject of the ID token, for lookups: a hook may have given `user.sub` another meaning. */
   iss?: string
   sub?: string

@@ -47,13 +47,16 @@ export function toTokenSet(
 }
 
 /** Properties of the login that its session keeps, see `StoredSession`. */
-export type LoginOrigin = Pick<StoredSession, 'requestedAuthentication' | 'ownScope' | 'fromLink'>
+export type LoginOrigin = Pick<
+  StoredSession,
+  'requestedAuthentication' | 'ownScope' | 'fromLink' | 'userInfoClaims'
+>
 
 /** Creates the stored session of a login, with a new session key (against session fixation). */
 export function freshlyStored(
   data: SessionData,
   now: number,
-  { fromLink, ownScope, requestedAuthentication }: LoginOrigin = {},
+  { fromLink, ownScope, requestedAuthentication, userInfoClaims }: LoginOrigin = {},
 ): StoredSession {
   return {
     data,
@@ -62,6 +65,7 @@ export function freshlyStored(
     ...(requestedAuthentication === undefined ? {} : { requestedAuthentication }),
     ...(ownScope === undefined ? {} : { ownScope }),
     ...(fromLink ? { fromLink } : {}),
+    ...(userInfoClaims ? { userInfoClaims } : {}),
   }
 }
 

@@ -22,6 +22,8 @@ export interface StoredSession {
    * not compress them together with claims.
    */
   readonly fromLink?: true
+  /** Names of the claims of `user` that came from UserInfo, and not from the ID token. */
+  readonly userInfoClaims?: readonly string[]
   /** The authentication that was proven in this session. If absent, that of the stored ID token. */
   readonly authentication?: AuthenticationClaims
   /** The access token of the latest redemption, which is not left out if the session is too large. */

@@ -18,12 +18,12 @@ export function isRecordId(id: string): boolean {
 
 /** Converts a session to its record: JSON, whatever hooks and applications put into it. */
 export function toRecord(session: StoredSession, id: string): SessionData {
-  const { authentication, clientTag: client, data, ownScope, usedAt } = session
+  const { authentication, clientTag: client, data, ownScope, usedAt, userInfoClaims } = session
   const { requestedAuthentication: asked } = session
   const proven = provenIn(session)
   const iss = typeof proven.iss === 'string' ? proven.iss : undefined
   const sub = typeof proven.sub === 'string' ? proven.sub : data.user.sub
-  const own = { id, usedAt, client, asked, ownScope, iss, sub, authentication }
+  const own = { id, usedAt, client, asked, ownScope, userInfoClaims, iss, sub, authentication }
   return JSON.parse(JSON.stringify({ ...data, internal: { ...data.internal, ...own } }))
 }
 
@@ -60,6 +60,7 @@ export function fromRecord(record: unknown, sessionKey: string): StoredSession |
     ...(typeof clientTag === 'string' ? { clientTag } : {}),
     ...(typeof requestedAuthentication === 'string' ? { requestedAuthentication } : {}),
     ...(typeof ownScope === 'string' ? { ownScope } : {}),
+    ...(Array.isArray(internal.userInfoClaims) ? { userInfoClaims: internal.userInfoClaims } : {}),
     ...(authentication ? { authentication } : {}),
   }
 }

@@ -5,7 +5,6 @@ import { isEdgeRuntime } from '../../lib/runtime.ts'
 import { prepareRefreshedSession } from '../../session/hooks.ts'
 import { besideNewIdToken, provenIn } from '../../session/model/authentication.ts'
 import { decodeClaims } from '../../session/model/claims.ts'
-import type { SessionData } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import type { Refreshed } from '../apply.ts'
 import { applyRefresh, toEntry, withoutRefreshToken } from '../apply.ts'
@@ -111,18 +110,23 @@ export async function withGrant(
   const { data } = session
   const now = config.clock()
   const applied = applyRefresh(data, { config: config.authorization, want, grant, now })
-  const known = withUserInfo(config, data, applied)
-  const saved = await prepareRefreshedSession(config, known, { ...grant, previous: data.user })
+  // A refreshed ID token does not contain the claims from UserInfo.
+  const fromUserInfo = pick(data.user, session.userInfoClaims)
+  const known =
+    applied.user === data.user ? applied : { ...applied, user: { ...fromUserInfo, ...applied.user } }
+  const saved = await prepareRefreshedSession(config, known, { ...grant, previous: data.user, fromUserInfo })
   return {
-    session: { ...session, data: saved, usedAt: now, newAccessToken: grant.accessToken },
+    session: {
+      ...session,
+      data: saved,
+      usedAt: Math.max(session.usedAt, now),
+      newAccessToken: grant.accessToken,
+    },
     entry: toEntry(grant, want),
   }
 }
 
-/** Restores the claims from UserInfo, which a refreshed ID token does not contain. */
-function withUserInfo({ fetchUserInfo }: Config, before: SessionData, after: SessionData): SessionData {
-  if (!fetchUserInfo || after.user === before.user) return after
-  const idTokenClaims = decodeClaims(before.tokenSet.idToken) ?? {}
-  const others = Object.entries(before.user).filter(([name]) => !(name in idTokenClaims))
-  return { ...after, user: { ...Object.fromEntries(others), ...after.user } }
+/** Returns the properties with these names. */
+function pick(object: object, names: readonly string[] = []): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(object).filter(([name]) => names.includes(name)))
 }
