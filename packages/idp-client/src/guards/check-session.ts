@@ -137,7 +137,7 @@ export async function isAuthorized({ authorize }: Requirements, session: Session
     isClient: false,
     scope: tokenSet.scope ?? '',
     claims,
-    session,
+    session: copyJson(session),
   } as const
   return (await authorize(auth)) === true
 }

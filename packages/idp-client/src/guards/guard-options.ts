@@ -73,7 +73,8 @@ export function readRequirements(
   }
   checkKeys(guard, options, [...further, ...NAMES])
   const { acr, amr, authorize, maxAge, organization, scope }: GuardRequirements = options
-  if (authorize !== undefined && typeof authorize !== 'function')
+  // Also if it is undefined: a function that was not found must not let everybody pass.
+  if ('authorize' in options && typeof authorize !== 'function')
     return refuse(`${guard}: authorize must be a function.`)
   const list = (name: ListName, value: unknown): readonly string[] | undefined =>
     value === undefined ? undefined : readList(guard, name, value)

@@ -47,10 +47,10 @@ export interface LoginGuard {
 }
 
 /**
- * Decides whether a page may be shown; the response redirects to a login. Throws if that cannot be decided (configuration,
+ * Decides whether a page may be shown. The response redirects to a login, or is a 403 (`isForbidden`) if `authorize` denies it.
+ * Throws if that cannot be decided (configuration,
  * provider, store), so that an error never passes as a session or causes a redirect loop; and if a login has just failed
- * to meet the requirements: `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION`, `INSUFFICIENT_SCOPE`. Throws `ACCESS_DENIED`
- * if `authorize` denies it.
+ * to meet the requirements: `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION`, `INSUFFICIENT_SCOPE`.
  */
 export async function requireLogin(
   application: Application,
@@ -61,7 +61,8 @@ export async function requireLogin(
   const verdict = await reporting(engine.config.log, () => checkAccess(engine, exchange, requirements))
   if (verdict.kind === 'granted') return { session: verdict.session }
   if (verdict.kind === 'exhausted') throw new IdpError(UNMET_CODES[verdict.unmet])
-  if (verdict.kind === 'forbidden') throw new IdpError('ACCESS_DENIED')
+  if (verdict.kind === 'forbidden')
+    return { response: rejection(codes.ACCESS_DENIED.status, 'ACCESS_DENIED') }
   const { routes } = engine.config
   const prefix = publicPrefix(engine.config.basePath, engine.baseUrl(exchange))
   return { response: redirect(loginPath(prefix, routes, await returnTo(), verdict.login)) }
@@ -87,6 +88,9 @@ function toChallenge(unmet: Unmet, { acr, maxAge, scope }: Requirements): string
   const pairs = Object.entries(all).map(([name, value]) => `${name}="${value}"`)
   return `Bearer ${pairs.join(', ')}`
 }
+
+/** Returns whether a response of a page guard denies access, instead of redirecting to a login. */
+export const isForbidden = ({ status }: Response): boolean => status === codes.ACCESS_DENIED.status
 
 /** Returns the response that rejects an API request. */
 function toRejection(verdict: Exclude<Verdict, { kind: 'granted' }>, requirements: Requirements): Response {

@@ -1,11 +1,11 @@
 import type { Application } from '../engine.ts'
-import { isIdpError } from '../errors/base.ts'
+import { IdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { newCorrelationId } from '../http/responses.ts'
 import type { LogLevel } from '../log/log.ts'
 import { readRequirements } from './guard-options.ts'
 import type { GuardResult } from './guards.ts'
-import { requireAuth, requireLogin } from './guards.ts'
+import { isForbidden, requireAuth, requireLogin } from './guards.ts'
 import type { ApiGuardOptions, GuardRequirements } from './requirements.ts'
 
 export interface HostPageGuardOptions<Host> extends GuardRequirements {
@@ -83,10 +83,8 @@ export async function withFailurePages(
   } catch (thrown) {
     return { response: await toFailurePage(application, exchange, thrown, 'error') }
   }
-  try {
-    return await guard()
-  } catch (thrown) {
-    if (!isIdpError(thrown, 'ACCESS_DENIED')) throw thrown
-    return { response: await toFailurePage(application, exchange, thrown, 'info') }
-  }
+  const result = await guard()
+  if (!result.response || !isForbidden(result.response)) return result
+  const denied = new IdpError('ACCESS_DENIED')
+  return { response: await toFailurePage(application, exchange, denied, 'info') }
 }

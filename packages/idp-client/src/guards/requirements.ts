@@ -8,7 +8,7 @@ import type { StoredSession } from '../session/model/stored-session.ts'
  * Requirements of a guard in addition to a session; all must be met. They are checked against claims that the provider
  * signed, never against `user`, which hooks may change: `auth_time`, `acr` and `amr` as proven in this session by its
  * login, a step-up or an MFA verification. A missing claim counts as not met. A property that is `undefined` requires
- * nothing; an unknown one, or an invalid value, throws `InvalidConfigurationError` when the guard is created.
+ * nothing, except `authorize`; that, an unknown one, or an invalid value, throws `InvalidConfigurationError` when the guard is created.
  */
 export interface GuardRequirements {
   /** Maximum age of the authentication (`auth_time`) in seconds; `dpopOptions.clockTolerance` (60 s) is added. */
@@ -26,10 +26,10 @@ export interface GuardRequirements {
   scope?: string | readonly string[] | undefined
   /**
    * Decides whether the user may pass, once all other requirements are met, for example by a role in `auth.claims`. Called once
-   * for each request; only `true` lets it pass. Otherwise an API responds 403, and so does a page (`ACCESS_DENIED`; thrown
-   * where the framework renders the page itself). An exception rejects the request, too.
+   * for each request; only `true` lets it pass. Otherwise an API and a page respond 403 with the code `ACCESS_DENIED`; a page of
+   * Next.js throws the error of that code. An exception rejects the request, too.
    */
-  authorize?: ((auth: SessionAuth) => boolean | Promise<boolean>) | undefined
+  authorize?: (auth: SessionAuth) => boolean | Promise<boolean>
 }
 
 /** The user of a session, as `authorize` gets it. */
@@ -41,7 +41,7 @@ export interface SessionAuth {
   readonly isClient: false
   /** Scope of the access token of the login, separated by spaces; empty if the provider did not return it. */
   readonly scope: string
-  /** The claims of the session's ID token, which hooks do not change; those of `user` if no ID token is stored. */
+  /** The claims of the session's ID token, which hooks do not change; only `sub` if no ID token is stored. */
   readonly claims: Readonly<Record<string, unknown>>
   /** A copy of the session. */
   readonly session: SessionData

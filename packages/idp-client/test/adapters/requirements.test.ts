@@ -344,7 +344,7 @@ describe('authorize', () => {
       ['a value that is not true', () => 'yes'],
       ['nothing', () => undefined],
     ])('denies access with 403, or the error of that status, for %s', async (_what, given) => {
-      const authorize = given as GuardRequirements['authorize']
+      const authorize = given as () => boolean
       const cookie = await cookieOf(roles)
       expect(await api?.({ authorize }, cookie)).toEqual(denied)
       if (page) expect(await page({ authorize }, cookie)).toEqual(pages[name])
@@ -372,7 +372,7 @@ describe('authorize', () => {
   })
 
   test('that is not a function is rejected when the guard is created', () => {
-    for (const authorize of ['admin', true, {}, null])
+    for (const authorize of ['admin', true, {}, null, undefined])
       expect(() =>
         new WebClient(options).withApiAuthRequired(() => new Response('in'), { authorize } as object),
       ).toThrow('authorize must be a function')

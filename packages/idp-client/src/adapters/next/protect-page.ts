@@ -1,6 +1,8 @@
 import type { GetServerSideProps, GetServerSidePropsContext, GetServerSidePropsResult } from 'next'
 import type { ReactNode } from 'react'
 import type { Application } from '../../engine.ts'
+import { IdpError } from '../../errors/base.ts'
+import { isForbidden } from '../../guards/guards.ts'
 import { createPageGuard } from '../../guards/host-guards.ts'
 import type { GuardRequirements } from '../../guards/requirements.ts'
 import type { User } from '../../session/model/session-data.ts'
@@ -33,8 +35,13 @@ export interface PagesGuardOptions<Props extends Record<string, unknown> = Recor
 
 const GUARD_NAME = 'withPageAuthRequired'
 
-/** Returns where a response redirects to, without the base path, which Next.js adds to redirects of pages. */
-function toDestination({ settings: { basePath } }: Application, { headers }: Response): string {
+/**
+ * Returns where a response redirects to, without the base path, which Next.js adds to redirects of pages. Throws `ACCESS_DENIED`
+ * for a response that denies access: Next.js renders the page of an error itself.
+ */
+function toDestination({ settings: { basePath } }: Application, response: Response): string {
+  if (isForbidden(response)) throw new IdpError('ACCESS_DENIED')
+  const { headers } = response
   return (headers.get('location') ?? '').slice(basePath.length)
 }
 

@@ -1,5 +1,6 @@
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
+import { isForbidden } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
@@ -77,13 +78,13 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
    * Returns the session of a request for a page. Without a session, or with one that does not meet the requirements, throws
    * a redirect to a login that requests what is missing and returns to the page afterwards. Throws
    * `InvalidConfigurationError` for an unknown option; `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or
-   * `INSUFFICIENT_SCOPE` if such a login has just failed to meet the requirements; `ACCESS_DENIED` if `authorize`
-   * denies access.
+   * `INSUFFICIENT_SCOPE` if such a login has just failed to meet the requirements. If `authorize` denies access, throws a
+   * response with 403.
    */
   async requireLogin(args: FrameworkRequest, options?: PageGuardOptions): Promise<SessionData> {
     const { session, response } = await this.pageGuard(options)(args)
     if (session) return session
-    throw this.#toDocumentRedirect(response)
+    throw isForbidden(response) ? response : this.#toDocumentRedirect(response)
   }
 
   /**

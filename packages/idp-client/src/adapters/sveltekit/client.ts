@@ -1,4 +1,3 @@
-import { redirect } from '@sveltejs/kit'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
@@ -8,7 +7,7 @@ import { defineSession } from '../web/session-property.ts'
 import { ambient, WebHostClient } from '../web/web-host.ts'
 import { reportPathsBase } from './paths-base.ts'
 import type { EventCookies } from './redirects.ts'
-import { withCookiesOfRedirects } from './redirects.ts'
+import { throwRejection, withCookiesOfRedirects } from './redirects.ts'
 import { serveSubRequest } from './sub-request.ts'
 
 /** Request type of this entry: the `event` of hooks, server load functions, form actions and `+server.ts`. */
@@ -97,12 +96,11 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
    * Returns the session in a load function or form action. Without a session, or with one that does not meet the
    * requirements, throws SvelteKit's redirect to a login that requests what is missing and returns to the page
    * afterwards. Throws `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or `INSUFFICIENT_SCOPE` if such a login
-   * has just failed to meet the requirements; `ACCESS_DENIED` if `authorize` denies access.
+   * has just failed to meet the requirements; SvelteKit's error 403 if `authorize` denies access.
    */
   async requireLogin(event: FrameworkRequest, options?: PageGuardOptions): Promise<SessionData> {
     const { session, response } = await this.pageGuard(options)(event)
-    // 303: the browser requests the login with GET, also after a form action.
-    return session ?? redirect(303, response.headers.get('location') ?? '/')
+    return session ?? throwRejection(response)
   }
 
   /**

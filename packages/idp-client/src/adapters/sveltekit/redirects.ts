@@ -1,4 +1,5 @@
-import { isRedirect, redirect } from '@sveltejs/kit'
+import { error, isRedirect, redirect } from '@sveltejs/kit'
+import { isForbidden } from '../../guards/guards.ts'
 import type { CookieAttributes, CookieJar, CookieSink } from '../../http/cookie-jar.ts'
 
 /** The used part of `event.cookies`. */
@@ -39,4 +40,11 @@ export async function withCookiesOfRedirects(
     cookies.flush(toSink(event.cookies))
     return redirect(TEMPORARY[thrown.status] ?? thrown.status, thrown.location)
   }
+}
+
+/** Throws what SvelteKit makes of the response of a page guard: its redirect to the login, or its error 403. */
+export function throwRejection(response: Response): never {
+  if (isForbidden(response)) error(403, 'Forbidden')
+  // 303: the browser requests the login with GET, also after a form action.
+  return redirect(303, response.headers.get('location') ?? '/')
 }

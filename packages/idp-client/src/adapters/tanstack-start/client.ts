@@ -1,6 +1,7 @@
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
+import { isForbidden } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import { createApiGuard, createPageGuard } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions } from '../../guards/requirements.ts'
@@ -82,8 +83,8 @@ export class IdpClient extends WebHostClient {
    * requirements, throws a redirect to a login that requests what is missing and returns to the page afterwards. For server
    * functions; `beforeLoad` and loaders, which also run in the browser, call one of those. Throws
    * `InvalidConfigurationError` for an unknown option; `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or
-   * `INSUFFICIENT_SCOPE` if such a login has just failed to meet the requirements; `ACCESS_DENIED` if `authorize`
-   * denies access.
+   * `INSUFFICIENT_SCOPE` if such a login has just failed to meet the requirements. If `authorize` denies access, throws a
+   * response with 403.
    */
   async requireLogin(options?: PageGuardOptions): Promise<SessionData> {
     const guard = createPageGuard<undefined>(this.application, { name: 'requireLogin' }, options)
@@ -93,6 +94,7 @@ export class IdpClient extends WebHostClient {
     const path = headers.has('x-tsr-serverfn') || !url ? '/' : url.pathname + url.search
     const { response, session } = await guard(exchange, undefined, () => path)
     if (session) return session
+    if (isForbidden(response)) throw response
     await reportBasepath(this.application.settings)
     throw toDocumentRedirect(response)
   }
