@@ -1,7 +1,7 @@
 import type { AuthorizationParameters } from '../config/options.ts'
 import type { Engine } from '../engine.ts'
-import { BackchannelAuthenticationError } from '../errors/backchannel-authentication.ts'
 import { isIdpError } from '../errors/base.ts'
+import { BackchannelAuthenticationError } from '../errors/tokens.ts'
 import { defined } from '../lib/own-properties.ts'
 import { mayConfigurationSet } from '../oidc/authorize.ts'
 import type { LoginHint } from '../oidc/ciba.ts'

@@ -1,6 +1,6 @@
 import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
-import { CustomTokenExchangeError } from '../errors/token-exchange.ts'
+import { CustomTokenExchangeError } from '../errors/tokens.ts'
 import { defined } from '../lib/own-properties.ts'
 import { getProvider } from '../oidc/provider.ts'
 import type { ExchangeParameters } from '../oidc/token-endpoint.ts'

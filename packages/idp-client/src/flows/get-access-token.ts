@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import type { Engine } from '../engine.ts'
-import { AccessTokenError } from '../errors/access-token.ts'
+import { AccessTokenError } from '../errors/tokens.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'

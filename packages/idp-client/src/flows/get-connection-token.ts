@@ -1,5 +1,5 @@
 import type { Engine } from '../engine.ts'
-import { AccessTokenForConnectionError } from '../errors/connection-token.ts'
+import { AccessTokenForConnectionError } from '../errors/tokens.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/own-properties.ts'
 import { getProvider } from '../oidc/provider.ts'

@@ -1,5 +1,5 @@
 import type { Engine } from '../engine.ts'
-import { AccessTokenError } from '../errors/access-token.ts'
+import { AccessTokenError } from '../errors/tokens.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { getProvider } from '../oidc/provider.ts'

@@ -1,6 +1,6 @@
 import type { Engine } from '../engine.ts'
-import { AccessTokenError } from '../errors/access-token.ts'
 import { IdpError } from '../errors/base.ts'
+import { AccessTokenError } from '../errors/tokens.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { revokeToken } from '../oidc/end-session.ts'
 import { getProvider } from '../oidc/provider.ts'

@@ -1,6 +1,6 @@
 import { backchannelAuthenticationRequest } from 'oauth4webapi'
-import { BackchannelAuthenticationError } from '../errors/backchannel-authentication.ts'
 import { OAuthError } from '../errors/provider.ts'
+import { BackchannelAuthenticationError } from '../errors/tokens.ts'
 import { defined } from '../lib/own-properties.ts'
 import type { Pause } from '../lib/pause.ts'
 import { pause as realPause } from '../lib/pause.ts'

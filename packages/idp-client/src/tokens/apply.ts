@@ -1,4 +1,5 @@
 import type { AuthorizationConfig } from '../config/config.ts'
+import { defined } from '../lib/own-properties.ts'
 import { coversScope, sameScope, unitedScope } from '../session/model/scope.ts'
 import type {
   AccessTokenSet,
@@ -25,23 +26,22 @@ export interface Refreshed {
 
 /** Returns the access token of a refresh. */
 export function toEntry(grant: Refreshed, want: TokenRequest): Entry {
-  return {
-    accessToken: grant.accessToken,
-    expiresAt: grant.expiresAt,
-    token_type: grant.tokenType,
-    ...(grant.scope === undefined ? {} : { scope: grant.scope }),
-    ...(want.scope === '' ? {} : { requestedScope: want.scope }),
-  }
+  const { accessToken, expiresAt, scope, tokenType } = grant
+  return defined({
+    accessToken,
+    expiresAt,
+    token_type: tokenType,
+    scope,
+    requestedScope: want.scope || undefined,
+  })
 }
 
 /** Returns the tokens that all audiences share; a response without them leaves the old ones valid (RFC 6749 section 6). */
 function sharedTokens(old: TokenSet, grant: Refreshed): Pick<TokenSet, 'idToken' | 'refreshToken'> {
-  const idToken = grant.idToken ?? old.idToken
-  const refreshToken = grant.refreshToken ?? old.refreshToken
-  return {
-    ...(idToken === undefined ? {} : { idToken }),
-    ...(refreshToken === undefined ? {} : { refreshToken }),
-  }
+  return defined({
+    idToken: grant.idToken ?? old.idToken,
+    refreshToken: grant.refreshToken ?? old.refreshToken,
+  })
 }
 
 function withEntry(
@@ -75,12 +75,7 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Re
   const { audience } = want
   if (usesMainTokenSet(config, data, want) || (audience === undefined && coversMainScope(data, want))) {
     const kept = data.tokenSet.audience ?? audience
-    const tokenSet = {
-      ...entry,
-      ...scopeAsBefore(data, want),
-      ...shared,
-      ...(kept === undefined ? {} : { audience: kept }),
-    }
+    const tokenSet = { ...entry, ...scopeAsBefore(data, want), ...shared, ...defined({ audience: kept }) }
     return { ...data, ...user, tokenSet }
   }
   const tokenSet: TokenSet = { ...data.tokenSet, ...shared }

@@ -1,6 +1,7 @@
 import { isIdpError } from '../errors/base.ts'
-import { AccessTokenForConnectionError } from '../errors/connection-token.ts'
+import { AccessTokenForConnectionError } from '../errors/tokens.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { defined } from '../lib/own-properties.ts'
 import { toKey } from '../lib/registry.ts'
 import type { ConnectionTokenSet, SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -62,13 +63,8 @@ async function redeem(
   const { data } = session
   try {
     const grant = await send()
-    const entry: ConnectionTokenSet = {
-      accessToken: grant.accessToken,
-      expiresAt: grant.expiresAt,
-      connection: want.connection,
-      ...(want.loginHint === undefined ? {} : { loginHint: want.loginHint }),
-      ...(grant.scope === undefined ? {} : { scope: grant.scope }),
-    }
+    const { accessToken, expiresAt, scope } = grant
+    const entry: ConnectionTokenSet = defined({ accessToken, expiresAt, ...want, scope })
     const rotated = grant.refreshToken
     const tokenSet = rotated === undefined ? data.tokenSet : { ...data.tokenSet, refreshToken: rotated }
     const after = withConnection({ ...data, tokenSet }, want, entry)

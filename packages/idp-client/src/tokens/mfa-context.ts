@@ -4,6 +4,7 @@ import type { MfaRequirements } from '../errors/mfa.ts'
 import { MfaError } from '../errors/mfa.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
+import { defined } from '../lib/own-properties.ts'
 import { strictText, utf8 } from '../lib/utf8.ts'
 import { getSubject } from '../session/model/claims.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -62,16 +63,12 @@ const isText = (value: unknown): value is string => typeof value === 'string'
 function decode(text: string): MfaContext | null {
   const { v, t, a, q, w, r, i, u, h, c } = JSON.parse(text) as Record<string, unknown>
   if (v !== 1 || !isText(t) || !isText(w) || !isText(c) || typeof i !== 'number') return null
-  const sent = { ...(isText(a) ? { audience: a } : {}), ...(isText(q) ? { scope: q } : {}) }
-  return {
-    token: t,
-    wanted: { wireParameters: sent, scope: w },
-    ...(r === undefined ? {} : { requirements: r as MfaRequirements }),
-    createdAt: i,
-    ...(isText(u) ? { subject: u } : {}),
-    ...(isText(h) ? { sessionKey: h } : {}),
-    clientTag: c,
-  }
+  const [audience, scope, subject, sessionKey] = [a, q, u, h].map((value) =>
+    isText(value) ? value : undefined,
+  )
+  const wanted = { wireParameters: defined({ audience, scope }), scope: w }
+  const requirements = r as MfaRequirements | undefined
+  return defined({ token: t, wanted, requirements, createdAt: i, subject, sessionKey, clientTag: c })
 }
 
 async function opened({ sealer }: MfaContextParts, sealed: string): Promise<MfaContext | null> {

@@ -2,6 +2,7 @@ import { isIdpError } from '../errors/base.ts'
 import type { MfaChallenge } from '../errors/error-state.ts'
 import { getMfaChallenge } from '../errors/error-state.ts'
 import { MfaRequiredError } from '../errors/mfa.ts'
+import { defined } from '../lib/own-properties.ts'
 import { getSubject } from '../session/model/claims.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { MfaContext, MfaContextParts, RequestedToken } from './mfa-context.ts'
@@ -15,11 +16,10 @@ export interface MfaOrigin {
   readonly subject?: string
 }
 
-type Bound = Pick<MfaContext, 'sessionKey' | 'subject'>
-
-function boundTo({ session, subject }: MfaOrigin): Bound {
-  if (session) return { sessionKey: session.sessionKey, subject: getSubject(session.data) }
-  return subject === undefined ? {} : { subject }
+function boundTo({ session, subject }: MfaOrigin): Pick<MfaContext, 'sessionKey' | 'subject'> {
+  return session
+    ? { sessionKey: session.sessionKey, subject: getSubject(session.data) }
+    : defined({ subject })
 }
 
 async function sealed(
@@ -31,13 +31,8 @@ async function sealed(
   if (token === undefined) return ''
   // Loaded on first use: few applications need it.
   const { sealMfaContext } = await import('./mfa-context.ts')
-  return sealMfaContext(parts, {
-    ...context,
-    token,
-    ...(requirements ? { requirements } : {}),
-    createdAt: parts.config.clock(),
-    clientTag: await parts.clientTag(),
-  })
+  const now = { createdAt: parts.config.clock(), clientTag: await parts.clientTag() }
+  return sealMfaContext(parts, { ...context, token, ...defined({ requirements }), ...now })
 }
 
 /** Returns the provider's error, which may be the cause of another one, and its challenge. */
@@ -62,5 +57,5 @@ export async function orMfaRequired(
   const { cause, challenge } = demand
   const { requirements } = challenge
   const mfaToken = await sealed(parts, challenge, { wanted: origin.wanted, ...boundTo(origin) })
-  return new MfaRequiredError({ mfaToken, ...(requirements ? { requirements } : {}) }, { cause })
+  return new MfaRequiredError(defined({ mfaToken, requirements }), { cause })
 }

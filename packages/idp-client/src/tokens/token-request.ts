@@ -1,5 +1,6 @@
 import type { AuthorizationConfig } from '../config/config.ts'
 import type { GetAccessTokenOptions } from '../config/token-options.ts'
+import { defined } from '../lib/own-properties.ts'
 import { unitedScope, withoutScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { mainAudience } from './select.ts'
@@ -65,13 +66,11 @@ export function toTokenRequest(
   const merged = options.mergeScopes ?? true
   const requested = (configured: typeof configuredScope): string =>
     merged ? unitedScope(configured(config, audience), options.scope) : unitedScope(options.scope)
+  const scope = options.scope === undefined ? undefined : requested(configuredScope)
   return {
-    ...(audience === undefined ? {} : { audience }),
+    ...defined({ audience }),
     scope: requested(requiredScope),
-    wireParameters: {
-      ...(options.audience === undefined ? {} : { audience: options.audience }),
-      ...(options.scope === undefined ? {} : { scope: requested(configuredScope) }),
-    },
+    wireParameters: defined({ audience: options.audience, scope }),
     force: options.refresh ?? false,
     isDefaultRequest: options.audience === undefined && options.scope === undefined,
   }
@@ -85,7 +84,7 @@ export function restoreTokenRequest(
 ): TokenRequest {
   const audience = sent.audience ?? mainAudience(config, data)
   return {
-    ...(audience === undefined ? {} : { audience }),
+    ...defined({ audience }),
     scope,
     wireParameters: sent,
     force: false,

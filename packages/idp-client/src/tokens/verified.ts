@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import { hashToken } from '../crypto/random.ts'
 import { MfaError } from '../errors/mfa.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { defined } from '../lib/own-properties.ts'
 import { toKey } from '../lib/registry.ts'
 import { provenIn, steppedUpBy, toAuthentication } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
@@ -56,16 +57,14 @@ async function withVerified(
   const stepUp = proof ? steppedUpBy(session, proof) : before
   const verified = grant.idToken === undefined ? stepUp : toAuthentication(decodeClaims(grant.idToken))
   const requestedAcr = acr ?? before.requestedAcr
-  const authentication = { ...verified, ...(requestedAcr === undefined ? {} : { requestedAcr }) }
-  const own = {
-    ...(ownScope === undefined ? {} : { ownScope: unitedScope(session.ownScope, ownScope) }),
-    ...(fromLink ? { fromLink } : {}),
-  }
+  const authentication = { ...verified, ...defined({ requestedAcr }) }
+  const scope = ownScope === undefined ? undefined : unitedScope(session.ownScope, ownScope)
+  const own = defined({ ownScope: scope, fromLink: fromLink || undefined })
   const result = await withGrant(config, { ...session, authentication, ...own }, want, {
     ...grant,
     verified: true,
   })
-  return { ...result, ...(recoveryCode === undefined ? {} : { recoveryCode }) }
+  return { ...result, ...defined({ recoveryCode }) }
 }
 
 const endedMeanwhile = (): MfaError => new MfaError('MISSING_SESSION', { detail: 'It ended meanwhile.' })

@@ -4,6 +4,7 @@ import type { NamedValue } from '../../http/chunks.ts'
 import { OVERDRAFT_BYTES } from '../../http/cookie-budget.ts'
 import type { CookieAttributes } from '../../http/cookie-jar.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
+import { defined } from '../../lib/own-properties.ts'
 import { utf8Length } from '../../lib/utf8.ts'
 import { besideEarlierIdToken } from '../model/authentication.ts'
 import type { FurtherToken } from '../model/further-tokens.ts'
@@ -111,7 +112,7 @@ function withEarlierIdToken(session: StoredSession, written: StoredSession): Red
   if (idToken === session.data.tokenSet.idToken) return null
   const { idToken: _new, ...tokens } = session.data.tokenSet
   const { internal, user } = written.data
-  const tokenSet = { ...tokens, ...(idToken === undefined ? {} : { idToken }) }
+  const tokenSet = { ...tokens, ...defined({ idToken }) }
   const data = { ...session.data, internal, user, tokenSet }
   const authentication = besideEarlierIdToken(session, written)
   return { session: { ...session, data, authentication }, leftOut: ['new ID token'], level: 'warn' }
@@ -123,11 +124,7 @@ function withoutOtherTokens(session: StoredSession, written: StoredSession): Red
   const { accessTokens: _access, connectionTokenSets: _connections, ...others } = written.data
   const { idToken: _id, refreshToken: _older, ...tokens } = written.data.tokenSet
   const { refreshToken } = data.tokenSet
-  const tokenSet = {
-    ...tokens,
-    accessToken: '',
-    ...(refreshToken === undefined ? {} : { refreshToken }),
-  }
+  const tokenSet = { ...tokens, accessToken: '', ...defined({ refreshToken }) }
   const authentication = besideEarlierIdToken(session, written)
   const reduced = { ...written, data: { ...others, tokenSet } as SessionData, usedAt, authentication }
   return { session: reduced, leftOut: ['all other tokens'], level: 'warn' }

@@ -43,12 +43,11 @@ export function withoutTokens(session: StoredSession, leftOut: ReadonlySet<Furth
   const kept = <T extends FurtherToken>(tokens: readonly T[] = []): T[] =>
     tokens.filter((token) => !leftOut.has(token))
   const [access, connections] = [kept(accessTokens), kept(connectionTokenSets)]
-  const data = {
-    ...rest,
+  const further = {
     ...(access.length > 0 ? { accessTokens: access } : {}),
     ...(connections.length > 0 ? { connectionTokenSets: connections } : {}),
-  } as SessionData
-  return { ...session, data }
+  }
+  return { ...session, data: { ...rest, ...further } as SessionData }
 }
 
 /**

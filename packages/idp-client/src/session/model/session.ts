@@ -58,15 +58,13 @@ export function freshlyStored(
   now: number,
   { fromLink, ownScope, requestedAuthentication, userInfoClaims }: LoginOrigin = {},
 ): StoredSession {
-  return {
-    data,
-    sessionKey: randomToken(16),
-    usedAt: now,
-    ...(requestedAuthentication === undefined ? {} : { requestedAuthentication }),
-    ...(ownScope === undefined ? {} : { ownScope }),
-    ...(fromLink ? { fromLink } : {}),
-    ...(userInfoClaims ? { userInfoClaims } : {}),
-  }
+  const origin = defined({
+    requestedAuthentication,
+    ownScope,
+    fromLink: fromLink || undefined,
+    userInfoClaims,
+  })
+  return { data, sessionKey: randomToken(16), usedAt: now, ...origin }
 }
 
 function same(one: unknown, other: unknown): boolean {

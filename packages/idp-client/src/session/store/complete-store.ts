@@ -6,6 +6,7 @@ import type { StoreOperation } from '../../errors/session.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 import { monotonic } from '../../lib/clock.ts'
 import { Lru } from '../../lib/lru.ts'
+import { defined } from '../../lib/own-properties.ts'
 import { pause } from '../../lib/pause.ts'
 import { processWide, processWideFor, toKey } from '../../lib/registry.ts'
 import { backoff, retry } from '../../lib/retry.ts'
@@ -77,8 +78,7 @@ function toStoreError(operation: StoreOperation, cause: unknown): SessionStoreEr
     cause,
     detail: `Operation: ${reason === undefined ? operation : `${operation}, ${reason}`}.`,
     operation,
-    ...(reason === undefined ? {} : { reason }),
-    ...(remedy ? { remedy } : {}),
+    ...defined({ reason, remedy }),
   })
 }
 

@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.ts'
 import { IdpError } from '../../errors/base.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 import { Lru } from '../../lib/lru.ts'
+import { defined } from '../../lib/own-properties.ts'
 import { processWide } from '../../lib/registry.ts'
 import { SingleFlight } from '../../lib/shared-run.ts'
 import { withFewerTokens } from '../model/further-tokens.ts'
@@ -62,8 +63,7 @@ function merge(current: StoredSession, { found, session }: SessionDifference): S
     ...merged,
     data,
     usedAt: Math.max(current.usedAt, session.usedAt),
-    ...(authentication ? { authentication } : {}),
-    ...(ownScope === undefined ? {} : { ownScope }),
+    ...defined({ authentication, ownScope }),
   }
 }
 

@@ -1,5 +1,5 @@
-import { AccessTokenError } from '../../errors/access-token.ts'
 import { isIdpError } from '../../errors/base.ts'
+import { AccessTokenError } from '../../errors/tokens.ts'
 import type { Exchange, RequestHeaders } from '../../http/exchange.ts'
 import { isNavigation, isPrefetch } from '../../http/request-kind.ts'
 import type { MaybePromise } from '../../lib/chain.ts'

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
-import { AccessTokenError } from '../../errors/access-token.ts'
 import { IdpError } from '../../errors/base.ts'
 import { isProviderError, OAuthError } from '../../errors/provider.ts'
+import { AccessTokenError } from '../../errors/tokens.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { monotonic } from '../../lib/clock.ts'
 import { atMost, pause } from '../../lib/pause.ts'

@@ -1,6 +1,7 @@
 import type { Exchange } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { chain } from '../../lib/chain.ts'
+import { defined } from '../../lib/own-properties.ts'
 import type { CookieSessionStorage } from '../../session/cookie/in-cookie.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
@@ -90,7 +91,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
       return isKept
     },
 
-    ...(storage.assertFits ? { assertFits: storage.assertFits } : {}),
+    ...defined({ assertFits: storage.assertFits }),
 
     async destroy(exchange) {
       const sessions = await storage.loadAll(exchange)
@@ -110,13 +111,8 @@ function withLatestTokens(session: StoredSession, family: TokenFamily | undefine
   const { authentication: _earlier, ownScope: _smaller, ...rest } = session
   const { authentication, ownScope } = family.latest
   const { accessTokens, internal, tokenSet } = newer
-  const tokens = { tokenSet, ...(accessTokens ? { accessTokens } : {}) }
-  return {
-    ...rest,
-    data: { ...data, ...tokens, internal } as SessionData,
-    ...(authentication ? { authentication } : {}),
-    ...(ownScope === undefined ? {} : { ownScope }),
-  }
+  const latest = { ...data, tokenSet, ...defined({ accessTokens }), internal } as SessionData
+  return { ...rest, data: latest, ...defined({ authentication, ownScope }) }
 }
 
 /** Returns whether the request has older tokens. Compares values, because an update also writes unchanged tokens. */

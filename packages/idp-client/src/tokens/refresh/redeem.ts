@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts'
-import { AccessTokenError } from '../../errors/access-token.ts'
+import { AccessTokenError } from '../../errors/tokens.ts'
 import { toKey } from '../../lib/registry.ts'
 import { isEdgeRuntime } from '../../lib/runtime.ts'
 import { prepareRefreshedSession } from '../../session/hooks.ts'
