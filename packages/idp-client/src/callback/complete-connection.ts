@@ -12,6 +12,7 @@ import { accountToken, completeConnect } from '../oidc/vendor/accounts.ts'
 import { prepareChangedSession, withKnownClaims } from '../session/hooks.ts'
 import { subjectTag } from '../session/model/claims.ts'
 import { forgetConnection } from '../session/model/further-tokens.ts'
+import { laterUse } from '../session/model/lifetime.ts'
 import { withChanges } from '../session/model/session.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { copySession } from '../session/model/stored-session.ts'
@@ -97,10 +98,10 @@ export async function completeConnection(
     return { outcome: await failAttempt(config, found, error) }
   }
   const completed = { id, context: { ...context, connectedAccount } }
-  return completeAttempt(config, completed, withKnownClaims(config, session.data), async () => {
+  return completeAttempt(config, completed, withKnownClaims(session), async () => {
     const { data: before } = copySession(session)
     const forgotten = forgetConnection(session.data, connectedAccount.connection)
-    const changes = await prepareChangedSession(config, forgotten)
+    const changes = await prepareChangedSession(config, { ...session, data: forgotten })
     const reportCompleted = createReporter(config, 'CONNECT_COMPLETED', id)
     return async (sharing) => {
       reportCompleted()
@@ -109,7 +110,7 @@ export async function completeConnection(
       if (!current || !(await isInitiator(current, transaction))) return
       // Changes that were made to the session meanwhile are preserved.
       const data = withChanges({ current: current.data, found: before, changes })
-      await sessions.save(sharing, { ...current, data, usedAt: config.clock() })
+      await sessions.save(sharing, { ...current, data, usedAt: laterUse(current.usedAt, config.clock()) })
     }
   })
 }

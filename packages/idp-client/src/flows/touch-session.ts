@@ -4,7 +4,7 @@ import type { Exchange } from '../http/exchange.ts'
 import { isPrefetch, isServerAction } from '../http/request-kind.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
-import { isRollingDue, toTimes } from '../session/model/lifetime.ts'
+import { isRollingDue, laterUse, toTimes } from '../session/model/lifetime.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { withoutRefreshToken } from '../tokens/apply.ts'
 import { mayRemove } from '../tokens/refresh/access-token.ts'
@@ -45,8 +45,8 @@ function touch(
   const isDue = isRollingDue(toTimes(session), config.session, now)
   if (!isDue && !session.stale && rejectedAt === undefined) return false
   const data = rejectedAt === undefined ? session.data : withoutRefreshToken(session.data)
-  const usedAt = Math.max(session.usedAt, now)
-  return chain(trySave(engine, exchange, { ...session, data, usedAt }), (isSaved) => {
+  const used = { ...session, data, usedAt: laterUse(session.usedAt, now) }
+  return chain(trySave(engine, exchange, used), (isSaved) => {
     if (isSaved) config.log.emit({ level: 'debug', code: 'SESSION_ROLLED' })
     return isSaved
   })

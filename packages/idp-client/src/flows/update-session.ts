@@ -2,6 +2,7 @@ import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/own-properties.ts'
+import { laterUse } from '../session/model/lifetime.ts'
 import { withChanges } from '../session/model/session.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -56,8 +57,7 @@ export async function updateSession(engine: Engine, exchange: Exchange, input: u
     throw new IdpError('MISSING_SESSION_DATA', { detail: 'user needs a sub, tokenSet must be an object.' })
   }
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
-  // The clock of the process that wrote it may be ahead.
-  const usedAt = Math.max(session.usedAt, engine.config.clock())
+  const usedAt = laterUse(session.usedAt, engine.config.clock())
   const changed = { ...session, data, usedAt }
   const saved = await engine.sessions.save(exchange, changed, { mustFit: true })
   if (!saved) throw new IdpError('MISSING_SESSION', { detail: 'It ended meanwhile.' })

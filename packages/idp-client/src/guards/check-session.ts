@@ -3,6 +3,7 @@ import type { Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { copyJson, defined } from '../lib/own-properties.ts'
 import { isOfOrganization, serverTime } from '../oidc/claims.ts'
+import { provenIn } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
 import { unitedScope } from '../session/model/scope.ts'
 import type { SessionData } from '../session/model/session-data.ts'
@@ -126,18 +127,18 @@ export async function checkSession(
 }
 
 /** Calls `authorize` of a guard, if there is one. Returns true only if that returns true. Throws what it throws. */
-export async function isAuthorized({ authorize }: Requirements, session: SessionData): Promise<boolean> {
+export async function isAuthorized(
+  engine: Engine,
+  exchange: Exchange,
+  { authorize }: Requirements,
+): Promise<boolean> {
   if (!authorize) return true
+  const stored = await engine.sessions.load(exchange)
+  if (!stored) return false
+  const session = copyJson(stored.data)
   const { tokenSet, user } = session
-  const claims = decodeClaims(tokenSet.idToken) ?? user
-  const sub = typeof claims['sub'] === 'string' ? claims['sub'] : user.sub
-  const auth = {
-    kind: 'session',
-    sub,
-    isClient: false,
-    scope: tokenSet.scope ?? '',
-    claims,
-    session: copyJson(session),
-  } as const
-  return (await authorize(auth)) === true
+  const { sub = user.sub } = provenIn(stored)
+  const claims = decodeClaims(tokenSet.idToken) ?? { sub }
+  const auth = { kind: 'session', sub: String(sub), isClient: false, scope: tokenSet.scope ?? '' } as const
+  return (await authorize({ ...auth, claims, session })) === true
 }

@@ -33,7 +33,7 @@ async function checkAccess(engine: Engine, exchange: Exchange, requirements: Req
   if (Object.keys(requirements).length > 0) {
     const { checkSession, isAuthorized } = await loadCheckSession()
     const verdict = await checkSession(engine, exchange, requirements)
-    if (verdict.kind !== 'granted' || (await isAuthorized(requirements, verdict.session))) return verdict
+    if (verdict.kind !== 'granted' || (await isAuthorized(engine, exchange, requirements))) return verdict
     return { kind: 'forbidden' }
   }
   const session = await getSession(engine, exchange)

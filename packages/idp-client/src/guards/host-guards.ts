@@ -2,7 +2,6 @@ import type { Application } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { newCorrelationId } from '../http/responses.ts'
-import type { LogLevel } from '../log/log.ts'
 import { readRequirements } from './guard-options.ts'
 import type { GuardResult } from './guards.ts'
 import { isForbidden, requireAuth, requireLogin } from './guards.ts'
@@ -55,13 +54,13 @@ async function toFailurePage(
   { settings }: Application,
   exchange: Exchange,
   thrown: unknown,
-  level: LogLevel,
 ): Promise<Response> {
   const [{ asIdpError, reportOutcome }, { failWithPage }] = await Promise.all([
     import('../log/failure.ts'),
     import('../routes/fail-with-page.ts'),
   ])
   const error = asIdpError(thrown)
+  const level = error.code === 'ACCESS_DENIED' ? 'info' : 'error'
   const id = newCorrelationId()
   reportOutcome(settings.log, error, { level, code: 'REQUEST_FAILED', id })
   const { basePath, development } = settings
@@ -81,10 +80,9 @@ export async function withFailurePages(
   try {
     application.engine()
   } catch (thrown) {
-    return { response: await toFailurePage(application, exchange, thrown, 'error') }
+    return { response: await toFailurePage(application, exchange, thrown) }
   }
   const result = await guard()
   if (!result.response || !isForbidden(result.response)) return result
-  const denied = new IdpError('ACCESS_DENIED')
-  return { response: await toFailurePage(application, exchange, denied, 'info') }
+  return { response: await toFailurePage(application, exchange, new IdpError('ACCESS_DENIED')) }
 }

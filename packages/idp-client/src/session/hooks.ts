@@ -4,7 +4,8 @@ import type { HookName } from '../errors/callback.ts'
 import { CallbackError } from '../errors/callback.ts'
 import { copyJson } from '../lib/own-properties.ts'
 import { decodeClaims, withoutProtocolClaims } from './model/claims.ts'
-import type { SessionData, TokenSet } from './model/session-data.ts'
+import type { SessionData, TokenSet, User } from './model/session-data.ts'
+import type { StoredSession } from './model/stored-session.ts'
 import { asJson, isSessionData } from './model/stored-session.ts'
 
 /**
@@ -57,45 +58,45 @@ function withOwnIdToken(changed: TokenSet, { idToken }: TokenSet): TokenSet {
 export interface RefreshedClaims {
   /** The user before the refresh, as the hook returned it then. */
   readonly previous: SessionData['user']
-  /** The claims of that user which came from UserInfo. */
-  readonly fromUserInfo: Readonly<Record<string, unknown>>
   readonly idToken?: string
   readonly claims?: { readonly [claim: string]: unknown }
 }
 
 /**
- * Returns the session to save after a refresh. `session.user` has all claims of the new ID token, if there is one. The hook gets
- * those of the stored one otherwise, and those from UserInfo: never what it has added itself, which it may no longer add. If it
- * fails, reports that and returns the rotated tokens with the previous user, because the hook may remove claims.
+ * Returns the session to save after a refresh. Its user has all claims of the new ID token, if there is one. The hook gets those
+ * of the stored one otherwise, and those from UserInfo: no claim that it has added itself, and may no longer add. If it fails, reports that and returns the rotated tokens with the previous user, because the hook may remove claims.
  */
 export async function prepareRefreshedSession(
   config: Config,
-  session: SessionData,
+  session: StoredSession,
   grant: RefreshedClaims,
 ): Promise<SessionData> {
-  if (!config.hooks.beforeSessionSaved) return grant.claims ? withoutProtocolClaims(session) : session
-  const known = grant.claims ? undefined : decodeClaims(session.tokenSet.idToken)
-  const given = known ? { ...session, user: { ...grant.fromUserInfo, ...known } } : session
+  const { data } = session
+  if (!config.hooks.beforeSessionSaved) return grant.claims ? withoutProtocolClaims(data) : data
   try {
+    const given = grant.claims ? session.data : withKnownClaims(session)
     return await prepareNewSession(config, given, grant.idToken)
   } catch (error) {
     const { asIdpError, reportOutcome } = await import('../log/failure.ts')
     reportOutcome(config.log, asIdpError(error), { level: 'error', code: 'REQUEST_FAILED' })
-    return { ...session, user: grant.previous }
+    return { ...data, user: grant.previous }
   }
 }
 
+/** Returns the claims of the user that came from UserInfo. */
+export const claimsFromUserInfo = ({ data, userInfoClaims = [] }: StoredSession): Partial<User> =>
+  Object.fromEntries(Object.entries(data.user).filter(([name]) => userInfoClaims.includes(name)))
+
 /** Returns the session as hooks get it without a new ID token: with all claims of the stored one and those from UserInfo. */
-export function withKnownClaims({ fetchUserInfo }: Config, session: SessionData): SessionData {
-  const known = decodeClaims(session.tokenSet.idToken)
-  if (!known) return session
-  return { ...session, user: fetchUserInfo ? { ...session.user, ...known } : known }
+export function withKnownClaims(session: StoredSession): SessionData {
+  const known = decodeClaims(session.data.tokenSet.idToken)
+  return known ? { ...session.data, user: { ...claimsFromUserInfo(session), ...known } } : session.data
 }
 
 /** Returns the session to save after a change without a new ID token. */
-export async function prepareChangedSession(config: Config, session: SessionData): Promise<SessionData> {
-  if (!config.hooks.beforeSessionSaved) return session
-  return prepareNewSession(config, withKnownClaims(config, session), undefined)
+export async function prepareChangedSession(config: Config, session: StoredSession): Promise<SessionData> {
+  if (!config.hooks.beforeSessionSaved) return session.data
+  return prepareNewSession(config, withKnownClaims(session), undefined)
 }
 
 export type CallbackDecision =

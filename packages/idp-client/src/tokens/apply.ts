@@ -36,14 +36,6 @@ export function toEntry(grant: Refreshed, want: TokenRequest): Entry {
   })
 }
 
-/** Returns the tokens that all audiences share; a response without them leaves the old ones valid (RFC 6749 section 6). */
-function sharedTokens(old: TokenSet, grant: Refreshed): Pick<TokenSet, 'idToken' | 'refreshToken'> {
-  return defined({
-    idToken: grant.idToken ?? old.idToken,
-    refreshToken: grant.refreshToken ?? old.refreshToken,
-  })
-}
-
 function withEntry(
   data: SessionData,
   want: TokenRequest,
@@ -69,7 +61,9 @@ export interface RefreshInput {
 
 /** Returns the session after a refresh, with every claim of a new ID token in `user`. */
 export function applyRefresh(data: SessionData, { config, want, grant, now }: RefreshInput): SessionData {
-  const shared = sharedTokens(data.tokenSet, grant)
+  // All audiences share them; a response without them leaves the old ones valid (RFC 6749 section 6).
+  const { idToken = data.tokenSet.idToken, refreshToken = data.tokenSet.refreshToken } = grant
+  const shared = defined({ idToken, refreshToken })
   const user = grant.claims ? toUserChanges(data, grant.claims) : {}
   const entry = toEntry(grant, want)
   const { audience } = want

@@ -24,6 +24,8 @@ export interface FactorTokens extends Refreshed {
   readonly ownScope?: string
   /** A login link chose a part of their scope, or their audience. */
   readonly fromLink?: true
+  /** Names of the claims of the user that only UserInfo returned, if it was called. */
+  readonly userInfoClaims?: readonly string[]
   /** The `acr_values` that the application requested for them. */
   readonly requestedAcr?: string
 }
@@ -51,7 +53,7 @@ async function withVerified(
   config: Config,
   session: StoredSession,
   want: TokenRequest,
-  { fromLink, ownScope, proof, recoveryCode, requestedAcr: acr, ...grant }: FactorTokens,
+  { fromLink, ownScope, proof, recoveryCode, requestedAcr: acr, userInfoClaims, ...grant }: FactorTokens,
 ): Promise<Verified> {
   const before = provenIn(session)
   const stepUp = proof ? steppedUpBy(session, proof) : before
@@ -59,7 +61,7 @@ async function withVerified(
   const requestedAcr = acr ?? before.requestedAcr
   const authentication = { ...verified, ...defined({ requestedAcr }) }
   const scope = ownScope === undefined ? undefined : unitedScope(session.ownScope, ownScope)
-  const own = defined({ ownScope: scope, fromLink: fromLink || undefined })
+  const own = defined({ ownScope: scope, fromLink: fromLink || undefined, userInfoClaims })
   const result = await withGrant(config, { ...session, authentication, ...own }, want, {
     ...grant,
     verified: true,

@@ -360,6 +360,17 @@ describe('authorize', () => {
       expect(calls).toBe(0)
     })
 
+    test('gets no claim that the application may have changed, if no ID token is stored', async () => {
+      const user = { sub: 'carol', roles: ['admin'] }
+      const tokenSet = { accessToken: 'a', expiresAt: NOW + 600 }
+      const session = { user, tokenSet, internal: { createdAt: NOW } }
+      const cookie = await generateCookieHeader(session, { secret: SECRET, now: NOW })
+      const seen: unknown[] = []
+      const authorize = ({ claims, scope }: SessionAuth): boolean => seen.push(claims, scope) > 0
+      expect(await api?.({ authorize }, cookie)).toBe('in')
+      expect(seen).toEqual([{ sub: 'carol' }, ''])
+    })
+
     test('denies access if it throws', async () => {
       const authorize = (): never => {
         throw new TypeError('no roles')

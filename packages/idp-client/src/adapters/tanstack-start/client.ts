@@ -84,17 +84,19 @@ export class IdpClient extends WebHostClient {
    * functions; `beforeLoad` and loaders, which also run in the browser, call one of those. Throws
    * `InvalidConfigurationError` for an unknown option; `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION` or
    * `INSUFFICIENT_SCOPE` if such a login has just failed to meet the requirements. If `authorize` denies access, throws a
-   * response with 403.
+   * response with 403, and `ACCESS_DENIED` while a document is rendered.
    */
   async requireLogin(options?: PageGuardOptions): Promise<SessionData> {
     const guard = createPageGuard<undefined>(this.application, { name: 'requireLogin' }, options)
     const { exchange } = this.bind()
     const { headers, url } = exchange.request
     // The URL of a call of a server function is not that of the page.
-    const path = headers.has('x-tsr-serverfn') || !url ? '/' : url.pathname + url.search
+    const isCall = headers.has('x-tsr-serverfn')
+    const path = isCall || !url ? '/' : url.pathname + url.search
     const { response, session } = await guard(exchange, undefined, () => path)
     if (session) return session
-    if (isForbidden(response)) throw response
+    // A document shows the error page of the application, which a response is not for.
+    if (isForbidden(response)) throw isCall ? response : new IdpError('ACCESS_DENIED')
     await reportBasepath(this.application.settings)
     throw toDocumentRedirect(response)
   }

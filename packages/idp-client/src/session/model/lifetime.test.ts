@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fc } from '../../../test/support/fast-check.ts'
-import { endsAt, isAlive, isRollingDue, remaining } from './lifetime.ts'
+import { endsAt, isAlive, isRollingDue, laterUse, remaining } from './lifetime.ts'
 
 const rolling = { rolling: true, absoluteDuration: 259_200, inactivityDuration: 86_400 }
 const fixed = { ...rolling, rolling: false }
@@ -51,4 +51,10 @@ describe('lifetime', () => {
     expect(isRollingDue({ createdAt: 0, usedAt: 0 }, { ...rolling, inactivityDuration: 600 }, 60)).toBe(true)
     expect(isRollingDue({ createdAt: 0, usedAt: 0 }, { ...rolling, inactivityDuration: 600 }, 59)).toBe(false)
   })
+})
+
+test('the time of use never goes back, unless another server is more than an hour ahead', () => {
+  expect([990, 1000, 1005, 4600, 4601].map((usedAt) => laterUse(usedAt, 1000))).toEqual([
+    1000, 1000, 1005, 4600, 1000,
+  ])
 })

@@ -33,6 +33,11 @@ export function isAhead(start: number, now: number): boolean {
   return start > now + CLOCKS_APART
 }
 
+/** Returns the time of use to record now: never earlier than the recorded one, unless that is too far ahead. */
+export function laterUse(usedAt: number, now: number): number {
+  return isAhead(usedAt, now) ? now : Math.max(usedAt, now)
+}
+
 export function isAlive(times: SessionTimes, rules: LifetimeRules, now: number): boolean {
   return !isAhead(times.createdAt, now) && now < endsAt(times, rules)
 }

@@ -3,7 +3,7 @@ import type { MaybePromise } from '../../lib/chain.ts'
 import { all, chain } from '../../lib/chain.ts'
 import type { SessionCookieParts } from '../cookie/cookies.ts'
 import { createSessionCookies } from '../cookie/cookies.ts'
-import { isAlive, isRollingDue, toTimes } from '../model/lifetime.ts'
+import { isAlive, isRollingDue, laterUse, toTimes } from '../model/lifetime.ts'
 import type { SessionReference } from '../model/reference.ts'
 import { decodeReference, encodeReference } from '../model/reference.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
@@ -221,7 +221,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
 
     async save(exchange, given, { creation = {} } = {}) {
       const { stale: _older, ...rest } = given
-      const usedAt = Math.max(given.usedAt, config.clock())
+      const usedAt = laterUse(given.usedAt, config.clock())
       const session = { ...rest, clientTag: await clientTag(), usedAt }
       const isSame = ({ sessionKey }: { readonly sessionKey: string }) => sessionKey === session.sessionKey
       const named = await requests.references(exchange)

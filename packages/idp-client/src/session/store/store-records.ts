@@ -6,7 +6,7 @@ import { defined } from '../../lib/own-properties.ts'
 import { processWide } from '../../lib/registry.ts'
 import { SingleFlight } from '../../lib/shared-run.ts'
 import { withFewerTokens } from '../model/further-tokens.ts'
-import { endsAt, toTimes } from '../model/lifetime.ts'
+import { endsAt, laterUse, toTimes } from '../model/lifetime.ts'
 import { withChanges } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
@@ -229,7 +229,7 @@ export class StoreRecords {
     }
     const { clock, session: rules } = this.#config
     // The record may have been used later than this session.
-    const times = { ...toTimes(session), usedAt: Math.max(session.usedAt, clock()) }
+    const times = { ...toTimes(session), usedAt: laterUse(session.usedAt, clock()) }
     const kept = await this.#store.update(id, update, { expiresAt: endsAt(times, rules) })
     // Another redemption may have failed to write meanwhile.
     if (pendingWrites().get(id) === pending) pendingWrites().delete(id)

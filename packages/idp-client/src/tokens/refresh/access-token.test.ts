@@ -90,7 +90,10 @@ test('a forced refresh gets the token of another call, although the cookies have
   expect(await Promise.all([ask(false), ask(true)])).toEqual(['at-2', 'at-2'])
 })
 
-test('a session in cookies that ends while its token is redeemed yields no token', async () => {
+test.each([
+  ['before its token is redeemed', true],
+  ['while its token is redeemed', false],
+])('a session in cookies that ends %s yields no token', async (_title, isBefore) => {
   const { clock, engine } = engineFor()
   const { clientTag, config, sealer, sessions } = engine
   const tokenSet = { accessToken: 'at-1', expiresAt: clock.now, refreshToken: 'rt-1' }
@@ -99,13 +102,17 @@ test('a session in cookies that ends while its token is redeemed yields no token
   const exchange = cookies.exchange()
   await sessions.save(exchange, freshlyStored(data, clock.now))
   cookies.take(exchange)
+  // A logout in another request.
+  const logOut = async (): Promise<void> => sessions.destroy(cookies.exchange())
+  let sent = 0
   const refresh = async () => {
-    // A logout in another request.
-    await sessions.destroy(cookies.exchange())
+    sent++
+    await logOut()
     return { accessToken: 'at-2', refreshToken: 'rt-2', tokenType: 'Bearer', expiresAt: clock.now + 60 }
   }
   const on = cookies.exchange()
   const session = (await sessions.load(on)) ?? expect.fail('there is a session')
+  if (isBefore) await logOut()
   const asking = getFreshToken(
     { clientTag, config, sealer, sessions, refresh },
     on,
@@ -113,4 +120,5 @@ test('a session in cookies that ends while its token is redeemed yields no token
     toTokenRequest(config.authorization, {}),
   )
   await expect(asking).rejects.toMatchObject({ name: 'AccessTokenError', code: 'MISSING_SESSION' })
+  expect(sent).toBe(isBefore ? 0 : 1)
 })

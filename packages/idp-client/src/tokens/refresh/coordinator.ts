@@ -19,6 +19,7 @@ import type { ClientParts, TokenFamily, Turn } from './process-memory.ts'
 import {
   advance,
   findFamily,
+  hasEnded,
   keepUntilSent,
   openFamily,
   removeTurn,
@@ -83,7 +84,6 @@ const lateDeadlines = (): Map<Turn, number> => processWide('queue:late-redemptio
 /** Returns whether this process may wait for one more late response. */
 function hasRoomForLate(now: number): boolean {
   const deadlines = lateDeadlines()
-  if (deadlines.size < MAX_LATE) return true
   for (const [turn, deadline] of deadlines) if (deadline <= now) deadlines.delete(turn)
   return deadlines.size < MAX_LATE
 }
@@ -129,6 +129,7 @@ export async function refresh(
   const { stale, ...current } = given.session
   // The older copy belongs to one request, not to the others that share this session.
   const purpose = stale ? { ...given, session: current } : given
+  if (hasEnded(purpose.session)) throw new IdpError('MISSING_SESSION')
   const key = await tokenKey(parts, purpose.refreshToken)
   const family = findFamily(key, purpose.session, parts.config.clock()) ?? openFamily(key, purpose.session)
   const store = await parts.sessions.distributed?.()
@@ -139,7 +140,7 @@ export async function refresh(
   // The redemption has written it to the store.
   if (store) store.adopt(exchange, session)
   else await persist(parts, exchange, family, session)
-  return { ...result, session, hasEnded: family.closed }
+  return { ...result, session, hasEnded: family.closed || hasEnded(session) }
 }
 
 /** Joins the redemption with this purpose, or starts one. If one is lost with its request, the first to notice takes over. */
@@ -217,7 +218,7 @@ async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
     const result = await redeemLatest(job)
     move(turn, { type: 'ended', result })
     // Its callers may have left.
-    if (turn.refresh.late && !store && !turn.family.closed)
+    if (turn.refresh.late && !store && !turn.family.closed && !hasEnded(result.session))
       keepUntilSent(parts.config, turn.family, result.session)
   } catch (error) {
     move(turn, { type: 'failed', error })
@@ -366,7 +367,7 @@ async function persist(
   session: StoredSession,
 ): Promise<void> {
   // The session ended while its token was redeemed: saving it would undo a logout or another login.
-  if (family.closed) return
+  if (family.closed || hasEnded(session)) return
   // Until a response has carried its cookie, only this process has the new tokens.
   keepUntilSent(config, family, session)
   try {

@@ -141,3 +141,26 @@ test('with cookies, an update during a forced refresh does not bring back the ac
   })
   expect((await ask(forced)).session.data).toMatchObject({ theme: 'dark', tokenSet: { accessToken: 'ours' } })
 })
+
+test('a token that was consumed long ago does not resolve to its family, although a redemption is running', async () => {
+  const one = session()
+  const { open, opened } = gate()
+  await ask(purpose(one))
+  const family = (await familyOf(one)) ?? expect.fail('there is a family')
+  markPersisted(family)
+  const next = { ...family.latest, refreshToken: `${one.refreshToken}+` }
+  const running = ask(
+    purpose(next, {
+      isSatisfiedBy: () => false,
+      redeem: async (latest) => {
+        await opened
+        return renewed(latest, 'last')
+      },
+    }),
+  )
+  await pause(0)
+  const key = await tokenKey(inCookies, one.refreshToken)
+  expect(findFamily(key, one, 1000)).toBeUndefined()
+  open()
+  await running
+})

@@ -207,3 +207,39 @@ test('[C2] a session that is refreshed often without being written keeps only th
   expect(family.keys.length).toBeLessThan(6)
   closeFamily(family)
 })
+
+test('after a step-up, the claims from UserInfo are those of the step-up', async () => {
+  const { cookies, engine } = await signedIn()
+  const exchange = cookies.exchange()
+  const session = (await engine.sessions.load(exchange)) ?? expect.fail('there is a session')
+  const before = {
+    ...session,
+    data: { ...session.data, user: { sub: 'alice', admin: true } },
+    userInfoClaims: ['admin'],
+  }
+  const want = toTokenRequest(engine.config.authorization, {})
+  const { config, clientTag } = engine
+  const saved: unknown[] = []
+  const sessions = {
+    ...engine.sessions,
+    save: async (_exchange: unknown, one: unknown) => saved.push(one) > 0,
+  }
+  await verifyInSession({ config, clientTag, sessions }, exchange, {
+    session: before,
+    want,
+    key: 'popup',
+    verify: async () => ({
+      accessToken: 'at-9',
+      expiresAt: 4_000_000_000,
+      tokenType: 'Bearer',
+      claims: { sub: 'alice', groups: ['staff'] },
+      userInfoClaims: ['groups'],
+    }),
+  })
+  expect(saved).toEqual([
+    expect.objectContaining({
+      userInfoClaims: ['groups'],
+      data: expect.objectContaining({ user: { sub: 'alice', groups: ['staff'] } }),
+    }),
+  ])
+})

@@ -103,12 +103,15 @@ export async function tokenKey(
 
 /** Returns the family of a session that this process has recently refreshed. Deletes an expired key. */
 export function findFamily(key: string, session: StoredSession, now: number): TokenFamily | undefined {
-  const { byToken, pending } = families()
+  const { byToken, forgetLater, pending } = families()
+  forgetLater()
   const family = byToken.get(key)
   if (!family) return undefined
   const until = family.keys.find((one) => one.key === key)?.until
-  // While a redemption is running, its token is in use; `advance` renews the time at its end.
-  const isOver = until !== undefined && until <= now && !pending.has(family) && family.turns.length === 0
+  // While its latest token is being redeemed, `advance` has yet to renew the time.
+  const { refreshToken } = family.latest.data.tokenSet
+  const isRedeemed = family.turns.length > 0 && session.data.tokenSet.refreshToken === refreshToken
+  const isOver = until !== undefined && until <= now && !pending.has(family) && !isRedeemed
   if (isOver) byToken.delete(key)
   // A token that appears in another session does not resolve to this family.
   return isOver || family.latest.sessionKey !== session.sessionKey ? undefined : family

@@ -2,9 +2,10 @@ import type { Config } from '../../config/config.ts'
 import { AccessTokenError } from '../../errors/tokens.ts'
 import { toKey } from '../../lib/registry.ts'
 import { isEdgeRuntime } from '../../lib/runtime.ts'
-import { prepareRefreshedSession } from '../../session/hooks.ts'
+import { claimsFromUserInfo, prepareRefreshedSession } from '../../session/hooks.ts'
 import { besideNewIdToken, provenIn } from '../../session/model/authentication.ts'
 import { decodeClaims } from '../../session/model/claims.ts'
+import { laterUse } from '../../session/model/lifetime.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import type { Refreshed } from '../apply.ts'
 import { applyRefresh, toEntry, withoutRefreshToken } from '../apply.ts'
@@ -111,22 +112,9 @@ export async function withGrant(
   const now = config.clock()
   const applied = applyRefresh(data, { config: config.authorization, want, grant, now })
   // A refreshed ID token does not contain the claims from UserInfo.
-  const fromUserInfo = pick(data.user, session.userInfoClaims)
-  const known =
-    applied.user === data.user ? applied : { ...applied, user: { ...fromUserInfo, ...applied.user } }
-  const saved = await prepareRefreshedSession(config, known, { ...grant, previous: data.user, fromUserInfo })
-  return {
-    session: {
-      ...session,
-      data: saved,
-      usedAt: Math.max(session.usedAt, now),
-      newAccessToken: grant.accessToken,
-    },
-    entry: toEntry(grant, want),
-  }
-}
-
-/** Returns the properties with these names. */
-function pick(object: object, names: readonly string[] = []): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(object).filter(([name]) => names.includes(name)))
+  const user = applied.user === data.user ? data.user : { ...claimsFromUserInfo(session), ...applied.user }
+  const refreshed = { ...session, data: { ...applied, user } }
+  const saved = await prepareRefreshedSession(config, refreshed, { ...grant, previous: data.user })
+  const used = { ...session, usedAt: laterUse(session.usedAt, now), newAccessToken: grant.accessToken }
+  return { session: { ...used, data: saved }, entry: toEntry(grant, want) }
 }
