@@ -60,6 +60,9 @@ export function testServerFunctions(start) {
       detached: true,
       env: {
         ...process.env,
+        // Set by the test runner: srvx then prints no address.
+        TEST: undefined,
+        NODE_ENV: 'production',
         HOST: '127.0.0.1',
         PORT: '0',
         IDP_DOMAIN: 'idp.example',
