@@ -119,7 +119,7 @@ interface Job {
  * in this process until a response can carry it. Calls with the same purpose share the redemption and its failure; a call
  * with another purpose waits and redeems the successor. Sessions share nothing: the key is a hash of provider, client and
  * refresh token, and the family compares the session key. Returns the result with a copy of the session, and whether the
- * session has ended meanwhile in this process; with a store, `MISSING_SESSION` is thrown instead.
+ * session has ended meanwhile in this process. Throws `MISSING_SESSION` if it had ended before, or in a store meanwhile.
  */
 export async function refresh(
   parts: RefreshParts,
