@@ -12,7 +12,12 @@
 
 /** @type {readonly Budget[]} */
 const budgets = [
-  { table: 'Open a session cookie', row: 'idp-client', most: 1.25 },
+  {
+    table: 'Open a session cookie',
+    row: 'idp-client',
+    most: 1.25,
+    why: 'it inflates and parses the claims of the user, which takes 4 µs; the cookie of the floor is not compressed, and has 2.7 times the size.',
+  },
   { table: 'Seal a session cookie', row: 'idp-client', most: 2 },
   { table: 'getSession(NextRequest)', row: 'idp-client', most: 1.25 },
   { table: 'getSession(Request)', row: 'idp-client', most: 1.5 },
@@ -23,8 +28,19 @@ const budgets = [
   { table: 'Middleware, anonymous API', row: 'idp-client', most: 1.25 },
   { table: 'Page: middleware, getSession, getAccessToken', row: 'idp-client', most: 1.45 },
   { table: 'Memory store: getSession', row: 'idp-client', most: 1.9 },
-  { table: 'Login and callback', row: 'idp-client, Next.js', most: 0.5, of: 'nextjs-auth0, Next.js' },
-  { table: 'Express 5, with a session', row: 'idp-client, session read', most: 1.5 },
+  {
+    table: 'Login and callback',
+    row: 'idp-client, Next.js',
+    most: 0.5,
+    of: 'nextjs-auth0, Next.js',
+    why: 'it verifies the signature of the ID token, which takes 50 to 110 µs in the thread of Web Crypto; nextjs-auth0 does not verify it.',
+  },
+  {
+    table: 'Express 5, with a session',
+    row: 'idp-client, session read',
+    most: 1.5,
+    why: 'it opens the session, and copies it for the application; the base is an application that does nothing.',
+  },
   {
     table: 'Cookies and requests of a login',
     row: 'idp-client',
@@ -33,7 +49,12 @@ const budgets = [
     of: 'nextjs-auth0',
   },
   { table: 'Import and bundle', row: 'idp-client, Web', column: 'import, ms', most: 35 },
-  { table: 'Further tokens: open a session cookie', row: 'idp-client, 100 tokens', most: 1.5 },
+  {
+    table: 'Further tokens: open a session cookie',
+    row: 'idp-client, 100 tokens',
+    most: 1.5,
+    why: 'it joins every token from its compressed and its secret parts.',
+  },
 ]
 
 export const toName = ({ name, work }) => (work ? `${name}, ${work}` : name)
