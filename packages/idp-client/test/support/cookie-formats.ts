@@ -108,6 +108,20 @@ export const formats: Readonly<Record<string, Format>> = {
     kind: 'session in a store',
     content: { ...sessionOf(), ownScope: 'read:orders' },
   },
+  'session-2-user-info': {
+    kind: 'session',
+    content: {
+      ...sessionOf({ user: { sub: 'alice', department: 'sales' } }),
+      userInfoClaims: ['department'],
+    },
+  },
+  'session-id-1-key-user-info': {
+    kind: 'session in a store',
+    content: {
+      ...sessionOf({ user: { sub: 'alice', department: 'sales' } }),
+      userInfoClaims: ['department'],
+    },
+  },
   'session-2-own-user': {
     kind: 'session',
     content: sessionOf({
