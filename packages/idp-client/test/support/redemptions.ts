@@ -3,6 +3,8 @@ import type { StoredSession } from '../../src/session/model/stored-session.ts'
 import type { DistributedSessions } from '../../src/session/storage.ts'
 import type { Purpose, RefreshParts } from '../../src/tokens/refresh/coordinator.ts'
 import { refresh } from '../../src/tokens/refresh/coordinator.ts'
+import type { TokenFamily } from '../../src/tokens/refresh/process-memory.ts'
+import { findFamily, tokenKey } from '../../src/tokens/refresh/process-memory.ts'
 import type { RedemptionResult } from '../../src/tokens/refresh/state.ts'
 import { Cookies, engineFor } from './engine.ts'
 
@@ -69,4 +71,12 @@ export function gate(): { readonly opened: Promise<void>; readonly open: () => v
     open = resolve
   })
   return { opened, open }
+}
+
+/** Returns the family of the refresh token of a session. */
+export async function familyOf(
+  of: ReturnType<typeof session>,
+  parts = inCookies,
+): Promise<TokenFamily | undefined> {
+  return findFamily(await tokenKey(parts, of.refreshToken), of, 0)
 }

@@ -3,6 +3,7 @@ import { Cookies, engineFor } from '../../../test/support/engine.ts'
 import type { Setting } from '../../../test/support/redemptions.ts'
 import {
   ask,
+  familyOf,
   gate,
   inCookies,
   partsFor,
@@ -21,10 +22,6 @@ import { closeFamily, findFamily, isPending, tokenKey } from './process-memory.t
 import type { RedemptionResult } from './state.ts'
 
 afterEach(() => vi.useRealTimers())
-
-async function familyOf(of: ReturnType<typeof session>, parts = inCookies): Promise<TokenFamily | undefined> {
-  return findFamily(await tokenKey(parts, of.refreshToken), of, 0)
-}
 
 test('the lock of a storage is held while the token is redeemed, once for all callers', async () => {
   const order: string[] = []

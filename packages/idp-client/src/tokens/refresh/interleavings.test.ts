@@ -2,6 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { engineFor } from '../../../test/support/engine.ts'
 import {
   ask,
+  familyOf,
   gate,
   inCookies,
   partsFor,
@@ -11,14 +12,9 @@ import {
 } from '../../../test/support/redemptions.ts'
 import { pause } from '../../lib/pause.ts'
 import type { Purpose } from './coordinator.ts'
-import type { TokenFamily } from './process-memory.ts'
 import { findFamily, markPersisted, tokenKey } from './process-memory.ts'
 
 afterEach(() => vi.useRealTimers())
-
-async function familyOf(of: ReturnType<typeof session>, parts = inCookies): Promise<TokenFamily | undefined> {
-  return findFamily(await tokenKey(parts, of.refreshToken), of, 0)
-}
 
 test('a change that another request saves after a redemption, before it is recorded, is kept', async () => {
   const one = session()
