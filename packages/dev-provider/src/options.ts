@@ -65,8 +65,8 @@ export interface DevProviderSettings {
    */
   assertionAudience: AssertionAudience
   /**
-   * The tokens that a client may introspect: its own (`own`, default), or with `any` those of all clients, as an API does that receives
-   * tokens of several clients.
+   * The tokens that a client may introspect: its own (`own`, default), or with `any` those of all clients, as an API needs it
+   * that receives tokens of several clients.
    */
   introspectionOf: (typeof INTROSPECTION_OF)[number]
   /** Logout tokens have an `exp`, as the standard wants it. Default true. */

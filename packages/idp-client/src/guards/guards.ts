@@ -48,9 +48,9 @@ export interface LoginGuard {
 
 /**
  * Decides whether a page may be shown. The response redirects to a login, or is a 403 (`isForbidden`) if `authorize` denies it.
- * Throws if that cannot be decided (configuration,
- * provider, store), so that an error never passes as a session or causes a redirect loop; and if a login has just failed
- * to meet the requirements: `INSUFFICIENT_USER_AUTHENTICATION`, `WRONG_ORGANIZATION`, `INSUFFICIENT_SCOPE`.
+ * Throws if that cannot be decided (configuration, provider, store), so that an error never passes as a session or causes a
+ * redirect loop; and if a login has just failed to meet the requirements: `INSUFFICIENT_USER_AUTHENTICATION`,
+ * `WRONG_ORGANIZATION`, `INSUFFICIENT_SCOPE`.
  */
 export async function requireLogin(
   application: Application,

@@ -8,7 +8,8 @@ import type { StoredSession } from '../session/model/stored-session.ts'
  * Requirements of a guard in addition to a session; all must be met. They are checked against claims that the provider
  * signed, never against `user`, which hooks may change: `auth_time`, `acr` and `amr` as proven in this session by its
  * login, a step-up or an MFA verification. A missing claim counts as not met. A property that is `undefined` requires
- * nothing, except `authorize`; that, an unknown one, or an invalid value, throws `InvalidConfigurationError` when the guard is created.
+ * nothing. An unknown property, an invalid value, or an `authorize` that is `undefined` throws `InvalidConfigurationError` when
+ * the guard is created.
  */
 export interface GuardRequirements {
   /** Maximum age of the authentication (`auth_time`) in seconds; `dpopOptions.clockTolerance` (60 s) is added. */
@@ -27,7 +28,7 @@ export interface GuardRequirements {
   /**
    * Decides whether the user may pass, once all other requirements are met, for example by a role in `auth.claims`. Called once
    * for each request; only `true` lets it pass. Otherwise an API and a page respond 403 with the code `ACCESS_DENIED`; a page of
-   * Next.js throws the error of that code. An exception rejects the request, too.
+   * Next.js, or a document of TanStack Start, throws the error of that code. An exception rejects the request, too.
    */
   authorize?: (auth: SessionAuth) => boolean | Promise<boolean>
 }
@@ -37,7 +38,7 @@ export interface SessionAuth {
   readonly kind: 'session'
   /** The provider's `sub` of the user. */
   readonly sub: string
-  /** Always false: a session is one of a user. Access tokens may be those of a client. */
+  /** Always false: a session belongs to a user, never to a client. */
   readonly isClient: false
   /** Scope of the access token of the login, separated by spaces; empty if the provider did not return it. */
   readonly scope: string

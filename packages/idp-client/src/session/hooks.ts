@@ -20,8 +20,8 @@ async function toHookError({ log }: Config, hook: HookName, thrown: unknown): Pr
 }
 
 /**
- * Returns the session to save after a login or a change: the result of `beforeSessionSaved`, or without that hook the session without
- * protocol claims. Throws `HOOK_FAILED`.
+ * Returns the session to save after a login or a change: the result of `beforeSessionSaved`, or without that hook the session
+ * without protocol claims. Throws `HOOK_FAILED`.
  */
 export async function prepareNewSession(
   config: Config,
@@ -63,8 +63,9 @@ export interface RefreshedClaims {
 }
 
 /**
- * Returns the session to save after a refresh. Its user has all claims of the new ID token, if there is one. The hook gets those
- * of the stored one otherwise, and those from UserInfo: no claim that it has added itself, and may no longer add. If it fails, reports that and returns the rotated tokens with the previous user, because the hook may remove claims.
+ * Returns the session to save after a refresh. Its user has all claims of the new ID token, if there is one. Without one, the
+ * hook gets the claims of the stored ID token and those from UserInfo, but none that it has added itself: it may no longer add
+ * them. If the hook fails, reports that and returns the rotated tokens with the previous user, because the hook may remove claims.
  */
 export async function prepareRefreshedSession(
   config: Config,
@@ -74,7 +75,7 @@ export async function prepareRefreshedSession(
   const { data } = session
   if (!config.hooks.beforeSessionSaved) return grant.claims ? withoutProtocolClaims(data) : data
   try {
-    const given = grant.claims ? session.data : withKnownClaims(session)
+    const given = grant.claims ? data : withKnownClaims(session)
     return await prepareNewSession(config, given, grant.idToken)
   } catch (error) {
     const { asIdpError, reportOutcome } = await import('../log/failure.ts')

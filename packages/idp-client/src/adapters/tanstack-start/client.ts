@@ -95,7 +95,7 @@ export class IdpClient extends WebHostClient {
     const path = isCall || !url ? '/' : url.pathname + url.search
     const { response, session } = await guard(exchange, undefined, () => path)
     if (session) return session
-    // A document shows the error page of the application, which a response is not for.
+    // While a document is rendered, only an error leads to the error page of the application.
     if (isForbidden(response)) throw isCall ? response : new IdpError('ACCESS_DENIED')
     await reportBasepath(this.application.settings)
     throw toDocumentRedirect(response)

@@ -26,7 +26,8 @@ interface Wanted {
 /**
  * Returns a valid access token for a token request, refreshed if necessary. A forced refresh never returns the token that it
  * was to replace. Throws `AccessTokenError`: `MISSING_SESSION` if the session has ended meanwhile, `MISSING_REFRESH_TOKEN`,
- * `FAILED_TO_REFRESH_TOKEN` (`cause`: error of the provider or the network), `REFRESH_NOT_PERSISTABLE`; `SESSION_STORE_FAILED`; `MfaRequiredError` if the provider requires another factor.
+ * `FAILED_TO_REFRESH_TOKEN` (`cause`: error of the provider or the network), `REFRESH_NOT_PERSISTABLE`;
+ * `SESSION_STORE_FAILED`; `MfaRequiredError` if the provider requires another factor.
  */
 export function getFreshToken(
   parts: FreshTokenParts,
