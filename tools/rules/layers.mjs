@@ -75,7 +75,7 @@ export const layers = {
   },
   'all-features': { values: ['rare-features'], types: ['features'] },
   root: {
-    values: ['lib', 'errors', 'log', 'http', 'engine', 'config', 'flows', 'routes'],
+    values: ['lib', 'errors', 'log', 'http', 'engine', 'config', 'flows', 'routes', 'guards/resource.ts'],
     types: ['features', ...sessions, 'tokens', 'oidc'],
   },
   'host-client': { values: ['errors', 'guards', 'root'], types: ['http', 'engine'] },

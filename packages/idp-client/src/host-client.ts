@@ -1,10 +1,10 @@
 import type { Application } from './engine.ts'
 import { IdpError } from './errors/base.ts'
 import { InvalidConfigurationError } from './errors/configuration.ts'
-import type { GuardResult } from './guards/guards.ts'
+import type { ApiGuardResult, GuardResult } from './guards/guards.ts'
 import type { HostPageGuardOptions } from './guards/host-guards.ts'
 import { createApiGuard, createPageGuard, withFailurePages } from './guards/host-guards.ts'
-import type { ApiGuardOptions } from './guards/requirements.ts'
+import type { AnyApiGuardOptions, ApiGuardOptions } from './guards/requirements.ts'
 import type { Exchange } from './http/exchange.ts'
 import type { HostKinds } from './http/host-arguments.ts'
 import { IdpClientBase } from './operations.ts'
@@ -58,11 +58,16 @@ export abstract class HostClient<
     }
   }
 
-  /** @internal Creates the guard of an API: the session, or a 401 or 403 with a JSON body. */
+  /** @internal Creates the guard of an API: the session or whom `accept` accepts, or a rejection with a JSON body. */
+  protected apiGuard(options?: ApiGuardOptions, name?: string): (context: Context) => Promise<GuardResult>
   protected apiGuard(
-    options?: ApiGuardOptions,
+    options?: AnyApiGuardOptions,
+    name?: string,
+  ): (context: Context) => Promise<ApiGuardResult>
+  protected apiGuard(
+    options?: AnyApiGuardOptions,
     name = 'requireAuth',
-  ): (context: Context) => Promise<GuardResult> {
+  ): (context: Context) => Promise<ApiGuardResult> {
     const guard = createApiGuard(this.application, { name }, options)
     return async (context) => guard(await this.#toExchange(context, name))
   }

@@ -1,5 +1,6 @@
 import type { AccessTokenFactory, FetcherOptions } from './config/fetcher.ts'
 import type { ConnectedAccount } from './config/hooks.ts'
+import type { ResourceOptions } from './config/resource.ts'
 import type { GetAccessTokenOptions } from './config/token-options.ts'
 import type { Application, Engine } from './engine.ts'
 import type {
@@ -17,6 +18,7 @@ import type {
 } from './flows/get-connection-token.ts'
 import { getSession } from './flows/get-session.ts'
 import { updateSession } from './flows/update-session.ts'
+import { Resource } from './guards/resource.ts'
 import type { Binding, Exchange } from './http/exchange.ts'
 import { within } from './http/exchange.ts'
 import type { HostKinds } from './http/host-arguments.ts'
@@ -105,6 +107,17 @@ export abstract class IdpClientBase<
     response: FrameworkResponse | undefined,
     operation: (exchange: Exchange) => MaybePromise<Response>,
   ): Promise<RedirectResponse>
+
+  /**
+   * Describes an API of the application that access tokens of the provider protect, for `accept` of the guards of APIs. Create it
+   * once per process. Throws `InvalidConfigurationError` for a wrong option. No I/O.
+   *
+   * @example
+   * const orders = idp.resource({ audience: 'https://api.example.com/', scopes: ['orders:read'] })
+   */
+  resource(options: ResourceOptions): Resource {
+    return new Resource(this.application, options)
+  }
 
   /** Returns the session of the request, or `null` if no user is signed in. Never writes a cookie. */
   getSession(request?: FrameworkRequest): Promise<SessionData | null>

@@ -11,6 +11,7 @@ export type {
 } from './config/hooks.ts'
 export type * from './config/mfa.ts'
 export * from './config/options.ts'
+export type { ResourceOptions } from './config/resource.ts'
 export type { GetAccessTokenOptions } from './config/token-options.ts'
 export type { VendorKey } from './config/vendor.ts'
 export { generateDpopKeyPair } from './crypto/keys.ts'
@@ -32,9 +33,16 @@ export type {
   GetAccessTokenForConnectionOptions,
 } from './flows/get-connection-token.ts'
 export type { MfaVerification, MfaVerifiedTokens } from './flows/mfa.ts'
-export type { GuardResult } from './guards/guards.ts'
+export type { Auth, SessionAuth, TokenAuth } from './guards/auth.ts'
+export type { ApiGuardResult, AuthResult, GuardResult } from './guards/guards.ts'
 export type { HostPageGuardOptions } from './guards/host-guards.ts'
-export type { ApiGuardOptions, GuardRequirements, SessionAuth } from './guards/requirements.ts'
+export type {
+  AnyApiGuardOptions,
+  ApiGuardOptions,
+  GuardRequirements,
+  ResourceGuardOptions,
+} from './guards/requirements.ts'
+export type { Resource } from './guards/resource.ts'
 export type { HostClient } from './host-client.ts'
 export type { SameSite } from './http/cookie-jar.ts'
 export type { Clock } from './lib/clock.ts'

@@ -13,6 +13,7 @@ export const codesByClass = {
     'CROSS_SITE_REQUEST',
     'NOT_AUTHENTICATED',
     'ACCESS_DENIED',
+    'INVALID_TOKEN',
     'INTERNAL_ERROR',
     'MISSING_SESSION',
     'MISSING_SESSION_DATA',

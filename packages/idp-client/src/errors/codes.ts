@@ -34,6 +34,7 @@ export const codes: Readonly<Record<Code, CodeEntry>> = {
   },
   CROSS_SITE_REQUEST: { status: 403, message: 'The request comes from a page of another site.' },
   ACCESS_DENIED: { status: 403, message: 'The application denies the user access.' },
+  INVALID_TOKEN: { status: 401, message: 'The access token is not valid for this API.' },
   NOT_AUTHENTICATED: { status: 401, message: 'The request carries no valid session.' },
   INTERNAL_ERROR: { status: 500, message: 'An unexpected error occurred.' },
   DISCOVERY_ERROR: { status: 502, message: "The provider's metadata could not be loaded or is not usable." },
@@ -185,7 +186,7 @@ export const codes: Readonly<Record<Code, CodeEntry>> = {
     status: 401,
     message: 'The user has to authenticate again or with another factor.',
   },
-  INSUFFICIENT_SCOPE: { status: 403, message: 'The session lacks the required scope.' },
+  INSUFFICIENT_SCOPE: { status: 403, message: 'The required scope was not granted.' },
   WRONG_ORGANIZATION: {
     status: 403,
     message: 'The session belongs to another organization than the required one.',

@@ -21,6 +21,8 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   CROSS_SITE_REQUEST: 'Start it from a page of the application itself.',
   ACCESS_DENIED:
     'authorize of the guard did not return true: the user lacks a role or a permission of the application.',
+  INVALID_TOKEN:
+    'The log says what is wrong with it (resource, access token): obtain an access token of the provider for the audience of this API.',
   NOT_AUTHENTICATED: 'Send the user to the login route.',
   INTERNAL_ERROR: 'Look for the correlation id in the log.',
   DISCOVERY_ERROR: 'Check domain (IDP_DOMAIN), and that this server can reach it.',

@@ -18,6 +18,7 @@ import {
   toLoginRequest,
   toTried,
 } from '../transaction/guard-login.ts'
+import type { SessionAuth } from './auth.ts'
 import type { ClaimContext, Requirements, Unmet } from './requirements.ts'
 import { findUnmet } from './requirements.ts'
 
@@ -126,6 +127,17 @@ export async function checkSession(
     : { kind: 'insufficient', unmet, login: await seal() }
 }
 
+/** Returns the user of the session, or `undefined` without one; `scope` is that of the access token of the login. */
+export async function toSessionAuth(engine: Engine, exchange: Exchange): Promise<SessionAuth | undefined> {
+  const stored = await engine.sessions.load(exchange)
+  if (!stored) return undefined
+  const session = copyJson(stored.data)
+  const { tokenSet, user } = session
+  const { sub = user.sub } = provenIn(stored)
+  const claims = decodeClaims(tokenSet.idToken) ?? { sub }
+  return { kind: 'session', sub: String(sub), isClient: false, scope: tokenSet.scope ?? '', claims, session }
+}
+
 /** Calls `authorize` of a guard, if there is one. Returns true only if that returns true. Throws what it throws. */
 export async function isAuthorized(
   engine: Engine,
@@ -133,12 +145,6 @@ export async function isAuthorized(
   { authorize }: Requirements,
 ): Promise<boolean> {
   if (!authorize) return true
-  const stored = await engine.sessions.load(exchange)
-  if (!stored) return false
-  const session = copyJson(stored.data)
-  const { tokenSet, user } = session
-  const { sub = user.sub } = provenIn(stored)
-  const claims = decodeClaims(tokenSet.idToken) ?? { sub }
-  const auth = { kind: 'session', sub: String(sub), isClient: false, scope: tokenSet.scope ?? '' } as const
-  return (await authorize({ ...auth, claims, session })) === true
+  const auth = await toSessionAuth(engine, exchange)
+  return auth !== undefined && (await authorize(auth)) === true
 }

@@ -1,30 +1,33 @@
 import type { Application, Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
-import type { Code } from '../errors/code.ts'
 import { codes } from '../errors/codes.ts'
 import { getSession } from '../flows/get-session.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { json, redirect } from '../http/responses.ts'
+import { redirect } from '../http/responses.ts'
 import { publicPrefix } from '../http/return-path.ts'
-import { defined } from '../lib/own-properties.ts'
 import { lazyPromise } from '../lib/request-scope.ts'
 import { reporting } from '../log/reporting.ts'
 import { loginPath } from '../routes/login-path.ts'
 import { toStatus } from '../routes/status.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import type { LoginParameters, Verdict } from './check-session.ts'
-import type { Requirements, Unmet } from './requirements.ts'
+import type { Accepted } from './accept.ts'
+import type { Auth } from './auth.ts'
+import type { Verdict } from './check-session.ts'
+import { rejection, toChallenge, UNMET_CODES } from './rejection.ts'
+import type { Requirements } from './requirements.ts'
 
 /** The decision of a guard: the session of the request, or the response that rejects it. */
 export type GuardResult =
-  | { readonly session: SessionData; readonly response?: undefined }
-  | { readonly session?: undefined; readonly response: Response }
+  | { readonly session: SessionData; readonly response?: undefined; readonly auth?: undefined }
+  | { readonly session?: undefined; readonly response: Response; readonly auth?: undefined }
 
-const UNMET_CODES = {
-  authentication: 'INSUFFICIENT_USER_AUTHENTICATION',
-  organization: 'WRONG_ORGANIZATION',
-  scope: 'INSUFFICIENT_SCOPE',
-} as const satisfies Record<Unmet, Code>
+/** The decision of a guard with `accept`: whom it lets pass, or the response that rejects the request. */
+export type AuthResult =
+  | { readonly auth: Auth; readonly session?: SessionData | undefined; readonly response?: undefined }
+  | { readonly auth?: undefined; readonly session?: undefined; readonly response: Response }
+
+/** The decision of the guard of an API, with `accept` or without. */
+export type ApiGuardResult = GuardResult | AuthResult
 
 const loadCheckSession = lazyPromise(() => import('./check-session.ts'))
 
@@ -68,27 +71,6 @@ export async function requireLogin(
   return { response: redirect(loginPath(prefix, routes, await returnTo(), verdict.login)) }
 }
 
-function rejection(status: number, code: Code, login?: LoginParameters, challenge?: string): Response {
-  const headers = challenge === undefined ? {} : { 'WWW-Authenticate': challenge }
-  return json(status, { error: code.toLowerCase(), code, description: codes[code].message, login }, headers)
-}
-
-/**
- * Returns the Bearer challenge of RFC 9470 section 3 or RFC 6750 section 3.1; no standard defines one for organizations. Values
- * need no escaping: guard options cannot contain quotes or backslashes.
- */
-function toChallenge(unmet: Unmet, { acr, maxAge, scope }: Requirements): string | undefined {
-  if (unmet === 'organization') return undefined
-  const code = UNMET_CODES[unmet]
-  const required =
-    unmet === 'scope'
-      ? { scope: scope?.join(' ') }
-      : { acr_values: acr?.join(' '), max_age: maxAge?.toString() }
-  const all = defined({ error: code.toLowerCase(), error_description: codes[code].message, ...required })
-  const pairs = Object.entries(all).map(([name, value]) => `${name}="${value}"`)
-  return `Bearer ${pairs.join(', ')}`
-}
-
 /** Returns whether a response of a page guard denies access, instead of redirecting to a login. */
 export const isForbidden = ({ status }: Response): boolean => status === codes.ACCESS_DENIED.status
 
@@ -116,9 +98,30 @@ export async function requireAuth(
     if (verdict.kind === 'granted') return { session: verdict.session }
     return { response: toRejection(verdict, requirements) }
   } catch (thrown) {
-    const { asIdpError, reportOutcome } = await import('../log/failure.ts')
-    const error = asIdpError(thrown)
-    reportOutcome(application.settings.log, error, { level: 'error', code: 'REQUEST_FAILED' })
-    return { response: rejection(Math.max(500, toStatus(error)), error.code) }
+    return { response: await toFailure(application, thrown) }
+  }
+}
+
+/** Reports why a guard could not decide, and returns the response that rejects the request. */
+async function toFailure({ settings }: Application, thrown: unknown): Promise<Response> {
+  const { asIdpError, reportOutcome } = await import('../log/failure.ts')
+  const error = asIdpError(thrown)
+  reportOutcome(settings.log, error, { level: 'error', code: 'REQUEST_FAILED' })
+  return rejection(Math.max(500, toStatus(error)), error.code)
+}
+
+const loadCheckAccepted = lazyPromise(() => import('./check-accepted.ts'))
+
+/** Decides about a request to an API that accepts access tokens, in the same way. */
+export async function requireAccepted(
+  application: Application,
+  exchange: Exchange,
+  guard: { readonly accepted: Accepted; readonly requirements: Requirements },
+): Promise<AuthResult> {
+  try {
+    const { checkAccepted } = await loadCheckAccepted()
+    return await checkAccepted(application.engine(), exchange, guard)
+  } catch (thrown) {
+    return { response: await toFailure(application, thrown) }
   }
 }

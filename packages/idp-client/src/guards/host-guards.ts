@@ -2,10 +2,11 @@ import type { Application } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { newCorrelationId } from '../http/responses.ts'
+import { readAccept } from './accept.ts'
 import { readRequirements } from './guard-options.ts'
-import type { GuardResult } from './guards.ts'
-import { isForbidden, requireAuth, requireLogin } from './guards.ts'
-import type { ApiGuardOptions, GuardRequirements } from './requirements.ts'
+import type { ApiGuardResult, GuardResult } from './guards.ts'
+import { isForbidden, requireAccepted, requireAuth, requireLogin } from './guards.ts'
+import type { AnyApiGuardOptions, ApiGuardOptions, GuardRequirements } from './requirements.ts'
 
 export interface HostPageGuardOptions<Host> extends GuardRequirements {
   /**
@@ -39,14 +40,26 @@ export function createPageGuard<Host>(
     })
 }
 
+/** A guard of an API: decides about one request. */
+export type ApiGuard<Result = GuardResult> = (exchange: Exchange) => Promise<Result>
+
 /** Creates an API guard: reads its options once, and returns a function that decides about one request. */
+export function createApiGuard(application: Application, kind: GuardKind, options?: ApiGuardOptions): ApiGuard
+export function createApiGuard(
+  application: Application,
+  kind: GuardKind,
+  options?: AnyApiGuardOptions,
+): ApiGuard<ApiGuardResult>
 export function createApiGuard(
   application: Application,
   { name }: GuardKind,
-  options: ApiGuardOptions = {},
-): (exchange: Exchange) => Promise<GuardResult> {
-  const requirements = readRequirements(name, options)
-  return (exchange) => requireAuth(application, exchange, requirements)
+  options: AnyApiGuardOptions = {},
+): ApiGuard<ApiGuardResult> {
+  const requirements = readRequirements(name, options, ['accept'])
+  // Also if it is undefined: a resource that was not found must not leave the API to sessions.
+  if (!('accept' in options)) return (exchange) => requireAuth(application, exchange, requirements)
+  const accepted = readAccept(application, name, options.accept, requirements)
+  return (exchange) => requireAccepted(application, exchange, { accepted, requirements })
 }
 
 /** Reports an error of a page guard and returns its failure page. */

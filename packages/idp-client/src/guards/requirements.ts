@@ -1,8 +1,9 @@
 import { provenIn } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
-import type { SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
+import type { Auth, SessionAuth } from './auth.ts'
+import type { Resource } from './resource.ts'
 
 /**
  * Requirements of a guard in addition to a session; all must be met. They are checked against claims that the provider
@@ -33,29 +34,31 @@ export interface GuardRequirements {
   authorize?: (auth: SessionAuth) => boolean | Promise<boolean>
 }
 
-/** The user of a session, as `authorize` gets it. */
-export interface SessionAuth {
-  readonly kind: 'session'
-  /** The provider's `sub` of the user. */
-  readonly sub: string
-  /** Always false: a session belongs to a user, never to a client. */
-  readonly isClient: false
-  /** Scope of the access token of the login, separated by spaces; empty if the provider did not return it. */
-  readonly scope: string
-  /** The claims of the session's ID token, which hooks do not change; only `sub` if no ID token is stored. */
-  readonly claims: Readonly<Record<string, unknown>>
-  /** A copy of the session. */
-  readonly session: SessionData
+/** Options of the guard of an API. */
+export type ApiGuardOptions = GuardRequirements
+
+/** Options of the guard of an API that access tokens may call. */
+export interface ResourceGuardOptions extends Omit<GuardRequirements, 'authorize'> {
+  /**
+   * The ways to authenticate: access tokens of these resources, sessions (`'session'`), or either. A token in the
+   * header `Authorization` decides alone, also beside a session cookie. With a cookie alone, a request that may change something
+   * (any method but GET, HEAD and OPTIONS) must come from a page of the application, else it gets 403 `CROSS_SITE_REQUEST`.
+   */
+  accept: readonly ('session' | Resource)[]
+  /** As for other guards; also called for access tokens (`auth.kind`). */
+  authorize?: (auth: Auth) => boolean | Promise<boolean>
 }
 
-/** Options of `withApiAuthRequired`. */
-export type ApiGuardOptions = GuardRequirements
+/** Options of the guard of an API, with `accept` or without. */
+export type AnyApiGuardOptions = ApiGuardOptions | ResourceGuardOptions
 
 type Lists = Partial<Record<Exclude<keyof GuardRequirements, 'maxAge' | 'authorize'>, readonly string[]>>
 
-/** Validated requirements of a guard; `maxAge` in seconds. */
-export type Requirements = Readonly<Lists> &
-  Pick<GuardRequirements, 'authorize'> & { readonly maxAge?: number }
+/** Validated requirements of a guard; `maxAge` in seconds. `authorize` is called with what the guard accepts. */
+export type Requirements = Readonly<Lists> & {
+  authorize?(auth: Auth): boolean | Promise<boolean>
+  readonly maxAge?: number
+}
 
 /** First kind of requirement that is not met; checked in the order authentication, organization, scope. */
 export type Unmet = 'authentication' | 'organization' | 'scope'
@@ -71,16 +74,21 @@ export interface ClaimContext {
   readonly isOfOrganization: (claims: { readonly [claim: string]: unknown }, organization: string) => boolean
 }
 
-type Claims = Readonly<Partial<Record<'auth_time' | 'acr' | 'amr' | 'org_id' | 'org_name', unknown>>>
+/** Claims about an authentication and an organization. */
+export type Claims = Readonly<Partial<Record<'auth_time' | 'acr' | 'amr' | 'org_id' | 'org_name', unknown>>>
 
 type Session = Pick<StoredSession, 'authentication' | 'data' | 'ownScope'>
 
 /** Copies the claims to an object without a prototype, so that inherited properties do not count. */
-function withoutPrototype(claims: Claims = {}): Claims {
+export function withoutPrototype(claims: Claims = {}): Claims {
   return Object.assign(Object.create(null) as Claims, claims)
 }
 
-function isRecent(claims: Claims, maxAge: number, { now, tolerance }: ClaimContext): boolean {
+export function isRecent(
+  claims: Claims,
+  maxAge: number,
+  { now, tolerance }: Pick<ClaimContext, 'now' | 'tolerance'>,
+): boolean {
   const { auth_time: authTime } = claims
   if (typeof authTime !== 'number' || !Number.isFinite(authTime)) return false
   return authTime <= now + tolerance && authTime + maxAge + tolerance >= now
@@ -88,11 +96,11 @@ function isRecent(claims: Claims, maxAge: number, { now, tolerance }: ClaimConte
 
 const isPresent = (claim: unknown): boolean => claim !== undefined && claim !== null
 
-function isOfContext({ acr }: Claims, wanted: readonly unknown[]): boolean {
+export function isOfContext({ acr }: Claims, wanted: readonly unknown[]): boolean {
   return wanted.includes(acr)
 }
 
-function hasMethods({ amr }: Claims, wanted: readonly string[]): boolean {
+export function hasMethods({ amr }: Claims, wanted: readonly string[]): boolean {
   return Array.isArray(amr) && wanted.every((method) => amr.includes(method))
 }
 

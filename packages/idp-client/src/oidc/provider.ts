@@ -28,10 +28,11 @@ const RENEW_PAUSE = 5
 const UNTRUSTED_RENEW_PAUSE = 60
 
 /**
- * The sender of a token that the loaded keys do not verify: `provider`, in a response to this client, or `anyone`, since
- * any website can send a logout token. Each has its own pause, so that strangers cannot delay a reload for a login.
+ * The sender of a token that the loaded keys do not verify: `provider`, in a response to this client, `anyone`, since any
+ * website can send a logout token, or `api-client`, for an access token at an API. Each has its own pause, so that strangers
+ * cannot delay a reload for a login.
  */
-export type TokenSender = 'provider' | 'anyone'
+export type TokenSender = 'provider' | 'anyone' | 'api-client'
 
 /** The result of `renew`. Both times are in seconds. */
 export interface Renewal<T> {
@@ -105,7 +106,7 @@ export class CachedDocument<T> {
     // A failure says nothing about the keys, and the token may be repeated as soon as the endpoint works again.
     this.#renewPauses.set(sender, { at, seconds: RENEW_PAUSE })
     const value = await this.#load(source)
-    if (sender === 'anyone') this.#renewPauses.set(sender, { at, seconds: UNTRUSTED_RENEW_PAUSE })
+    if (sender !== 'provider') this.#renewPauses.set(sender, { at, seconds: UNTRUSTED_RENEW_PAUSE })
     return value
   }
 

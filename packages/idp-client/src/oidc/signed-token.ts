@@ -34,6 +34,8 @@ export interface SignatureHeader {
   readonly algorithm: string
   /** Unvalidated `kid`; undefined if the header has none. */
   readonly keyId: unknown
+  /** The `typ`, one that the kind of token accepts. */
+  readonly type?: unknown
 }
 
 /** Maximum number of keys; no provider publishes more, so a larger set is treated as an attack. */
@@ -184,11 +186,25 @@ const REGISTERED_ALGORITHM = /^(?:(?:HS|RS|ES|PS)(?:256|384|512)|none|ES256K|EdD
 
 /** Validates the header. Keys and URLs in it (`jwk`, `jku`, `x5c` …) are never used. */
 function readHeader(
-  { config }: Provider,
+  provider: Provider,
   metadata: ServerMetadata,
   token: string,
-  { accepts, refuse }: TokenKind,
+  kind: TokenKind,
 ): SignatureHeader {
+  const header = readSupportedHeader(token, kind)
+  const { messageEnd, names } = allowedAlgorithms(provider.config, metadata)
+  const assert: Assert = createAssert(kind.refuse)
+  const { algorithm } = header
+  assert(
+    names.includes(algorithm),
+    `Its algorithm is ${algorithm}, which ${messageEnd}.`,
+    'ID_TOKEN_ALGORITHM',
+  )
+  return header
+}
+
+/** Validates the header, but for which of the supported algorithms the client accepts. */
+function readSupportedHeader(token: string, { accepts, refuse }: TokenKind): SignatureHeader {
   const assert: Assert = createAssert(refuse)
   assert(token.length <= LENGTH_LIMIT, 'It is too long.')
   const isCompact = token.split('.', 6).length === 3
@@ -199,11 +215,9 @@ function readHeader(
   const name = typeof alg === 'string' && REGISTERED_ALGORITHM.test(alg) ? alg : 'an unknown algorithm'
   const unsupported = `Its algorithm is ${name}, which this library does not accept.`
   assert(isSupportedAlgorithm(alg), unsupported, 'ID_TOKEN_ALGORITHM_UNSUPPORTED')
-  const { messageEnd, names } = allowedAlgorithms(config, metadata)
-  assert(names.includes(alg), `Its algorithm is ${name}, which ${messageEnd}.`, 'ID_TOKEN_ALGORITHM')
   assert(!('crit' in header) && !('b64' in header), 'It demands an extension that is not supported.')
   assert(accepts(typ), 'Its type says that it is another kind of token.')
-  return { algorithm: alg, keyId: kid }
+  return { algorithm: alg, keyId: kid, type: typ }
 }
 
 /** Decodes a JSON object in base64url; returns `null` for anything else. */
@@ -212,7 +226,7 @@ export function decodeObject(part: string): JsonObject | null {
   return bytes && parseClaims(bytes)
 }
 
-const signatureFaults: Record<SignatureFault, string> = {
+export const signatureFaults: Readonly<Record<SignatureFault, string>> = {
   'unknown-key': 'The provider publishes no key that fits it.',
   mismatch: "Its signature does not match the provider's keys.",
   unverifiable: 'Its signature cannot be verified.',
@@ -261,7 +275,15 @@ export function decodeToken(
   token: string,
   kind: TokenKind,
 ): SignedToken & SignatureHeader {
-  const header = readHeader(provider, metadata, token, kind)
+  return withClaims(readHeader(provider, metadata, token, kind), token, kind)
+}
+
+/** Decodes a token in the same way, whatever supported algorithm it has. */
+export function decodeSupportedToken(token: string, kind: TokenKind): SignedToken & SignatureHeader {
+  return withClaims(readSupportedHeader(token, kind), token, kind)
+}
+
+function withClaims(header: SignatureHeader, token: string, kind: TokenKind): SignedToken & SignatureHeader {
   const [, payload = '', signature = ''] = token.split('.', 3)
   const assert: Assert = createAssert(kind.refuse)
   const [payloadBytes, signatureBytes] = [payload, signature].map((part) => part && fromBase64url(part))

@@ -466,7 +466,8 @@ describe('guards with options are as strict as those without', () => {
     ] as object[]
     for (const options of wrong) {
       for (const guard of ['withPageAuthRequired', 'withApiAuthRequired'] as const) {
-        expect(() => client[guard](handler, options)).toThrow(
+        const protect: (handler: () => Response, options: object) => unknown = client[guard]
+        expect(() => protect.call(client, handler, options)).toThrow(
           expect.objectContaining({ code: 'INVALID_CONFIGURATION', message: expect.stringContaining(guard) }),
         )
       }

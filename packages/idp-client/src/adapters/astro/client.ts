@@ -3,11 +3,12 @@ import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import type { GuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
-import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { AnyApiGuardOptions, ApiGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { OriginCheckOptions } from '../web/origin-check.ts'
 import { defineSession, hasSession } from '../web/session-property.ts'
 import { WebHostClient } from '../web/web-host.ts'
+import { toLocals } from '../web/with-auth.ts'
 import { toActionSession } from './action.ts'
 import type { FrameworkRequest, FrameworkResponse } from './context.ts'
 import type { AstroMiddleware } from './origin-check.ts'
@@ -110,17 +111,18 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
   /**
    * Wraps an endpoint: without a session responds 401 with a JSON body, never with a redirect. A session that does not
    * meet the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403 (`organization`,
-   * `scope`). Throws `InvalidConfigurationError` for an unknown option.
+   * `scope`). With `accept`, `context.locals.idpAuth` is whom it accepted. Throws `InvalidConfigurationError` for an unknown
+   * option.
    *
    * @example
    * export const GET = idp.requireAuth(async (context) => Response.json(await idp.getSession(context)))
    */
   requireAuth<Context extends FrameworkRequest>(
     handler: (context: Context) => FrameworkResponse | Promise<FrameworkResponse>,
-    options?: ApiGuardOptions,
+    options?: AnyApiGuardOptions,
   ): (context: Context) => Promise<FrameworkResponse> {
     const guard = this.apiGuard(options)
-    return async (context) => (await guard(context)).response ?? handler(context)
+    return async (context) => toLocals(context, await guard(context)).response ?? handler(context)
   }
 
   /**

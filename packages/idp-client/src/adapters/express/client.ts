@@ -1,8 +1,16 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
+import type { Auth } from '../../guards/auth.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import { NodeClient } from '../node/node-client.ts'
+
+declare module 'express-serve-static-core' {
+  interface Request {
+    /** Whom `accept` accepted, behind a guard with that option; absent elsewhere. */
+    idpAuth?: Auth
+  }
+}
 
 /** Request type of this entry: Express's. */
 export type FrameworkRequest = ExpressRequest

@@ -1,8 +1,9 @@
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
-import type { GuardResult } from '../../guards/guards.ts'
+import type { Auth } from '../../guards/auth.ts'
+import type { ApiGuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
-import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import { NodeHostClient } from '../node/node-host.ts'
 import type { FastifyPlugin, FrameworkRequest, FrameworkResponse } from './plugin.ts'
@@ -12,6 +13,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The session, behind a guard of `idp-client/fastify`; `null` elsewhere. */
     idpSession: SessionData | null
+    /** Whom `accept` accepted, behind a guard with that option; absent elsewhere. */
+    idpAuth?: Auth
   }
 }
 
@@ -82,19 +85,22 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   /**
    * Protects APIs: without a session responds 401 with a JSON body, never with a redirect. A session that does not meet
    * the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403 (`organization`,
-   * `scope`). Handlers find the session in `request.idpSession`. Throws `InvalidConfigurationError` for an unknown option.
+   * `scope`). Handlers find the session in `request.idpSession`; with `accept` whom it accepted in `request.idpAuth`. Throws
+   * `InvalidConfigurationError` for an unknown option.
    */
-  requireAuth(options?: ApiGuardOptions): Guard {
+  requireAuth(options?: AnyApiGuardOptions): Guard {
     return this.#guard(this.apiGuard(options))
   }
 
   #guard<Request extends FrameworkRequest>(
-    decide: (request: Request) => Promise<GuardResult>,
+    decide: (request: Request) => Promise<ApiGuardResult>,
   ): Guard<Request> {
     return async (request, reply) => {
-      const { response, session } = await decide(request)
-      if (response) await endRequest(reply, response)
-      else Reflect.set(request, this.#sessionName, session)
+      const result = await decide(request)
+      if (result.response) return endRequest(reply, result.response)
+      if (result.auth) Reflect.set(request, 'idpAuth', result.auth)
+      if (result.session) Reflect.set(request, this.#sessionName, result.session)
+      return undefined
     }
   }
 }

@@ -1,9 +1,10 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
-import type { GuardResult } from '../../guards/guards.ts'
+import type { Auth } from '../../guards/auth.ts'
+import type { ApiGuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
-import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { AnyApiGuardOptions, ApiGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
 import { placeTaken } from '../../host-client.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import { WebHostClient } from '../web/web-host.ts'
@@ -20,6 +21,9 @@ export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 
 /** A guard: its handlers find the session in the variable of this name. */
 export type Guard<Name extends string> = MiddlewareHandler<{ Variables: Record<Name, SessionData> }>
+
+/** A guard with `accept`: its handlers find whom it accepted in this variable. */
+export type AuthGuard = MiddlewareHandler<{ Variables: { idpAuth: Auth } }>
 
 /** Options of the client of `idp-client/hono`. */
 export interface HonoClientOptions<Name extends string = 'idpSession'> extends IdpClientOptions {
@@ -87,15 +91,19 @@ export class IdpClient<Name extends string = 'idpSession'> extends WebHostClient
    * the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403 (`organization`,
    * `scope`). Handlers find the session in `c.var.idpSession`. Throws `InvalidConfigurationError` for an unknown option.
    */
-  requireAuth(options?: ApiGuardOptions): Guard<Name> {
+  requireAuth(options?: ApiGuardOptions): Guard<Name>
+  /** Protects APIs that access tokens may call: handlers find whom `accept` accepted in `c.var.idpAuth`. */
+  requireAuth(options: ResourceGuardOptions): AuthGuard
+  requireAuth(options?: AnyApiGuardOptions): MiddlewareHandler {
     return this.#guard(this.apiGuard(options))
   }
 
-  #guard(decide: (c: Context) => Promise<GuardResult>): Guard<Name> {
+  #guard(decide: (c: Context) => Promise<ApiGuardResult>): MiddlewareHandler {
     return async (c, next) => {
-      const { response, session } = await decide(c)
-      if (response) return sendResponse(c, response)
-      this.#setSession(c, session)
+      const result = await decide(c)
+      if (result.response) return sendResponse(c, result.response)
+      if (result.auth) c.set('idpAuth', result.auth)
+      if (result.session) this.#setSession(c, result.session)
       await next()
     }
   }

@@ -1,9 +1,9 @@
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
-import type { GuardResult } from '../../guards/guards.ts'
+import type { ApiGuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
-import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
 import { placeTaken } from '../../host-client.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { NodeResponse } from '../node/binding.ts'
@@ -88,18 +88,19 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   /**
    * Protects APIs: without a session responds 401 with a JSON body, never with a redirect. A session that does not meet
    * the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403 (`organization`,
-   * `scope`). Handlers find the session in `ctx.state.idpSession`. Throws `InvalidConfigurationError` for an unknown
-   * option.
+   * `scope`). Handlers find the session in `ctx.state.idpSession`; with `accept` whom it accepted in `ctx.state.idpAuth`. Throws
+   * `InvalidConfigurationError` for an unknown option.
    */
-  requireAuth(options?: ApiGuardOptions): KoaMiddleware {
+  requireAuth(options?: AnyApiGuardOptions): KoaMiddleware {
     return this.#guard(this.apiGuard(options))
   }
 
-  #guard(decide: (ctx: FrameworkRequest) => Promise<GuardResult>): KoaMiddleware {
+  #guard(decide: (ctx: FrameworkRequest) => Promise<ApiGuardResult>): KoaMiddleware {
     return async (ctx, next) => {
-      const { response, session } = await decide(ctx)
-      if (response) return sendResponse(ctx, response)
-      this.#setSession(ctx.state, session)
+      const result = await decide(ctx)
+      if (result.response) return sendResponse(ctx, result.response)
+      if (result.auth) Reflect.set(ctx.state, 'idpAuth', result.auth)
+      if (result.session) this.#setSession(ctx.state, result.session)
       return next()
     }
   }

@@ -1,8 +1,8 @@
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
-import type { GuardResult } from '../../guards/guards.ts'
+import type { ApiGuardResult, GuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
-import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
 import type {
   FrameworkResponse as FastifyReply,
   FrameworkRequest as FastifyRequest,
@@ -90,7 +90,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   }
 
   /** @internal Creates the guard of an API. */
-  createApiGuard(options?: ApiGuardOptions): (request: FrameworkRequest) => Promise<GuardResult> {
+  createApiGuard(options?: AnyApiGuardOptions): (request: FrameworkRequest) => Promise<ApiGuardResult> {
     return this.apiGuard(options, 'RequireAuth')
   }
 }

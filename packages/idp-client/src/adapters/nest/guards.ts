@@ -16,13 +16,17 @@ import {
   UseGuards,
 } from '@nestjs/common'
 import { IdpError } from '../../errors/base.ts'
-import type { GuardResult } from '../../guards/guards.ts'
-import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { Auth } from '../../guards/auth.ts'
+import type { ApiGuardResult } from '../../guards/guards.ts'
+import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { FrameworkRequest, FrameworkResponse, PageGuardOptions } from './client.ts'
 import { IdpClient, sendResponse } from './client.ts'
 
-type Decide = (request: FrameworkRequest) => Promise<GuardResult>
+type Decide = (request: FrameworkRequest) => Promise<ApiGuardResult>
+
+/** Whom a guard with `accept` has accepted, by the request. */
+const accepted = new WeakMap<object, Auth>()
 
 /** Returns the request of an execution context. Throws `INVALID_ARGUMENTS` for that of another transport. */
 function toRequest(context: ExecutionContext): FrameworkRequest {
@@ -59,8 +63,10 @@ function toDecorator(create: (client: IdpClient) => Decide): ClassDecorator & Me
     }
 
     async canActivate(context: ExecutionContext): Promise<boolean> {
-      const { response } = await this.#decide(toRequest(context))
-      if (response) throw new Rejection(response)
+      const request = toRequest(context)
+      const result = await this.#decide(request)
+      if (result.response) throw new Rejection(result.response)
+      if (result.auth) accepted.set(request, result.auth)
       return true
     }
   }
@@ -84,7 +90,7 @@ export function RequireLogin(options?: PageGuardOptions): ClassDecorator & Metho
  * session that does not meet the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403
  * (`organization`, `scope`). An unknown option stops the start of the application.
  */
-export function RequireAuth(options?: ApiGuardOptions): ClassDecorator & MethodDecorator {
+export function RequireAuth(options?: AnyApiGuardOptions): ClassDecorator & MethodDecorator {
   return toDecorator((client) => client.createApiGuard(options))
 }
 
@@ -104,11 +110,26 @@ Injectable()(SessionPipe)
 Inject(IdpClient)(SessionPipe, undefined, 0)
 
 // A function: global pipes run before ours, and may walk through any object.
-const sessionOf = createParamDecorator(
+const fromRequest = createParamDecorator(
   (_data: unknown, context: ExecutionContext) => (): FrameworkRequest => toRequest(context),
 )
 
 /** Passes the session of the request to a parameter, or `null` if no user is signed in. */
 export function IdpSession(): ParameterDecorator {
-  return sessionOf(SessionPipe)
+  return fromRequest(SessionPipe)
+}
+
+/** Reads whom the guard of the request has accepted. */
+class AuthPipe implements PipeTransform {
+  transform(getRequest: () => FrameworkRequest): Auth {
+    const auth = accepted.get(getRequest())
+    if (auth) return auth
+    throw new IdpError('INVALID_ARGUMENTS', { detail: 'IdpAuth needs RequireAuth with the option accept.' })
+  }
+}
+Injectable()(AuthPipe)
+
+/** Passes whom `RequireAuth({ accept })` has accepted to a parameter: an `Auth`. */
+export function IdpAuth(): ParameterDecorator {
+  return fromRequest(AuthPipe)
 }

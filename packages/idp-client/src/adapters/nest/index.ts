@@ -6,5 +6,5 @@ export {
   type PageGuardOptions,
   sendResponse,
 } from './client.ts'
-export { IdpSession, RequireAuth, RequireLogin } from './guards.ts'
+export { IdpAuth, IdpSession, RequireAuth, RequireLogin } from './guards.ts'
 export { IdpModule, type IdpModuleAsyncOptions } from './module.ts'

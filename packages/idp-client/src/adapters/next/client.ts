@@ -4,8 +4,9 @@ import type { ReactNode } from 'react'
 import type { RoutePaths } from '../../config/config.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
+import type { Auth } from '../../guards/auth.ts'
 import { onlyOptions } from '../../guards/guard-options.ts'
-import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { AnyApiGuardOptions, ApiGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
 import type { Binding, Exchange } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { chain } from '../../lib/chain.ts'
@@ -134,10 +135,18 @@ export class IdpClient extends IdpClientBase<HostRequest, HostResponse, Framewor
     handler: AppRouteHandler<Context>,
     options?: ApiGuardOptions,
   ): AppRouteHandler<Context, Promise<Response>>
-  withApiAuthRequired(handler: NextApiHandler, options?: ApiGuardOptions): NextApiHandler
+  withApiAuthRequired(handler: NextApiHandler, options?: AnyApiGuardOptions): NextApiHandler
+  /**
+   * Protects a route handler that access tokens may call: its second argument has whom `accept` accepted as `auth`. In an API
+   * route of the Pages Router that is `req.idpAuth`.
+   */
+  withApiAuthRequired<Context = unknown>(
+    handler: AppRouteHandler<Context & { readonly auth: Auth }>,
+    options: ResourceGuardOptions,
+  ): AppRouteHandler<Context, Promise<Response>>
   withApiAuthRequired(
     handler: AppRouteHandler<never> | NextApiHandler,
-    options: ApiGuardOptions = {},
+    options: AnyApiGuardOptions = {},
   ): unknown {
     return protectApi(this.application, handler, options)
   }

@@ -1,8 +1,10 @@
 import type { NextApiHandler, NextApiRequest, NextApiResponse } from 'next'
 import type { NextRequest } from 'next/server.js'
 import type { Application } from '../../engine.ts'
+import type { ApiGuardResult } from '../../guards/guards.ts'
+import type { ApiGuard } from '../../guards/host-guards.ts'
 import { createApiGuard } from '../../guards/host-guards.ts'
-import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
 import { bindNode } from '../node/binding.ts'
 import { sendResponse } from '../node/send.ts'
 import { sharing } from './ambient.ts'
@@ -15,7 +17,7 @@ export type AppRouteHandler<Context = unknown, Result = Response | Promise<Respo
   context: Context,
 ) => Result
 
-type Check = ReturnType<typeof createApiGuard>
+type Check = ApiGuard<ApiGuardResult>
 
 async function protectApp<Context>(
   check: Check,
@@ -25,9 +27,10 @@ async function protectApp<Context>(
 ): Promise<Response> {
   // Read first: it tells Next.js that the response depends on the request and must not be prerendered.
   const exchange = toExchange(request, false)
-  const { response: rejection } = await check(exchange)
-  if (rejection) return toNextResponse(rejection)
-  const response = await sharing(exchange, () => handler(request, context))
+  const result = await check(exchange)
+  if (result.response) return toNextResponse(result.response)
+  const passed = result.auth ? ({ ...context, auth: result.auth } as Context) : context
+  const response = await sharing(exchange, () => handler(request, passed))
   return response instanceof Response ? toNextResponse(response) : response
 }
 
@@ -37,14 +40,16 @@ async function protectPages(
   request: NextApiRequest,
   response: NextApiResponse,
 ): Promise<unknown> {
-  const { response: rejection } = await check(bindNode(request).exchange)
-  return rejection ? sendResponse(response, rejection) : handler(request, response)
+  const result = await check(bindNode(request).exchange)
+  if (result.response) return sendResponse(response, result.response)
+  if (result.auth) Reflect.set(request, 'idpAuth', result.auth)
+  return handler(request, response)
 }
 
 type AnyHandler = AppRouteHandler<never> | NextApiHandler
 
 /** Wraps a handler of either router; which one is only known from the arguments of each call. */
-export function protectApi(application: Application, handler: AnyHandler, options: ApiGuardOptions) {
+export function protectApi(application: Application, handler: AnyHandler, options: AnyApiGuardOptions) {
   const check = createApiGuard(application, { name: 'withApiAuthRequired' }, options)
   return (first: NextRequest | NextApiRequest, second: unknown): Promise<unknown> => {
     markPagesRun()

@@ -1,9 +1,9 @@
 import type { Application } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
 import { onlyOptions } from '../../guards/guard-options.ts'
-import type { GuardResult } from '../../guards/guards.ts'
+import type { ApiGuardResult, AuthResult, GuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
-import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { AnyApiGuardOptions, ApiGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import type { NodeRequest, NodeResponse } from './binding.ts'
 import { NodeHostClient } from './node-host.ts'
@@ -86,7 +86,10 @@ export abstract class NodeClient<
   }
 
   /** Returns the session of a request to an API, or the response that rejects it, as `withApiAuthRequired` does. */
-  async requireAuth(req: Request, options?: ApiGuardOptions): Promise<GuardResult> {
+  requireAuth(req: Request, options?: ApiGuardOptions): Promise<GuardResult>
+  /** Returns whom `accept` accepts: the session or the sender of an access token, or the response that rejects the request. */
+  requireAuth(req: Request, options: ResourceGuardOptions): Promise<AuthResult>
+  async requireAuth(req: Request, options?: AnyApiGuardOptions): Promise<ApiGuardResult> {
     return this.apiGuard(options)(req)
   }
 
@@ -115,17 +118,17 @@ export abstract class NodeClient<
   /**
    * Protects APIs: without a session responds 401 with a JSON body, never with a redirect. A session that does not meet
    * the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403 (`organization`,
-   * `scope`). Mount it before the handler, or pass the handler. Throws `InvalidConfigurationError` for an unknown
-   * option.
+   * `scope`). Mount it before the handler, or pass the handler. With `accept`, `req.idpAuth` is whom it accepted. Throws
+   * `InvalidConfigurationError` for an unknown option.
    */
-  withApiAuthRequired(options?: ApiGuardOptions): NodeMiddleware<Request, Response>
+  withApiAuthRequired(options?: AnyApiGuardOptions): NodeMiddleware<Request, Response>
   withApiAuthRequired(
     handler: NodeHandler<Request, Response>,
-    options?: ApiGuardOptions,
+    options?: AnyApiGuardOptions,
   ): NodeMiddleware<Request, Response>
   withApiAuthRequired(
-    first?: NodeHandler<Request, Response> | ApiGuardOptions,
-    second?: ApiGuardOptions,
+    first?: NodeHandler<Request, Response> | AnyApiGuardOptions,
+    second?: AnyApiGuardOptions,
   ): NodeMiddleware<Request, Response> {
     const name = 'withApiAuthRequired'
     const [handler, options] =
@@ -135,13 +138,14 @@ export abstract class NodeClient<
 
   #guard(
     handler: NodeHandler<Request, Response> | undefined,
-    decide: (req: Request) => Promise<GuardResult>,
+    decide: (req: Request) => Promise<ApiGuardResult>,
   ): NodeMiddleware<Request, Response> {
     return (req, res, next) =>
       forwardRejection(next, async () => {
         assertHost('a guard', req, res)
-        const { response } = await decide(req)
-        if (response) return sendResponse(res, response)
+        const result = await decide(req)
+        if (result.response) return sendResponse(res, result.response)
+        if (result.auth) Reflect.set(req, 'idpAuth', result.auth)
         const proceed: NodeNext = next ?? (() => undefined)
         return this.inScope(req, res, () => (handler ? handler(req, res, proceed) : proceed()))
       })

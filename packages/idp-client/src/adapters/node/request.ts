@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { IdpError } from '../../errors/base.ts'
+import type { Auth } from '../../guards/auth.ts'
 import type { JsonBody } from '../../http/body.ts'
 import { jsonBody, parseForm, parseJson, readText } from '../../http/body.ts'
 import type { RequestHeaders, RequestView } from '../../http/exchange.ts'
@@ -9,7 +10,9 @@ import { text } from '../../lib/utf8.ts'
 
 /** The used part of Node's `IncomingMessage`, and what frameworks add to it. */
 export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | 'socket'> &
-  Partial<Pick<IncomingMessage, 'iterator' | 'readableDidRead'>> & {
+  Partial<Pick<IncomingMessage, 'iterator' | 'rawHeaders' | 'readableDidRead'>> & {
+    /** Whom a guard with `accept` has accepted. */
+    idpAuth?: Auth
     /** URL before a router removed its prefix (Express, Connect). */
     readonly originalUrl?: string
     /** The removed prefix, or the whole path if a pattern matched (`*`). */
@@ -23,13 +26,24 @@ export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | '
 /** Reads the headers of a Node request, whose names are in lower case, without a copy. */
 class NodeHeaders implements RequestHeaders {
   readonly #headers: NodeRequest['headers']
+  readonly #raw: readonly string[] | undefined
 
-  constructor({ headers }: NodeRequest) {
+  constructor({ headers, rawHeaders }: NodeRequest) {
     this.#headers = headers
+    this.#raw = rawHeaders
+  }
+
+  /** Returns all credentials of a request as one list: Node.js drops all but the first header. */
+  #authorization(): string | null {
+    const raw = this.#raw ?? []
+    const values = raw.filter((_, i) => i % 2 === 1 && raw[i - 1]?.toLowerCase() === 'authorization')
+    return values.length > 1 ? values.join(', ') : null
   }
 
   get(name: string): string | null {
     const key = name.toLowerCase()
+    const several = key === 'authorization' ? this.#authorization() : null
+    if (several !== null) return several
     const value = Object.hasOwn(this.#headers, key) ? this.#headers[key] : undefined
     // HTTP/2 has a pseudo-header instead of `Host`.
     if (value === undefined) return key === 'host' ? this.get(':authority') : null

@@ -1,8 +1,8 @@
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
-import type { GuardResult } from '../../guards/guards.ts'
+import type { ApiGuardResult, AuthResult, GuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
-import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { AnyApiGuardOptions, ApiGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
 import type { Binding } from '../../http/exchange.ts'
 import { openBinding } from '../../http/host-state.ts'
 import type { NodeRequest, NodeResponse } from '../node/binding.ts'
@@ -72,9 +72,8 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
 
   /** @internal */
   protected override bind(event?: FrameworkRequest): Binding {
-    if (event) return openBinding(event.node.req) ?? super.bind(event)
-    assertNotCached(this.application.settings.development)
-    return super.bind()
+    if (!event) assertNotCached(this.application.settings.development)
+    return (event && openBinding(event.node.req)) ?? super.bind(event)
   }
 
   /** @internal Reports that the server cannot decide about a page, because other users get the same response. */
@@ -95,7 +94,10 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   }
 
   /** Returns the session of a request to an API, or the response that rejects it, as `withApiAuthRequired` does. */
-  async requireAuth(event: FrameworkRequest, options?: ApiGuardOptions): Promise<GuardResult> {
+  requireAuth(event: FrameworkRequest, options?: ApiGuardOptions): Promise<GuardResult>
+  /** Returns whom `accept` accepts: the session or the sender of an access token, or the response that rejects the request. */
+  requireAuth(event: FrameworkRequest, options: ResourceGuardOptions): Promise<AuthResult>
+  async requireAuth(event: FrameworkRequest, options?: AnyApiGuardOptions): Promise<ApiGuardResult> {
     return this.apiGuard(options)(event)
   }
 
@@ -115,11 +117,12 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   /**
    * Wraps an event handler of an API: without a session responds 401 with a JSON body, never with a redirect. A session that
    * does not meet the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403
-   * (`organization`, `scope`). Throws `InvalidConfigurationError` for an unknown option.
+   * (`organization`, `scope`). With `accept`, `event.context.idpAuth` is whom it accepted. Throws `InvalidConfigurationError` for
+   * an unknown option.
    */
   withApiAuthRequired<Result, Event extends FrameworkRequest = FrameworkRequest>(
     handler: (event: Event) => Result,
-    options?: ApiGuardOptions,
+    options?: AnyApiGuardOptions,
   ): EventHandler<Event, Result> {
     return toGuarded(this.apiGuard(options, 'withApiAuthRequired'), handler)
   }

@@ -1,4 +1,4 @@
-import type { GuardResult } from '../../guards/guards.ts'
+import type { ApiGuardResult } from '../../guards/guards.ts'
 
 /** An `EventHandler` of h3. Its type is that of the guarded handler: `$fetch` and `useFetch` throw for other responses. */
 export interface EventHandler<Event, Result> {
@@ -8,12 +8,15 @@ export interface EventHandler<Event, Result> {
 }
 
 /** Returns an event handler that calls another only for requests that a guard lets pass. */
-export function toGuarded<Event, Result>(
-  guard: (event: Event) => Promise<GuardResult>,
+export function toGuarded<Event extends { readonly context: object }, Result>(
+  guard: (event: Event) => Promise<ApiGuardResult>,
   handler: (event: Event) => Result,
 ): EventHandler<Event, Result> {
-  const guarded = async (event: Event): Promise<Response | Awaited<Result>> =>
-    (await guard(event)).response ?? (await handler(event))
+  const guarded = async (event: Event): Promise<Response | Awaited<Result>> => {
+    const result = await guard(event)
+    if (result.auth) Reflect.set(event.context, 'idpAuth', result.auth)
+    return result.response ?? (await handler(event))
+  }
   const marked: unknown = Object.assign(guarded, { __is_handler__: true })
   return marked as EventHandler<Event, Result>
 }

@@ -1,8 +1,9 @@
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
+import type { Auth } from '../../guards/auth.ts'
 import { isForbidden } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
-import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { AnyApiGuardOptions, ApiGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { WebTarget } from '../web/binding.ts'
 import { WebHostClient } from '../web/web-host.ts'
@@ -93,10 +94,13 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
    * `acr`, `amr`) or 403 (`organization`, `scope`) for a session that does not meet the requirements. Throws
    * `InvalidConfigurationError` for an unknown option.
    */
-  async requireAuth(args: FrameworkRequest, options?: ApiGuardOptions): Promise<SessionData> {
-    const { session, response } = await this.apiGuard(options)(args)
-    if (session) return session
-    throw response
+  requireAuth(args: FrameworkRequest, options?: ApiGuardOptions): Promise<SessionData>
+  /** Returns whom `accept` accepts: the session or the sender of an access token. Otherwise throws the response that rejects it. */
+  requireAuth(args: FrameworkRequest, options: ResourceGuardOptions): Promise<Auth>
+  async requireAuth(args: FrameworkRequest, options?: AnyApiGuardOptions): Promise<SessionData | Auth> {
+    const result = await this.apiGuard(options)(args)
+    if (result.response) throw result.response
+    return result.auth ?? result.session
   }
 
   /** Makes a redirect that React Router's client follows by a navigation of the browser. */

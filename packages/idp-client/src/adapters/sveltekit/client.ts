@@ -1,10 +1,11 @@
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
-import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import { defineSession } from '../web/session-property.ts'
 import { ambient, WebHostClient } from '../web/web-host.ts'
+import { toLocals } from '../web/with-auth.ts'
 import { reportPathsBase } from './paths-base.ts'
 import type { EventCookies } from './redirects.ts'
 import { throwRejection, withCookiesOfRedirects } from './redirects.ts'
@@ -106,16 +107,17 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
   /**
    * Wraps a handler of `+server.ts`: without a session responds 401 with a JSON body, never with a redirect. A session
    * that does not meet the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403
-   * (`organization`, `scope`). Throws `InvalidConfigurationError` for an unknown option.
+   * (`organization`, `scope`). With `accept`, `event.locals.idpAuth` is whom it accepted. Throws `InvalidConfigurationError` for
+   * an unknown option.
    *
    * @example
    * export const GET = idp.requireAuth(async (event) => Response.json(await idp.getSession(event)))
    */
   requireAuth<Event extends FrameworkRequest>(
     handler: (event: Event) => FrameworkResponse | Promise<FrameworkResponse>,
-    options?: ApiGuardOptions,
+    options?: AnyApiGuardOptions,
   ): (event: Event) => Promise<FrameworkResponse> {
     const guard = this.apiGuard(options)
-    return async (event) => (await guard(event)).response ?? handler(event)
+    return async (event) => toLocals(event, await guard(event)).response ?? handler(event)
   }
 }

@@ -1,10 +1,11 @@
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
+import type { Auth } from '../../guards/auth.ts'
 import { isForbidden } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import { createApiGuard, createPageGuard } from '../../guards/host-guards.ts'
-import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { AnyApiGuardOptions, ApiGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { WebTarget } from '../web/binding.ts'
 import { WebHostClient } from '../web/web-host.ts'
@@ -107,10 +108,13 @@ export class IdpClient extends WebHostClient {
    * (`organization`, `scope`) for a session that does not meet the requirements. For server routes, server functions and
    * their middleware. Throws `InvalidConfigurationError` for an unknown option.
    */
-  async requireAuth(options?: ApiGuardOptions): Promise<SessionData> {
+  requireAuth(options?: ApiGuardOptions): Promise<SessionData>
+  /** Returns whom `accept` accepts: the session or the sender of an access token. Otherwise throws the response that rejects it. */
+  requireAuth(options: ResourceGuardOptions): Promise<Auth>
+  async requireAuth(options?: AnyApiGuardOptions): Promise<SessionData | Auth> {
     const guard = createApiGuard(this.application, { name: 'requireAuth' }, options)
-    const { response, session } = await guard(this.bind().exchange)
-    if (session) return session
-    throw response
+    const result = await guard(this.bind().exchange)
+    if (result.response) throw result.response
+    return result.auth ?? result.session
   }
 }

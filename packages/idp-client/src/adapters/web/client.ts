@@ -1,9 +1,11 @@
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
-import type { GuardResult } from '../../guards/guards.ts'
+import type { Auth } from '../../guards/auth.ts'
+import type { ApiGuardResult, AuthResult, GuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
-import type { ApiGuardOptions } from '../../guards/requirements.ts'
+import type { AnyApiGuardOptions, ApiGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
 import { WebHostClient } from './web-host.ts'
+import { withAuth } from './with-auth.ts'
 
 /** Request type of this entry: the Web standard's. */
 export type FrameworkRequest = Request
@@ -58,7 +60,10 @@ export class IdpClient extends WebHostClient {
   /**
    * Returns the session of a request to an API, or the response that rejects it, as `withApiAuthRequired` does.
    */
-  async requireAuth(request: FrameworkRequest, options?: ApiGuardOptions): Promise<GuardResult> {
+  requireAuth(request: FrameworkRequest, options?: ApiGuardOptions): Promise<GuardResult>
+  /** Returns whom `accept` accepts: the session or the sender of an access token, or the response that rejects the request. */
+  requireAuth(request: FrameworkRequest, options: ResourceGuardOptions): Promise<AuthResult>
+  async requireAuth(request: FrameworkRequest, options?: AnyApiGuardOptions): Promise<ApiGuardResult> {
     return this.apiGuard(options)(request)
   }
 
@@ -84,8 +89,18 @@ export class IdpClient extends WebHostClient {
   withApiAuthRequired<Rest extends unknown[]>(
     handler: WebHandler<Rest>,
     options?: ApiGuardOptions,
-  ): WebHandler<Rest> {
+  ): WebHandler<Rest>
+  /** Wraps an API handler that access tokens may call: its second argument has whom `accept` accepted as `auth`. */
+  withApiAuthRequired<Context extends object, Rest extends unknown[]>(
+    handler: WebHandler<[context: Context & { readonly auth: Auth }, ...rest: Rest]>,
+    options: ResourceGuardOptions,
+  ): WebHandler<[context?: Context, ...rest: Rest]>
+  withApiAuthRequired(handler: WebHandler<never[]>, options?: AnyApiGuardOptions): WebHandler {
     const guard = this.apiGuard(options, 'withApiAuthRequired')
-    return async (request, ...rest) => (await guard(request)).response ?? handler(request, ...rest)
+    const run = handler as WebHandler
+    return async (request, ...rest) => {
+      const result = await guard(request)
+      return result.response ?? run(request, ...withAuth(result.auth, rest))
+    }
   }
 }

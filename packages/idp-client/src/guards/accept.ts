@@ -1,0 +1,46 @@
+import type { Application } from '../engine.ts'
+import { InvalidConfigurationError } from '../errors/configuration.ts'
+import type { Requirements } from './requirements.ts'
+import { Resource } from './resource.ts'
+
+/** The validated `accept` of a guard, with at least one resource. */
+export interface Accepted {
+  readonly session: boolean
+  readonly resources: readonly [Resource, ...Resource[]]
+}
+
+function refuse(guard: string, what: string): never {
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail: `${guard}: ${what}` })
+}
+
+/**
+ * Validates `accept` of a guard. Throws `InvalidConfigurationError` for anything but resources of this client and `'session'`, and
+ * if `scope` requires one that no resource has.
+ */
+export function readAccept(
+  application: Application,
+  guard: string,
+  accept: unknown,
+  { scope = [] }: Requirements,
+): Accepted {
+  const given: unknown[] = Array.isArray(accept) ? Array.from(accept) : []
+  const [first, ...others] = given.filter((entry) => entry instanceof Resource)
+  const isKnown = given.every((entry) => entry instanceof Resource || entry === 'session')
+  if (!first || !isKnown)
+    return refuse(
+      guard,
+      "accept must be a list of resources (idp.resource()), and 'session' for sessions, too.",
+    )
+  const resources = [first, ...others] as const
+  for (const resource of resources) {
+    if (resource.application !== application)
+      refuse(guard, 'accept has a resource of another client: create it with idp.resource() of this one.')
+    const { scopes = scope } = resource.config
+    if (!scope.every((name) => scopes.includes(name)))
+      refuse(guard, 'scope requires one that is not among the scopes of the resource.')
+  }
+  return Object.freeze({
+    session: given.includes('session'),
+    resources: Object.freeze([...resources] as const),
+  })
+}

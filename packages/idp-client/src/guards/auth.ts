@@ -1,0 +1,41 @@
+import type { SessionData } from '../session/model/session-data.ts'
+
+/** The user of a session, as guards and `authorize` get it. */
+export interface SessionAuth {
+  readonly kind: 'session'
+  /** The provider's `sub` of the user. */
+  readonly sub: string
+  /** Always false: a session belongs to a user, never to a client. */
+  readonly isClient: false
+  /**
+   * Scope that was granted, separated by spaces, empty if unknown: with `accept` for the first of the resources, otherwise for
+   * the access token of the login.
+   */
+  readonly scope: string
+  /** The claims of the session's ID token, which hooks do not change; only `sub` if no ID token is stored. */
+  readonly claims: Readonly<Record<string, unknown>>
+  /** A copy of the session. */
+  readonly session: SessionData
+  readonly token?: undefined
+}
+
+/** The sender of a verified access token, as guards and `authorize` get it. */
+export interface TokenAuth {
+  readonly kind: 'token'
+  /** The provider's `sub`: of a user, or of the client itself if `isClient` is true. */
+  readonly sub: string
+  /** The client that obtained the token: `client_id`, `azp`, `cid` or `appid`, if the token has one. */
+  readonly clientId?: string
+  /** Whether the client acts for itself (client credentials). Never compare its `sub` with that of a user. */
+  readonly isClient: boolean
+  /** Scope of the token (`scope` or `scp`), separated by spaces; empty if it has none. */
+  readonly scope: string
+  /** All claims of the token, as the provider signed them. */
+  readonly claims: Readonly<Record<string, unknown>>
+  /** The access token. Never send it to another API. */
+  readonly token: string
+  readonly session?: undefined
+}
+
+/** Whom a guard with `accept` has let pass. */
+export type Auth = SessionAuth | TokenAuth

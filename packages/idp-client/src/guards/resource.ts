@@ -1,0 +1,35 @@
+import type { ResourceConfig, ResourceOptions } from '../config/resource.ts'
+import { checkAudience, readResource } from '../config/resource.ts'
+import type { Application } from '../engine.ts'
+
+/** Returns the client id; `undefined` while the configuration is incomplete, when the first request checks the audience. */
+function configuredClientId(application: Application): string | undefined {
+  try {
+    return application.engine().config.clientId
+  } catch {
+    return undefined
+  }
+}
+
+/**
+ * An API of the application that access tokens of the provider protect. `idp.resource()` creates it; guards take it in `accept`.
+ */
+export class Resource {
+  /** @internal */
+  readonly config: ResourceConfig
+  /** @internal The client that created it. */
+  readonly application: Application
+
+  /** @internal */
+  constructor(application: Application, options: ResourceOptions) {
+    this.config = readResource(options)
+    this.application = application
+    const clientId = configuredClientId(application)
+    if (clientId !== undefined) checkAudience(this.config, clientId)
+  }
+
+  /** The identifier of the API, which `aud` of its access tokens contains. */
+  get audience(): string {
+    return this.config.audience
+  }
+}

@@ -1,0 +1,167 @@
+import type { ResourceConfig } from '../config/resource.ts'
+import { IdpError } from '../errors/base.ts'
+import { DiscoveryError } from '../errors/provider.ts'
+import { defined } from '../lib/own-properties.ts'
+import type { Assert } from './claims.ts'
+import { createAssert, isTime, timeFault, toAudiences, toVerificationClock } from './claims.ts'
+import type { JsonObject } from './json.ts'
+import { stringProperty } from './json.ts'
+import type { Provider } from './provider.ts'
+import type { SignatureHeader, TokenKind } from './signed-token.ts'
+import { decodeSupportedToken, signatureFaults, verifyWith } from './signed-token.ts'
+
+/**
+ * Access tokens that clients of the provider send to an API of this application: JWTs of RFC 9068, and those that providers
+ * issued before it, which no header tells from ID tokens.
+ */
+
+/** A verified access token. */
+export interface AccessTokenContent {
+  readonly sub: string
+  readonly clientId?: string
+  /** Whether the client acts for itself, so that `sub` is no user. */
+  readonly isClient: boolean
+  /** Separated by spaces; empty without any. */
+  readonly scope: string
+  readonly claims: JsonObject
+}
+
+function refuse(detail: string): never {
+  throw new IdpError('INVALID_TOKEN', { detail })
+}
+
+const assert: Assert = createAssert(refuse)
+
+/** Header types of RFC 9068 section 4, in lower case. */
+const OWN_TYPES: readonly unknown[] = ['at+jwt', 'application/at+jwt']
+
+const toLower = (value: unknown): unknown => (typeof value === 'string' ? value.toLowerCase() : value)
+const isOwnType = (typ: unknown): boolean => OWN_TYPES.includes(toLower(typ))
+
+const strictKind: TokenKind = { sender: 'api-client', refuse, accepts: isOwnType }
+const lenientKind: TokenKind = {
+  ...strictKind,
+  accepts: (typ) => isOwnType(typ) || toLower(typ) === 'jwt' || typ === undefined,
+}
+
+/** Claims of ID tokens, logout tokens and responses (OpenID Connect Core, Back-Channel Logout, FAPI, JARM). */
+const FOREIGN_CLAIMS = ['events', 'at_hash', 'c_hash', 's_hash', 'code', 'response']
+
+/** Claims of which a token without a type of its own has at least one, and an ID token none. */
+const OWN_CLAIMS = ['scope', 'scp', 'client_id', 'cid', 'appid', 'roles', 'permissions']
+
+/** Names of the claim that is the client, in the order of RFC 9068, OpenID Connect Core, Okta, Microsoft Entra ID. */
+const CLIENT_CLAIMS = ['client_id', 'azp', 'cid', 'appid']
+
+/** Claims that RFC 9068 section 2.2 requires beside `iss`, `aud` and `exp`, which are always required. */
+const REQUIRED_CLAIMS = ['iat', 'jti', 'sub', 'client_id']
+
+const has = (claims: JsonObject, name: string): boolean => Object.hasOwn(claims, name)
+
+/** Refuses what the provider signs for another purpose: an ID token proves a login, not a permission. */
+function checkPurpose(claims: JsonObject, hasOwnType: boolean): void {
+  const { typ } = claims
+  assert(
+    typ === undefined || typ === 'Bearer' || typ === 'DPoP',
+    'Its claim typ is not that of an access token.',
+  )
+  const foreign = FOREIGN_CLAIMS.find((name) => has(claims, name))
+  assert(foreign === undefined, `It has the claim ${foreign}, as another kind of token of the provider may.`)
+  assert(typ === 'Bearer' || !has(claims, 'nonce'), 'It has a nonce, as an ID token may.')
+  const hasOwnClaim = typ === 'Bearer' || OWN_CLAIMS.some((name) => has(claims, name))
+  assert(hasOwnType || hasOwnClaim, `It is no access token: it has none of ${OWN_CLAIMS.join(', ')}.`)
+}
+
+function checkAudiences(
+  claims: JsonObject,
+  { audience, notAudience }: ResourceConfig,
+  clientId: string,
+): void {
+  const audiences = toAudiences(claims)
+  assert(audiences.includes(audience), 'aud does not contain the audience of the resource.')
+  const isOfClient = [clientId, ...notAudience].some((id) => audiences.includes(id))
+  assert(!isOfClient, 'aud contains the id of a client, as that of an ID token does.')
+}
+
+function checkTimes(claims: JsonObject, { config }: Provider): void {
+  const { exp, iat, nbf } = claims
+  assert(isTime(exp), 'exp is missing or not a number.')
+  assert(iat === undefined || isTime(iat), 'iat is not a number.')
+  assert(nbf === undefined || isTime(nbf), 'nbf is not a number.')
+  const fault = timeFault(claims, toVerificationClock(config))
+  assert(fault === undefined, fault ?? '')
+}
+
+/**
+ * Verifies the signature by a published key. Only newly loaded keys prove that a key does not exist: until they may be loaded
+ * again, such a token is undecided, which is no fault of its sender.
+ */
+async function checkSignature(provider: Provider, token: string, header: SignatureHeader): Promise<void> {
+  const keys = await provider.keys()
+  let outcome = await verifyWith(keys, token, header)
+  if (outcome === 'unknown-key' || outcome === 'mismatch') {
+    const { newer, pause } = await provider.newerKeys(keys, 'api-client')
+    if (newer) outcome = await verifyWith(newer, token, header)
+    else if (outcome === 'unknown-key' || header.keyId === undefined) {
+      const detail = `No loaded key fits an access token; keys may be loaded again in ${pause} s.`
+      throw new DiscoveryError('JWKS_ERROR', { endpoint: 'jwks', detail })
+    }
+  }
+  if (typeof outcome === 'string') refuse(signatureFaults[outcome])
+}
+
+const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
+
+/** Returns the scopes of `scope` (RFC 9068) or `scp` (Okta, Microsoft Entra ID): a string or a list. */
+function toScope({ scope, scp }: JsonObject): string {
+  const given = scope ?? scp
+  const names: readonly unknown[] = typeof given === 'string' ? given.split(' ') : [given].flat()
+  return names.filter((name) => typeof name === 'string' && SCOPE_TOKEN.test(name)).join(' ')
+}
+
+/** Returns whom the claims of a token name. Throws `INVALID_TOKEN` if they name nobody. */
+function toContent(claims: JsonObject): AccessTokenContent {
+  const sub = stringProperty(claims, 'sub')
+  assert(sub !== undefined, 'sub is missing or not a string.')
+  const ids = CLIENT_CLAIMS.map((name) => stringProperty(claims, name)).filter((id) => id !== undefined)
+  const isClient = ids.includes(sub) || claims['idtyp'] === 'app' || claims['gty'] === 'client-credentials'
+  return defined({ sub, clientId: ids[0], isClient, scope: toScope(claims), claims })
+}
+
+/** Returns the first of the resources that `aud` of a token names, without a verification; `undefined` for no JWT. */
+export function selectByAudience<R extends { readonly config: ResourceConfig }>(
+  token: string,
+  resources: readonly R[],
+): R | undefined {
+  if (resources.length < 2) return resources[0]
+  const { claims } = decodeSupportedToken(token, lenientKind)
+  const audiences = toAudiences(claims)
+  return resources.find(({ config }) => audiences.includes(config.audience)) ?? resources[0]
+}
+
+/**
+ * Verifies an access token of the provider for a resource (RFC 9068 section 4): `iss`, `aud` and what kind of token it is before
+ * any key is loaded, then the signature by a published key, never one that the token names. Throws `INVALID_TOKEN`, and
+ * `DiscoveryError` while metadata or keys that decide cannot be loaded.
+ */
+export async function verifyAccessToken(
+  provider: Provider,
+  token: string,
+  resource: ResourceConfig,
+): Promise<AccessTokenContent> {
+  const { strict } = resource
+  const { issuer } = await provider.metadata()
+  const kind = strict ? strictKind : lenientKind
+  const { claims, ...header } = decodeSupportedToken(token, kind)
+  assert(claims['iss'] === issuer, 'iss is not the issuer of the provider.')
+  checkAudiences(claims, resource, provider.config.clientId)
+  checkPurpose(claims, isOwnType(header.type))
+  const missing = strict ? REQUIRED_CLAIMS.find((name) => !has(claims, name)) : undefined
+  assert(missing === undefined, `${missing} is missing, which RFC 9068 requires.`)
+  checkTimes(claims, provider)
+  // A stolen token must not pass without the key that it is bound to (RFC 7800).
+  assert(!has(claims, 'cnf'), 'It is bound to a key (cnf), which this library cannot verify.')
+  const content = toContent(claims)
+  await checkSignature(provider, token, header)
+  return content
+}
