@@ -1,0 +1,234 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { Auth, ResourceGuardOptions, ResourceOptions } from '../../src/index.ts'
+import type { Options } from '../support/guarded-api.ts'
+import { API, GuardedApi, INVALID, SCOPES } from '../support/guarded-api.ts'
+
+/** Guards that accept access tokens, beside sessions or alone. */
+
+let api: GuardedApi
+beforeAll(async () => {
+  api = await GuardedApi.start()
+})
+afterAll(() => api.world.provider.stop())
+beforeEach(() => {
+  api.world.events.length = 0
+  api.world.provider.clearRequests()
+})
+afterEach(() => api.world.provider.faults.clear())
+
+describe('credentials', () => {
+  const malformed = [
+    'Bearer',
+    'Bearer ',
+    'bearer  a b',
+    'Bearer a, Bearer b',
+    'Bearer a,b',
+    'Basic dTpw, Bearer a',
+    'Bearer "a"',
+    'Bearer a;b',
+    'DPoP',
+  ]
+  test.each(malformed)('%s: 400 invalid_request, with a session, too', async (authorization) => {
+    for (const mixed of [false, true]) {
+      const { challenge, error, status } = await api.call({ authorization, cookie: true }, { mixed })
+      expect([status, error]).toEqual([400, 'invalid_request'])
+      expect(challenge).toMatch(/^Bearer error="invalid_request"/)
+    }
+  })
+
+  test('none: 401 that names the scope, without an error', async () => {
+    for (const mixed of [false, true]) {
+      expect(await api.call({}, { mixed })).toMatchObject({ status: 401, challenge: 'Bearer' })
+      expect(await api.call({}, { mixed, scope: 'read:things' })).toMatchObject({
+        status: 401,
+        challenge: 'Bearer scope="read:things"',
+      })
+    }
+  })
+
+  test('another scheme is ignored where sessions are accepted, and no credential elsewhere', async () => {
+    const authorization = 'Basic dTpw'
+    expect(await api.call({ authorization, cookie: true })).toMatchObject({
+      status: 401,
+      challenge: 'Bearer',
+    })
+    expect(await api.call({ authorization, cookie: true }, { mixed: true })).toMatchObject({
+      status: 200,
+      auth: { kind: 'session', sub: 'dev|alice' },
+    })
+  })
+
+  test('a token in the query or a form is not read', async () => {
+    const { client } = api.world
+    const resource = client.resource({ audience: API })
+    const token = await api.sign()
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const body = `access_token=${token}`
+    for (const request of [
+      new Request(`http://localhost:3000/api?access_token=${token}`),
+      new Request('http://localhost:3000/api', { method: 'POST', headers, body }),
+    ])
+      expect((await client.requireAuth(request, { accept: [resource] })).response?.status).toBe(401)
+  })
+
+  test('the scheme DPoP: 401', async () => {
+    const { challenge, status } = await api.call({ authorization: `DPoP ${await api.sign()}` })
+    expect([status, challenge]).toEqual([401, INVALID])
+  })
+})
+
+describe('tokens beside sessions', () => {
+  test('a session alone passes only where it is accepted', async () => {
+    expect((await api.call({ cookie: true })).status).toBe(401)
+    const { auth } = await api.call({ cookie: true }, { mixed: true })
+    expect(auth).toMatchObject({
+      kind: 'session',
+      sub: 'dev|alice',
+      isClient: false,
+      scope: 'openid read:things',
+    })
+  })
+
+  test('a token decides alone: a session does not rescue a bad one, and never replaces a good one', async () => {
+    const bad = await api.call({ ...(await api.bearer({ aud: 'x' })), cookie: true }, { mixed: true })
+    expect([bad.status, bad.challenge]).toEqual([401, INVALID])
+    const good = await api.call({ ...(await api.bearer({ sub: 'dev|bob' })), cookie: true }, { mixed: true })
+    expect(good.auth).toMatchObject({ kind: 'token', sub: 'dev|bob' })
+  })
+
+  test.each<[string, Record<string, string>, number]>([
+    ['nothing, as no browser does', {}, 200],
+    ['a page of the application', { 'sec-fetch-site': 'same-origin', origin: 'http://localhost:3000' }, 200],
+    ['a page of the application in an old browser', { origin: 'http://localhost:3000' }, 200],
+    ['a page of a sibling', { 'sec-fetch-site': 'same-site', origin: 'http://app.localhost:3000' }, 403],
+    ['a page of another site', { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }, 403],
+    ['a page of another site in an old browser', { origin: 'https://evil.example' }, 403],
+    ['an opaque origin', { origin: 'null' }, 403],
+    ['the address bar', { 'sec-fetch-site': 'none' }, 403],
+  ])('a write with a cookie that names %s', async (_, headers, status) => {
+    for (const method of ['POST', 'DELETE', 'PATCH'])
+      expect((await api.call({ cookie: true, headers, method }, { mixed: true })).status).toBe(status)
+    expect((await api.call({ cookie: true, headers }, { mixed: true })).status).toBe(200)
+    expect(
+      (await api.call({ ...(await api.bearer()), headers, method: 'POST' }, { mixed: true })).status,
+    ).toBe(200)
+  })
+
+  test('the scope of a session is what was granted for the resource', async () => {
+    expect((await api.call({ cookie: true }, { mixed: true, scope: 'read:things' })).status).toBe(200)
+    const denied = await api.call({ cookie: true }, { mixed: true, scope: 'write:things' })
+    expect([denied.status, denied.error]).toEqual([403, 'insufficient_scope'])
+    const resource = { audience: 'https://other.example.test/' }
+    const foreignScope = await api.call({ cookie: true }, { mixed: true, scope: 'read:things', resource })
+    expect([foreignScope.status, foreignScope.error]).toEqual([403, 'insufficient_scope'])
+  })
+
+  test('authorize decides about both, and a failure of it rejects', async () => {
+    const only = (kind: Auth['kind']): Options => ({ mixed: true, authorize: (auth) => auth.kind === kind })
+    expect((await api.call(await api.bearer(), only('token'))).status).toBe(200)
+    expect((await api.call(await api.bearer(), only('session'))).status).toBe(403)
+    expect((await api.call({ cookie: true }, only('token'))).status).toBe(403)
+    const failing = (): boolean => {
+      throw new Error('no')
+    }
+    expect((await api.call(await api.bearer(), { authorize: failing })).status).toBe(500)
+  })
+})
+
+describe('keys', () => {
+  test('a flood of unknown keys loads the key set once per minute, and delays no login', async () => {
+    const { provider } = api.world
+    await api.call(await api.bearer())
+    api.world.clock.now += 120
+    const flood = await Promise.all(
+      Array.from({ length: 20 }, async (_, index) =>
+        api.call(await api.bearer({}, { header: { typ: 'at+jwt', kid: `unknown-${index}` } })),
+      ),
+    )
+    expect(new Set(flood.map(({ status }) => status))).toEqual(new Set([401]))
+    expect(provider.requests('jwks').length).toBe(1)
+    const undecided = await api.call(await api.bearer({}, { header: { typ: 'at+jwt', kid: 'later' } }))
+    expect(undecided.status).toBe(503)
+    expect(undecided.headers.get('retry-after')).toBe('5')
+    await provider.rotateKeys()
+    const user = api.world.newBrowser()
+    expect((await api.world.login(user)).status).toBe(302)
+    expect(await user.session()).toBeTruthy()
+  })
+
+  test('an unknown key after a fresh load is refused, a rotated one accepted', async () => {
+    api.world.clock.now += 120
+    await api.world.provider.rotateKeys()
+    expect((await api.call(await api.bearer())).status).toBe(200)
+    api.world.clock.now += 120
+    expect((await api.call(await api.bearer({}, { header: { typ: 'at+jwt', kid: 'unknown' } }))).status).toBe(
+      401,
+    )
+  })
+
+  test('keys that cannot be loaded: 503, never invalid_token', async () => {
+    api.world.clock.now += 120
+    api.world.provider.faults.set('jwks', { kind: 'respond', status: 500, body: '' })
+    const outcome = await api.call(await api.bearer({}, { header: { typ: 'at+jwt', kid: 'unknown' } }))
+    expect([outcome.status, outcome.error]).toEqual([503, 'jwks_error'])
+    expect(outcome.challenge).toBeNull()
+  })
+})
+
+describe('wrong set-ups', () => {
+  const wrong: readonly [string, unknown][] = [
+    ['nothing', undefined],
+    ['no audience', {}],
+    ['an empty audience', { audience: '' }],
+    ['an audience with a quote', { audience: 'a"b' }],
+    ['an audience with a line break', { audience: 'a\nb' }],
+    ['the client id as audience', { audience: 'dev-app' }],
+    ['scopes as text', { audience: API, scopes: 'read:things' }],
+    ['a scope with a space', { audience: API, scopes: ['read:things write:things'] }],
+    ['no scopes', { audience: API, scopes: [] }],
+    ['strict as text', { audience: API, strict: 'yes' }],
+    ['its own audience as notAudience', { audience: API, notAudience: [API] }],
+    ['an unknown option', { audience: API, scope: 'x' }],
+  ]
+  test.each(wrong)('a resource with %s', (_, options) => {
+    expect(() => api.world.client.resource(options as ResourceOptions)).toThrow(
+      expect.objectContaining({ code: 'INVALID_CONFIGURATION' }),
+    )
+  })
+
+  test('a guard that accepts nothing, something else, or the resource of another client', () => {
+    const { client } = api.world
+    const resource = client.resource({ audience: API, scopes: SCOPES })
+    const other = api.world.another().client.resource({ audience: API })
+    const guards: readonly unknown[] = [
+      { accept: undefined },
+      { accept: [] },
+      { accept: ['session'] },
+      { accept: 'session' },
+      { accept: resource },
+      { accept: [resource, 'sessions'] },
+      { accept: [resource, undefined] },
+      { accept: [{ audience: API }] },
+      { accept: [other] },
+      { accept: [resource], scope: 'read:thing' },
+    ]
+    for (const options of guards) {
+      expect(() =>
+        client.withApiAuthRequired(() => new Response('in'), options as ResourceGuardOptions),
+      ).toThrow(expect.objectContaining({ code: 'INVALID_CONFIGURATION' }))
+    }
+    expect(() =>
+      client.withPageAuthRequired(() => new Response('in'), { accept: [resource] } as object),
+    ).toThrow('accept is not an option')
+  })
+
+  test('while the configuration is incomplete nothing passes, and the audience is checked at the first request', async () => {
+    const { client } = api.world.another({ clientId: undefined })
+    const resource = client.resource({ audience: API })
+    const guarded = client.withApiAuthRequired(() => new Response('in'), { accept: [resource] })
+    const response = await guarded(
+      api.world.browser.request('/api', { headers: { authorization: `Bearer ${await api.sign()}` } }),
+    )
+    expect(response.status).toBe(500)
+  })
+})
