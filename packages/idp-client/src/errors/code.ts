@@ -14,6 +14,7 @@ export const codesByClass = {
     'NOT_AUTHENTICATED',
     'ACCESS_DENIED',
     'INVALID_TOKEN',
+    'INVALID_DPOP_PROOF',
     'INTERNAL_ERROR',
     'MISSING_SESSION',
     'MISSING_SESSION_DATA',

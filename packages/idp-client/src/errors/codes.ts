@@ -35,6 +35,7 @@ export const codes: Readonly<Record<Code, CodeEntry>> = {
   CROSS_SITE_REQUEST: { status: 403, message: 'The request comes from a page of another site.' },
   ACCESS_DENIED: { status: 403, message: 'The application denies the user access.' },
   INVALID_TOKEN: { status: 401, message: 'The access token is not valid for this API.' },
+  INVALID_DPOP_PROOF: { status: 401, message: 'The DPoP proof is not valid for this request.' },
   NOT_AUTHENTICATED: { status: 401, message: 'The request carries no valid session.' },
   INTERNAL_ERROR: { status: 500, message: 'An unexpected error occurred.' },
   DISCOVERY_ERROR: { status: 502, message: "The provider's metadata could not be loaded or is not usable." },

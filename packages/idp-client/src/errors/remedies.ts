@@ -23,6 +23,8 @@ export const remedies: Readonly<Record<Remedy, string>> = {
     'authorize of the guard did not return true: the user lacks a role or a permission of the application.',
   INVALID_TOKEN:
     'The log says what is wrong with it (resource, access token): obtain an access token of the provider for the audience of this API.',
+  INVALID_DPOP_PROOF:
+    'The log says what is wrong with it: sign a new proof for every request, with the key that the access token is bound to (RFC 9449).',
   NOT_AUTHENTICATED: 'Send the user to the login route.',
   INTERNAL_ERROR: 'Look for the correlation id in the log.',
   DISCOVERY_ERROR: 'Check domain (IDP_DOMAIN), and that this server can reach it.',

@@ -1,14 +1,17 @@
 import type { Config } from '../config/config.ts'
 import { checkAudience } from '../config/resource.ts'
 import type { Engine } from '../engine.ts'
-import { isIdpError } from '../errors/base.ts'
+import { IdpError, isIdpError } from '../errors/base.ts'
 import type { Code } from '../errors/code.ts'
 import { codes } from '../errors/codes.ts'
+import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Exchange, RequestView } from '../http/exchange.ts'
 import { reportFailure, reportOutcome } from '../log/failure.ts'
 import { selectByAudience, verifyAccessToken } from '../oidc/access-token.ts'
 import { isOfOrganization, toVerificationClock } from '../oidc/claims.ts'
+import { verifyDpopProof } from '../oidc/dpop-proof.ts'
 import { getProvider } from '../oidc/provider.ts'
+import { supportedAlgorithms } from '../oidc/signed-token.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import { mainAudience } from '../tokens/select.ts'
@@ -20,6 +23,7 @@ import { rejection, toChallenge, UNMET_CODES } from './rejection.ts'
 import type { Requirements, Unmet } from './requirements.ts'
 import { hasMethods, isOfContext, isRecent, withoutPrototype } from './requirements.ts'
 import type { Resource } from './resource.ts'
+import { rememberProof } from './used-proofs.ts'
 
 /** The guard of an API that accepts access tokens. */
 interface Guard {
@@ -27,37 +31,47 @@ interface Guard {
   readonly requirements: Requirements
 }
 
+/** The scheme of a token, as in a challenge. */
+type Scheme = 'Bearer' | 'DPoP'
+
 type Credential =
-  | { readonly kind: 'bearer'; readonly token: string }
+  | { readonly kind: 'token'; readonly scheme: Scheme; readonly token: string }
   | { readonly kind: 'none' }
   /** A scheme of other code, such as the Basic authentication of a staging server. */
   | { readonly kind: 'foreign' }
-  | { readonly kind: 'bound' }
   | { readonly kind: 'malformed' }
 
 /** One credential of RFC 6750 section 2.1; a list of several has a comma, which a token cannot have. */
-const CREDENTIAL = /^(?:bearer|dpop) +([\w.~+/-]+=*)$/i
+const CREDENTIAL = /^(bearer|dpop) +([\w.~+/-]+=*)$/i
 
 /** Reads the header `Authorization`; tokens in a query or a form are never read. */
 function readCredential({ headers }: RequestView): Credential {
   const header = headers.get('authorization')?.trim()
-  if (header === undefined || header === null) return { kind: 'none' }
-  const token = CREDENTIAL.exec(header)?.[1]
+  if (header === undefined) return { kind: 'none' }
+  const [, scheme = '', token] = CREDENTIAL.exec(header) ?? []
   if (token === undefined)
     return { kind: /(?:^|[\s,])(?:bearer|dpop)(?:[\s,]|$)/i.test(header) ? 'malformed' : 'foreign' }
-  return /^dpop/i.test(header) ? { kind: 'bound' } : { kind: 'bearer', token }
+  return { kind: 'token', scheme: scheme.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer', token }
 }
 
-/** Returns the challenge of RFC 6750 section 3. Values need no escaping: scopes and messages cannot contain quotes. */
-function bearerChallenge(code: Code | undefined, scope: readonly string[] = []): string {
+const ALGORITHMS = `algs="${supportedAlgorithms.join(' ')}"`
+
+/** Returns a challenge of RFC 6750 section 3 or RFC 9449 section 7.1. Scopes and messages have no quotes to escape. */
+function toSchemeChallenge(scheme: Scheme, code: Code | undefined, scope: readonly string[] = []): string {
   const error = code && `error="${code.toLowerCase()}", error_description="${codes[code].message}"`
   const scopes = scope.length > 0 ? `scope="${scope.join(' ')}"` : undefined
-  const parameters = [error, scopes].filter(Boolean).join(', ')
-  return parameters === '' ? 'Bearer' : `Bearer ${parameters}`
+  const parameters = [error, scopes, scheme === 'DPoP' ? ALGORITHMS : undefined].filter(Boolean).join(', ')
+  return parameters === '' ? scheme : `${scheme} ${parameters}`
 }
 
-function reject(code: Code, challenge: string, status: number = codes[code].status): AuthResult {
-  return { response: rejection(status, code, undefined, challenge) }
+function reject(code: Code, challenge: string): AuthResult {
+  return { response: rejection(codes[code].status, code, undefined, challenge) }
+}
+
+/** Rejects a request without credential: a client may use either scheme, as its tokens demand. */
+function rejectAnonymous({ scope }: Requirements): AuthResult {
+  const challenges = [toSchemeChallenge('Bearer', undefined, scope), toSchemeChallenge('DPoP', undefined)]
+  return reject('NOT_AUTHENTICATED', challenges.join(', '))
 }
 
 /** Seconds after which a client should repeat a request whose token could not be verified. */
@@ -71,12 +85,63 @@ function unavailable(engine: Engine, thrown: unknown, code: Code): AuthResult {
   return { response }
 }
 
-async function verify(engine: Engine, token: string, resources: Accepted['resources']): Promise<TokenAuth> {
+/**
+ * Returns the URLs that a proof may name: below the configured base URL, with and without a prefix that a proxy has removed. A
+ * base URL that is inferred from the request would let its sender choose them.
+ */
+function provenUrls(engine: Engine, exchange: Exchange): readonly string[] {
+  const { appBaseUrl, production } = engine.config
+  if (production && appBaseUrl.kind === 'inferred') {
+    const detail =
+      'DPoP proofs name the URL of the API: set appBaseUrl (APP_BASE_URL), which they are compared with.'
+    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  }
+  const base = engine.baseUrl(exchange)
+  const { pathname = '/' } = exchange.request.url ?? {}
+  return [new URL(base).origin + pathname, base + pathname]
+}
+
+/** Checks that the sender has the key that its token is bound to. Throws `INVALID_TOKEN` and `INVALID_DPOP_PROOF`. */
+async function checkBinding(
+  engine: Engine,
+  exchange: Exchange,
+  { scheme, token: accessToken }: Sent,
+  thumbprint: string | undefined,
+): Promise<void> {
+  if ((scheme === 'DPoP') !== (thumbprint !== undefined)) {
+    const detail = thumbprint
+      ? 'It is bound to a key and needs the scheme DPoP.'
+      : 'It is not bound, but its scheme is DPoP.'
+    throw new IdpError('INVALID_TOKEN', { detail })
+  }
+  if (thumbprint === undefined) return
+  const { headers, method } = exchange.request
+  const proven = {
+    proof: headers.get('dpop'),
+    method,
+    urls: provenUrls(engine, exchange),
+    accessToken,
+    thumbprint,
+  }
+  const name = await verifyDpopProof(engine.config, proven)
+  if (!(await rememberProof(engine, name)))
+    throw new IdpError('INVALID_DPOP_PROOF', { detail: 'It was used before: every request needs a new one.' })
+}
+
+type Sent = Extract<Credential, { kind: 'token' }>
+
+async function verify(
+  engine: Engine,
+  exchange: Exchange,
+  sent: Sent,
+  resources: Accepted['resources'],
+): Promise<TokenAuth> {
   const { config } = engine
   for (const resource of resources) checkAudience(resource.config, config.clientId)
-  const { config: resource } = selectByAudience(token, resources) ?? resources[0]
-  const content = await verifyAccessToken(getProvider(config), token, resource)
-  return Object.freeze({ kind: 'token', ...content, token })
+  const { config: resource } = selectByAudience(sent.token, resources) ?? resources[0]
+  const { thumbprint, ...content } = await verifyAccessToken(getProvider(config), sent.token, resource)
+  await checkBinding(engine, exchange, sent, thumbprint)
+  return Object.freeze({ kind: 'token', ...content, token: sent.token })
 }
 
 /** Returns the first requirement that the claims of a token do not meet; a claim that is missing meets none. */
@@ -94,11 +159,16 @@ function findUnmet(config: Config, requirements: Requirements, { claims, scope }
 }
 
 /** Challenges for all scopes that the client needs then: those of the operation, and those that its token has. */
-function rejectUnmet(unmet: Unmet, requirements: Requirements, scope: string): AuthResult {
+function rejectUnmet(
+  unmet: Unmet,
+  requirements: Requirements,
+  { scheme, scope }: { readonly scheme: Scheme; readonly scope: string },
+): AuthResult {
   const code = UNMET_CODES[unmet]
   if (unmet !== 'scope')
     return { response: rejection(codes[code].status, code, undefined, toChallenge(unmet, requirements)) }
-  return reject(code, bearerChallenge(code, unitedScope(...(requirements.scope ?? []), scope).split(' ')))
+  const scopes = unitedScope(...(requirements.scope ?? []), scope).split(' ')
+  return reject(code, toSchemeChallenge(scheme, code, scopes))
 }
 
 /** Lets the request pass if `authorize` returns true. Throws what it throws. */
@@ -110,22 +180,26 @@ async function authorized(auth: Auth, { authorize }: Requirements): Promise<Auth
 
 async function checkToken(
   engine: Engine,
-  token: string,
+  exchange: Exchange,
+  sent: Sent,
   { accepted, requirements }: Guard,
 ): Promise<AuthResult> {
   const { config } = engine
+  const { scheme } = sent
   let auth: TokenAuth
   try {
-    auth = await verify(engine, token, accepted.resources)
+    auth = await verify(engine, exchange, sent, accepted.resources)
   } catch (thrown) {
     if (isIdpError(thrown) && thrown.name === 'DiscoveryError')
       return unavailable(engine, thrown, thrown.code)
-    if (!isIdpError(thrown, 'INVALID_TOKEN')) throw thrown
+    if (!isIdpError(thrown, 'INVALID_TOKEN') && !isIdpError(thrown, 'INVALID_DPOP_PROOF')) throw thrown
     reportOutcome(config.log, thrown, { level: 'info', code: 'REQUEST_FAILED' })
-    return reject('INVALID_TOKEN', bearerChallenge('INVALID_TOKEN', requirements.scope))
+    return reject(thrown.code, toSchemeChallenge(scheme, thrown.code, requirements.scope))
   }
   const unmet = findUnmet(config, requirements, auth)
-  return unmet ? rejectUnmet(unmet, requirements, auth.scope) : authorized(auth, requirements)
+  return unmet
+    ? rejectUnmet(unmet, requirements, { scheme, scope: auth.scope })
+    : authorized(auth, requirements)
 }
 
 const READING_METHODS = ['GET', 'HEAD', 'OPTIONS']
@@ -157,19 +231,17 @@ async function checkCookie(engine: Engine, exchange: Exchange, guard: Guard): Pr
   const { authorize: _, scope = [], ...others } = requirements
   if (isCrossSite(engine, exchange)) return { response: rejection(403, 'CROSS_SITE_REQUEST') }
   const verdict = await checkSession(engine, exchange, others)
-  if (verdict.kind === 'unauthenticated')
-    return reject('NOT_AUTHENTICATED', bearerChallenge(undefined, scope))
+  if (verdict.kind === 'unauthenticated') return rejectAnonymous(requirements)
   if (verdict.kind === 'exhausted' || verdict.kind === 'insufficient') {
     const code = UNMET_CODES[verdict.unmet]
     const login = verdict.kind === 'insufficient' ? verdict.login : undefined
     return { response: rejection(codes[code].status, code, login, toChallenge(verdict.unmet, requirements)) }
   }
   const session = await toSessionAuth(engine, exchange)
-  if (verdict.kind === 'forbidden' || !session)
-    return reject('NOT_AUTHENTICATED', bearerChallenge(undefined, scope))
+  if (verdict.kind === 'forbidden' || !session) return rejectAnonymous(requirements)
   const scopes = accepted.resources.map((resource) => grantedScope(engine.config, session.session, resource))
   const granted = scopes.find((each) => coversScope(each, scope.join(' ')))
-  if (granted === undefined) return rejectUnmet('scope', requirements, '')
+  if (granted === undefined) return rejectUnmet('scope', requirements, { scheme: 'Bearer', scope: '' })
   return authorized({ ...session, scope: granted }, requirements)
 }
 
@@ -180,10 +252,8 @@ async function checkCookie(engine: Engine, exchange: Exchange, guard: Guard): Pr
 export async function checkAccepted(engine: Engine, exchange: Exchange, guard: Guard): Promise<AuthResult> {
   const { accepted, requirements } = guard
   const credential = readCredential(exchange.request)
-  if (credential.kind === 'malformed') return reject('INVALID_REQUEST', bearerChallenge('INVALID_REQUEST'))
-  if (credential.kind === 'bound')
-    return reject('INVALID_TOKEN', bearerChallenge('INVALID_TOKEN', requirements.scope))
-  if (credential.kind === 'bearer') return checkToken(engine, credential.token, guard)
-  if (accepted.session) return checkCookie(engine, exchange, guard)
-  return reject('NOT_AUTHENTICATED', bearerChallenge(undefined, requirements.scope))
+  if (credential.kind === 'malformed')
+    return reject('INVALID_REQUEST', toSchemeChallenge('Bearer', 'INVALID_REQUEST'))
+  if (credential.kind === 'token') return checkToken(engine, exchange, credential, guard)
+  return accepted.session ? checkCookie(engine, exchange, guard) : rejectAnonymous(requirements)
 }

@@ -5,7 +5,7 @@ import { defined } from '../lib/own-properties.ts'
 import type { Assert } from './claims.ts'
 import { createAssert, isTime, timeFault, toAudiences, toVerificationClock } from './claims.ts'
 import type { JsonObject } from './json.ts'
-import { stringProperty } from './json.ts'
+import { isObject, stringProperty } from './json.ts'
 import type { Provider } from './provider.ts'
 import type { SignatureHeader, TokenKind } from './signed-token.ts'
 import { decodeSupportedToken, signatureFaults, verifyWith } from './signed-token.ts'
@@ -24,6 +24,8 @@ export interface AccessTokenContent {
   /** Separated by spaces; empty without any. */
   readonly scope: string
   readonly claims: JsonObject
+  /** Thumbprint (RFC 7638) of the key that the token is bound to; absent for a bearer token. */
+  readonly thumbprint?: string
 }
 
 function refuse(detail: string): never {
@@ -119,13 +121,34 @@ function toScope({ scope, scp }: JsonObject): string {
   return names.filter((name) => typeof name === 'string' && SCOPE_TOKEN.test(name)).join(' ')
 }
 
+const THUMBPRINT = /^[\w-]{43}$/
+
+/** Returns the key that a token is bound to (RFC 9449 section 6.1). A stolen token must not pass without any other binding. */
+function toThumbprint(claims: JsonObject): string | undefined {
+  if (!has(claims, 'cnf')) return undefined
+  const { cnf } = claims
+  const jkt = isObject(cnf) && Object.keys(cnf).length === 1 ? cnf['jkt'] : undefined
+  assert(
+    typeof jkt === 'string' && THUMBPRINT.test(jkt),
+    'It is bound (cnf) to something that cannot be verified here.',
+  )
+  return jkt
+}
+
 /** Returns whom the claims of a token name. Throws `INVALID_TOKEN` if they name nobody. */
 function toContent(claims: JsonObject): AccessTokenContent {
   const sub = stringProperty(claims, 'sub')
   assert(sub !== undefined, 'sub is missing or not a string.')
   const ids = CLIENT_CLAIMS.map((name) => stringProperty(claims, name)).filter((id) => id !== undefined)
   const isClient = ids.includes(sub) || claims['idtyp'] === 'app' || claims['gty'] === 'client-credentials'
-  return defined({ sub, clientId: ids[0], isClient, scope: toScope(claims), claims })
+  return defined({
+    sub,
+    clientId: ids[0],
+    isClient,
+    scope: toScope(claims),
+    claims,
+    thumbprint: toThumbprint(claims),
+  })
 }
 
 /** Returns the first of the resources that `aud` of a token names, without a verification; `undefined` for no JWT. */
@@ -159,8 +182,6 @@ export async function verifyAccessToken(
   const missing = strict ? REQUIRED_CLAIMS.find((name) => !has(claims, name)) : undefined
   assert(missing === undefined, `${missing} is missing, which RFC 9068 requires.`)
   checkTimes(claims, provider)
-  // A stolen token must not pass without the key that it is bound to (RFC 7800).
-  assert(!has(claims, 'cnf'), 'It is bound to a key (cnf), which this library cannot verify.')
   const content = toContent(claims)
   await checkSignature(provider, token, header)
   return content

@@ -72,6 +72,11 @@ export function readKeySet(text: string): KeySet {
   return { keys: keys.map(toPublicKey), ids }
 }
 
+/** Returns the set of one key that a token brings itself, as a DPoP proof does; `null` unless it is a public key. */
+export function toKeySet(jwk: unknown): KeySet | null {
+  return mayBePublicKey(jwk) ? { keys: [toPublicKey(jwk)], ids: new Set() } : null
+}
+
 type KeyType = Pick<JWK, 'kty' | 'crv'>
 
 /**
@@ -85,6 +90,9 @@ const KEY_TYPES: ReadonlyMap<string, KeyType> = new Map<string, KeyType>([
   ['ES512', { kty: 'EC', crv: 'P-521' }],
   ...['EdDSA', 'Ed25519'].map((name) => [name, { kty: 'OKP', crv: 'Ed25519' }] as const),
 ])
+
+/** The names of the algorithms that can be verified here. */
+export const supportedAlgorithms: readonly string[] = [...KEY_TYPES.keys()]
 
 /** Returns whether signatures of this algorithm can be verified here: never `none` or a symmetric one. */
 export function isSupportedAlgorithm(algorithm: unknown): algorithm is string {

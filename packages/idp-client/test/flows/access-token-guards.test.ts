@@ -38,10 +38,13 @@ describe('credentials', () => {
 
   test('none: 401 that names the scope, without an error', async () => {
     for (const mixed of [false, true]) {
-      expect(await api.call({}, { mixed })).toMatchObject({ status: 401, challenge: 'Bearer' })
+      expect(await api.call({}, { mixed })).toMatchObject({
+        status: 401,
+        challenge: expect.stringMatching(/^Bearer, DPoP algs="RS256 [\w ]+"$/),
+      })
       expect(await api.call({}, { mixed, scope: 'read:things' })).toMatchObject({
         status: 401,
-        challenge: 'Bearer scope="read:things"',
+        challenge: expect.stringMatching(/^Bearer scope="read:things", DPoP algs="RS256 [\w ]+"$/),
       })
     }
   })
@@ -50,7 +53,7 @@ describe('credentials', () => {
     const authorization = 'Basic dTpw'
     expect(await api.call({ authorization, cookie: true })).toMatchObject({
       status: 401,
-      challenge: 'Bearer',
+      challenge: expect.stringMatching(/^Bearer, DPoP algs="RS256 [\w ]+"$/),
     })
     expect(await api.call({ authorization, cookie: true }, { mixed: true })).toMatchObject({
       status: 200,
@@ -69,11 +72,6 @@ describe('credentials', () => {
       new Request('http://localhost:3000/api', { method: 'POST', headers, body }),
     ])
       expect((await client.requireAuth(request, { accept: [resource] })).response?.status).toBe(401)
-  })
-
-  test('the scheme DPoP: 401', async () => {
-    const { challenge, status } = await api.call({ authorization: `DPoP ${await api.sign()}` })
-    expect([status, challenge]).toEqual([401, INVALID])
   })
 })
 
@@ -145,7 +143,7 @@ describe('keys', () => {
         api.call(await api.bearer({}, { header: { typ: 'at+jwt', kid: `unknown-${index}` } })),
       ),
     )
-    expect(new Set(flood.map(({ status }) => status))).toEqual(new Set([401]))
+    for (const { status } of flood) expect([401, 503]).toContain(status)
     expect(provider.requests('jwks').length).toBe(1)
     const undecided = await api.call(await api.bearer({}, { header: { typ: 'at+jwt', kid: 'later' } }))
     expect(undecided.status).toBe(503)

@@ -1,0 +1,40 @@
+import type { Engine } from '../engine.ts'
+import { IdpError } from '../errors/base.ts'
+import { processWide } from '../lib/registry.ts'
+import { proofLifetime } from '../oidc/dpop-proof.ts'
+
+/** Maximum number of proofs that a process remembers. Above it requests fail: an earlier proof could be used again. */
+const LIMIT = 100_000
+
+const PER_PROCESS =
+  'Each process remembers used DPoP proofs for itself, so that another one accepts a proof again: use a sessionStore with once.'
+
+/** The names of used proofs in this process, and when they can be forgotten, in seconds since the epoch; in this order. */
+const usedProofs = (): Map<string, number> =>
+  processWide('mark:dpop-proofs/1', () => new Map<string, number>())
+
+function rememberInProcess(name: string, now: number, expiresAt: number): boolean {
+  const used = usedProofs()
+  if (used.has(name)) return false
+  for (const [oldest, end] of used) {
+    if (end > now) break
+    used.delete(oldest)
+  }
+  if (used.size >= LIMIT)
+    throw new IdpError('INTERNAL_ERROR', { detail: 'Too many DPoP proofs arrive.', status: 503 })
+  used.set(name, expiresAt)
+  return true
+}
+
+/**
+ * Remembers the name of a proof that is otherwise valid: in the store, if it has `once`, else in this process. Returns false if it
+ * was used before. Throws if that cannot be told.
+ */
+export async function rememberProof({ config, sessionStore }: Engine, name: string): Promise<boolean> {
+  const now = config.clock()
+  const expiresAt = now + proofLifetime(config)
+  const store = await sessionStore?.()
+  if (store?.supports('once')) return store.once(`dpop.${name}`, { expiresAt }, async () => {})
+  config.log.once(PER_PROCESS)
+  return rememberInProcess(name, now, expiresAt)
+}

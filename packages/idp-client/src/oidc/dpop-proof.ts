@@ -1,0 +1,91 @@
+import { calculateJwkThumbprint } from 'jose/jwk/thumbprint'
+import type { Config } from '../config/config.ts'
+import { hashToken } from '../crypto/random.ts'
+import { IdpError } from '../errors/base.ts'
+import type { Assert } from './claims.ts'
+import { createAssert, isTime } from './claims.ts'
+import type { JsonObject } from './json.ts'
+import { stringProperty } from './json.ts'
+import type { SignatureHeader, TokenKind } from './signed-token.ts'
+import { decodeObject, decodeSupportedToken, toKeySet, verifyWith } from './signed-token.ts'
+
+/** Proofs of possession that API clients send with an access token (RFC 9449). */
+
+/** A request to an API, with an access token that is bound to a key. */
+export interface ProvenRequest {
+  /** The header `DPoP`; null if there is none. */
+  readonly proof: string | null
+  readonly method: string
+  /** URLs of the request without query, of which the proof names one. */
+  readonly urls: readonly string[]
+  readonly accessToken: string
+  /** Thumbprint (RFC 7638) of the key. */
+  readonly thumbprint: string
+}
+
+/** Seconds before and after now in which a proof is created, plus the tolerance. */
+const LIFETIME = 60
+
+/** Maximum length of `jti`, which is only hashed. */
+const LONGEST_ID = 1024
+
+function refuse(detail: string): never {
+  throw new IdpError('INVALID_DPOP_PROOF', { detail })
+}
+
+const assert: Assert = createAssert(refuse)
+
+const kind: TokenKind = { sender: 'api-client', refuse, accepts: (typ) => typ === 'dpop+jwt' }
+
+/** Verifies the signature by the key in the header, and that this is the key of the token. */
+async function checkKey(proof: string, header: SignatureHeader, thumbprint: string): Promise<void> {
+  const jwk = decodeObject(proof.slice(0, proof.indexOf('.')))?.['jwk']
+  const keySet = toKeySet(jwk)
+  const key = keySet?.keys[0]
+  assert(keySet !== null && key !== undefined, 'Its header has no public key (jwk), or a private one.')
+  const outcome = await verifyWith(keySet, proof, { ...header, keyId: undefined })
+  assert(typeof outcome !== 'string', 'Its signature does not match the key in its header.')
+  const own = await calculateJwkThumbprint(key.jwk)
+  assert(own === thumbprint, 'It is signed by another key than the one that the access token is bound to.')
+}
+
+/** Returns a URL without query and fragment, which RFC 9449 section 4.3 ignores, in its normal form. */
+function toTarget(value: unknown): string | null {
+  if (typeof value !== 'string' || !URL.canParse(value)) return null
+  const { origin, pathname } = new URL(value)
+  return `${origin}${pathname}`
+}
+
+async function checkRequest(claims: JsonObject, { accessToken, method, urls }: ProvenRequest): Promise<void> {
+  assert(claims['htm'] === method, 'htm is not the method of the request.')
+  const target = toTarget(claims['htu'])
+  const isTarget = target !== null && urls.some((url) => toTarget(url) === target)
+  assert(isTarget, 'htu is not the URL of the request below the base URL of the application (appBaseUrl).')
+  assert(claims['ath'] === (await hashToken(accessToken, 32)), 'ath is not the hash of the access token.')
+}
+
+/**
+ * Validates the proof of a request (RFC 9449 section 4.3), except that it was not used before. Returns a name of the proof, by
+ * which it can be remembered, without anything of its content. Throws `INVALID_DPOP_PROOF`.
+ */
+export async function verifyDpopProof(
+  { clock, dpop }: Pick<Config, 'clock' | 'dpop'>,
+  request: ProvenRequest,
+): Promise<string> {
+  const { proof, thumbprint } = request
+  assert(proof !== null && proof !== '', 'The request has no DPoP header, which its access token demands.')
+  const { claims, ...header } = decodeSupportedToken(proof, kind)
+  await checkRequest(claims, request)
+  const { iat } = claims
+  assert(isTime(iat), 'iat is missing or not a number.')
+  const isRecent = Math.abs(clock() - iat) <= LIFETIME + dpop.clockTolerance
+  assert(isRecent, `iat is more than ${LIFETIME} s and the tolerance from now.`)
+  const jti = stringProperty(claims, 'jti')
+  assert(jti !== undefined && jti.length <= LONGEST_ID, 'jti is missing, not a string or too long.')
+  await checkKey(proof, header, thumbprint)
+  return hashToken(JSON.stringify([thumbprint, jti]), 32)
+}
+
+/** Returns the seconds for which a proof could be accepted again. */
+export const proofLifetime = ({ dpop }: Pick<Config, 'dpop'>): number =>
+  2 * (LIFETIME + dpop.clockTolerance) + 1

@@ -1,0 +1,220 @@
+import type { JWK } from 'jose'
+import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { customFetch } from '../../src/config/options.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
+import type { Outcome } from '../support/guarded-api.ts'
+import { API, GuardedApi } from '../support/guarded-api.ts'
+import { startSecureProvider } from '../support/secure-provider.ts'
+
+/** Access tokens that are bound to a key (RFC 9449), at an API of the application. */
+
+interface Key {
+  readonly privateKey: CryptoKey
+  readonly jwk: JWK
+  readonly jkt: string
+}
+
+async function newKey(alg = 'ES256'): Promise<Key> {
+  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true })
+  const jwk = await exportJWK(publicKey)
+  return { privateKey, jwk, jkt: await calculateJwkThumbprint(jwk) }
+}
+
+let api: GuardedApi
+let key: Key
+beforeAll(async () => {
+  api = await GuardedApi.start()
+  key = await newKey()
+})
+afterAll(() => api.world.provider.stop())
+beforeEach(() => {
+  api.world.events.length = 0
+})
+
+const URL_OF_API = 'http://localhost:3000/api/orders'
+
+async function hash(token: string): Promise<string> {
+  return Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(token))).toString('base64url')
+}
+
+let proofs = 0
+
+interface Change {
+  readonly claims?: Readonly<Record<string, unknown>>
+  readonly header?: Readonly<Record<string, unknown>>
+  readonly signer?: CryptoKey
+}
+
+async function prove(token: string, { claims, header, signer }: Change = {}): Promise<string> {
+  const payload = {
+    jti: `proof-${++proofs}`,
+    htm: 'GET',
+    htu: URL_OF_API,
+    iat: api.world.clock.now,
+    ath: await hash(token),
+    ...claims,
+  }
+  const protectedHeader = { alg: 'ES256', typ: 'dpop+jwt', jwk: key.jwk, ...header }
+  return new SignJWT(payload).setProtectedHeader(protectedHeader).sign(signer ?? key.privateKey)
+}
+
+const boundToken = (): Promise<string> => api.sign({ cnf: { jkt: key.jkt } })
+
+const send = (token: string, dpop?: string, scheme = 'DPoP'): Promise<Outcome> =>
+  api.call({ authorization: `${scheme} ${token}`, headers: dpop === undefined ? {} : { dpop } })
+
+const INVALID_PROOF = /^DPoP error="invalid_dpop_proof", error_description="[\w .]+", algs="RS256 [\w ]+"$/
+
+test('a bound token passes with a proof of its key, by every kind of key', async () => {
+  const token = await boundToken()
+  expect(await send(token, await prove(token))).toMatchObject({ status: 200, auth: { kind: 'token' } })
+  expect((await send(token, await prove(token), 'dpop')).status).toBe(200)
+  for (const alg of ['EdDSA', 'RS256', 'ES384']) {
+    const other = await newKey(alg)
+    const bound = await api.sign({ cnf: { jkt: other.jkt } })
+    const proof = await prove(bound, { header: { alg, jwk: other.jwk }, signer: other.privateKey })
+    expect([alg, (await send(bound, proof)).status]).toEqual([alg, 200])
+  }
+})
+
+test('query and fragment of htu are ignored', async () => {
+  const token = await boundToken()
+  const proof = await prove(token, { claims: { htu: `${URL_OF_API}?a=1#b` } })
+  expect((await send(token, proof)).status).toBe(200)
+})
+
+test('a stolen token: neither as Bearer, nor without proof, nor an unbound one as DPoP', async () => {
+  const token = await boundToken()
+  const asBearer = await send(token, undefined, 'Bearer')
+  expect([asBearer.status, asBearer.error]).toEqual([401, 'invalid_token'])
+  expect((await send(token, await prove(token), 'Bearer')).status).toBe(401)
+  const without = await send(token)
+  expect(without.status).toBe(401)
+  expect(without.challenge).toMatch(INVALID_PROOF)
+  const unbound = await api.sign()
+  const asDpop = await send(unbound, await prove(unbound))
+  expect([asDpop.status, asDpop.error]).toEqual([401, 'invalid_token'])
+  expect(asDpop.challenge).toMatch(/^DPoP error="invalid_token"/)
+})
+
+test('a token with another binding, or several: 401', async () => {
+  const bindings = [
+    { 'x5t#S256': 'x' },
+    { jkt: key.jkt, 'x5t#S256': 'x' },
+    { jkt: 'short' },
+    { jkt: 1 },
+    {},
+    [],
+    'x',
+  ]
+  for (const cnf of bindings) {
+    const token = await api.sign({ cnf })
+    expect([cnf, (await send(token, await prove(token))).status]).toEqual([cnf, 401])
+  }
+})
+
+describe('attacks with proofs', () => {
+  const attacks: readonly [string, () => Change | Promise<Change>][] = [
+    ['another method', () => ({ claims: { htm: 'POST' } })],
+    ['the method in lower case', () => ({ claims: { htm: 'get' } })],
+    ['no method', () => ({ claims: { htm: undefined } })],
+    ['another path', () => ({ claims: { htu: 'http://localhost:3000/api/other' } })],
+    ['another origin', () => ({ claims: { htu: 'https://evil.example/api/orders' } })],
+    ['the other scheme', () => ({ claims: { htu: 'https://localhost:3000/api/orders' } })],
+    ['a path as URL', () => ({ claims: { htu: '/api/orders' } })],
+    ['no URL', () => ({ claims: { htu: undefined } })],
+    ['the hash of another token', async () => ({ claims: { ath: await hash('other') } })],
+    ['no hash', () => ({ claims: { ath: undefined } })],
+    ['a time before', () => ({ claims: { iat: api.world.clock.now - 130 } })],
+    ['a time after', () => ({ claims: { iat: api.world.clock.now + 130 } })],
+    ['no time', () => ({ claims: { iat: undefined } })],
+    ['no id', () => ({ claims: { jti: undefined } })],
+    ['an empty id', () => ({ claims: { jti: '' } })],
+    ['an endless id', () => ({ claims: { jti: 'x'.repeat(1025) } })],
+    ['another type', () => ({ header: { typ: 'jwt' } })],
+    ['no type', () => ({ header: { typ: undefined } })],
+    ['no key', () => ({ header: { jwk: undefined } })],
+    [
+      'another key',
+      async () => {
+        const other = await newKey()
+        return { header: { jwk: other.jwk }, signer: other.privateKey }
+      },
+    ],
+    ['another key that signed for ours', async () => ({ signer: (await newKey()).privateKey })],
+    ['a private key', async () => ({ header: { jwk: await exportJWK(key.privateKey) } })],
+    ['a symmetric key', () => ({ header: { jwk: { kty: 'oct', k: 'AAAA' } } })],
+    ['a reference to a key', () => ({ header: { jwk: undefined, jku: 'https://evil.example/keys' } })],
+  ]
+  test.each(attacks)('%s: 401', async (_, toChange) => {
+    const token = await boundToken()
+    const outcome = await send(token, await prove(token, await toChange()))
+    expect([outcome.status, outcome.error]).toEqual([401, 'invalid_dpop_proof'])
+    expect(outcome.challenge).toMatch(INVALID_PROOF)
+    expect(JSON.stringify(api.world.events)).not.toContain('eyJ')
+  })
+
+  test('no JWT, two proofs, one as alg none', async () => {
+    const token = await boundToken()
+    const [one, two] = [await prove(token), await prove(token)]
+    const none = `${Buffer.from('{"alg":"none","typ":"dpop+jwt"}').toString('base64url')}.${one.split('.')[1]}.`
+    for (const proof of ['', 'x', `${one}, ${two}`, `${one},${one}`, none])
+      expect([proof, (await send(token, proof)).error]).toEqual([proof, 'invalid_dpop_proof'])
+  })
+
+  test('a proof is accepted once, by every client of the process', async () => {
+    const token = await boundToken()
+    const proof = await prove(token)
+    const all = await Promise.all([1, 2, 3, 4, 5].map(() => send(token, proof)))
+    expect(all.map(({ status }) => status).sort()).toEqual([200, 401, 401, 401, 401])
+    expect((await send(token, proof)).challenge).toMatch(INVALID_PROOF)
+    // The same id by another key is another proof.
+    const other = await newKey()
+    const theirs = await api.sign({ cnf: { jkt: other.jkt } })
+    const claims = { jti: `proof-${proofs}` }
+    const same = await prove(theirs, { claims, header: { jwk: other.jwk }, signer: other.privateKey })
+    expect((await send(theirs, same)).status).toBe(200)
+  })
+
+  test('a proof that was refused for another reason can be used later', async () => {
+    const token = await boundToken()
+    const proof = await prove(token)
+    expect((await send(await api.sign({ cnf: { jkt: key.jkt }, aud: 'x' }), proof)).status).toBe(401)
+    expect((await send(token, proof)).status).toBe(200)
+  })
+
+  test('in a store proofs are remembered for all processes', async () => {
+    const sessionStore = memoryStore()
+    const clients = [1, 2].map(() => api.world.another({ sessionStore }).client)
+    const token = await boundToken()
+    const headers = { authorization: `DPoP ${token}`, dpop: await prove(token) }
+    const statuses: (number | undefined)[] = []
+    for (const client of clients) {
+      const accept = [client.resource({ audience: API })]
+      const result = await client.requireAuth(new Request(URL_OF_API, { headers }), { accept })
+      statuses.push(result.response?.status)
+    }
+    expect(statuses).toEqual([undefined, 401])
+  })
+})
+
+test('in production a base URL that is inferred from the request proves nothing', async () => {
+  const secure = await startSecureProvider()
+  const { issuer: iss } = secure.provider
+  const token = await secure.provider.sign(api.claims({ iss, cnf: { jkt: key.jkt } }), {
+    header: { typ: 'at+jwt' },
+  })
+  const statusWith = async (appBaseUrl: string | undefined): Promise<number | undefined> => {
+    const options = { domain: iss, allowInsecureRequests: false, [customFetch]: secure.fetch, appBaseUrl }
+    vi.stubEnv('NODE_ENV', 'production')
+    const { client } = api.world.another(options)
+    vi.unstubAllEnvs()
+    const headers = { host: 'localhost:3000', authorization: `DPoP ${token}`, dpop: await prove(token) }
+    const accept = [client.resource({ audience: API })]
+    return (await client.requireAuth(new Request(URL_OF_API, { headers }), { accept })).response?.status
+  }
+  expect(await statusWith(undefined)).toBe(500)
+  expect(await statusWith('http://localhost:3000')).toBeUndefined()
+  await secure.provider.stop()
+})
