@@ -6,6 +6,7 @@ import { isBrowser, readEnv } from './config/env.ts'
 import type { IdpClientOptions } from './config/options.ts'
 import { configurationError, report } from './config/report.ts'
 import { resolve } from './config/resolve.ts'
+import type { ResourceConfig } from './config/resource.ts'
 import { hashToken } from './crypto/random.ts'
 import type { Sealer } from './crypto/seal.ts'
 import { createSealer } from './crypto/seal.ts'
@@ -112,6 +113,8 @@ export function createEngine(config: Config): Engine {
 /** A client whose configuration may be incomplete: it can dispatch in any case, but has an engine only when complete. */
 export interface Application {
   readonly settings: Settings
+  /** The APIs whose metadata the middleware serves, by its path without base path. */
+  readonly resources: Map<string, ResourceConfig>
   /** Throws `InvalidConfigurationError` while something required is missing or wrong. */
   engine(): Engine
 }
@@ -132,6 +135,7 @@ export function createApplication(
   let engine = first.config && createEngine(first.config)
   let { settings } = first
   return {
+    resources: new Map(),
     get settings() {
       return settings
     },

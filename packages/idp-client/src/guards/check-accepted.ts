@@ -56,11 +56,28 @@ function readCredential({ headers }: RequestView): Credential {
 
 const ALGORITHMS = `algs="${supportedAlgorithms.join(' ')}"`
 
+/** What a guard adds to its challenges: the scopes that a request needs, and the URL of the metadata of its API. */
+interface Challenger {
+  readonly scope?: readonly string[] | undefined
+  readonly metadata?: string | undefined
+}
+
+const toChallenger = ({ accepted, requirements: { scope } }: Guard): Challenger => ({
+  scope,
+  metadata: accepted.resources.find(({ config }) => config.metadata)?.config.metadata?.url,
+})
+
 /** Returns a challenge of RFC 6750 section 3 or RFC 9449 section 7.1. Scopes and messages have no quotes to escape. */
-function toSchemeChallenge(scheme: Scheme, code: Code | undefined, scope: readonly string[] = []): string {
+function toSchemeChallenge(
+  scheme: Scheme,
+  code: Code | undefined,
+  { metadata, scope = [] }: Challenger,
+): string {
   const error = code && `error="${code.toLowerCase()}", error_description="${codes[code].message}"`
+  const address = metadata && `resource_metadata="${metadata}"`
   const scopes = scope.length > 0 ? `scope="${scope.join(' ')}"` : undefined
-  const parameters = [error, scopes, scheme === 'DPoP' ? ALGORITHMS : undefined].filter(Boolean).join(', ')
+  const algorithms = scheme === 'DPoP' ? ALGORITHMS : undefined
+  const parameters = [error, address, scopes, algorithms].filter(Boolean).join(', ')
   return parameters === '' ? scheme : `${scheme} ${parameters}`
 }
 
@@ -69,8 +86,12 @@ function reject(code: Code, challenge: string): AuthResult {
 }
 
 /** Rejects a request without credential: a client may use either scheme, as its tokens demand. */
-function rejectAnonymous({ scope }: Requirements): AuthResult {
-  const challenges = [toSchemeChallenge('Bearer', undefined, scope), toSchemeChallenge('DPoP', undefined)]
+function rejectAnonymous(guard: Guard): AuthResult {
+  const challenger = toChallenger(guard)
+  const challenges = [
+    toSchemeChallenge('Bearer', undefined, challenger),
+    toSchemeChallenge('DPoP', undefined, challenger),
+  ]
   return reject('NOT_AUTHENTICATED', challenges.join(', '))
 }
 
@@ -161,14 +182,15 @@ function findUnmet(config: Config, requirements: Requirements, { claims, scope }
 /** Challenges for all scopes that the client needs then: those of the operation, and those that its token has. */
 function rejectUnmet(
   unmet: Unmet,
-  requirements: Requirements,
+  guard: Guard,
   { scheme, scope }: { readonly scheme: Scheme; readonly scope: string },
 ): AuthResult {
   const code = UNMET_CODES[unmet]
+  const { requirements } = guard
   if (unmet !== 'scope')
     return { response: rejection(codes[code].status, code, undefined, toChallenge(unmet, requirements)) }
   const scopes = unitedScope(...(requirements.scope ?? []), scope).split(' ')
-  return reject(code, toSchemeChallenge(scheme, code, scopes))
+  return reject(code, toSchemeChallenge(scheme, code, { ...toChallenger(guard), scope: scopes }))
 }
 
 /** Lets the request pass if `authorize` returns true. Throws what it throws. */
@@ -178,12 +200,8 @@ async function authorized(auth: Auth, { authorize }: Requirements): Promise<Auth
   return { auth, session: auth.session }
 }
 
-async function checkToken(
-  engine: Engine,
-  exchange: Exchange,
-  sent: Sent,
-  { accepted, requirements }: Guard,
-): Promise<AuthResult> {
+async function checkToken(engine: Engine, exchange: Exchange, sent: Sent, guard: Guard): Promise<AuthResult> {
+  const { accepted, requirements } = guard
   const { config } = engine
   const { scheme } = sent
   let auth: TokenAuth
@@ -194,12 +212,10 @@ async function checkToken(
       return unavailable(engine, thrown, thrown.code)
     if (!isIdpError(thrown, 'INVALID_TOKEN') && !isIdpError(thrown, 'INVALID_DPOP_PROOF')) throw thrown
     reportOutcome(config.log, thrown, { level: 'info', code: 'REQUEST_FAILED' })
-    return reject(thrown.code, toSchemeChallenge(scheme, thrown.code, requirements.scope))
+    return reject(thrown.code, toSchemeChallenge(scheme, thrown.code, toChallenger(guard)))
   }
   const unmet = findUnmet(config, requirements, auth)
-  return unmet
-    ? rejectUnmet(unmet, requirements, { scheme, scope: auth.scope })
-    : authorized(auth, requirements)
+  return unmet ? rejectUnmet(unmet, guard, { scheme, scope: auth.scope }) : authorized(auth, requirements)
 }
 
 const READING_METHODS = ['GET', 'HEAD', 'OPTIONS']
@@ -231,17 +247,17 @@ async function checkCookie(engine: Engine, exchange: Exchange, guard: Guard): Pr
   const { authorize: _, scope = [], ...others } = requirements
   if (isCrossSite(engine, exchange)) return { response: rejection(403, 'CROSS_SITE_REQUEST') }
   const verdict = await checkSession(engine, exchange, others)
-  if (verdict.kind === 'unauthenticated') return rejectAnonymous(requirements)
+  if (verdict.kind === 'unauthenticated') return rejectAnonymous(guard)
   if (verdict.kind === 'exhausted' || verdict.kind === 'insufficient') {
     const code = UNMET_CODES[verdict.unmet]
     const login = verdict.kind === 'insufficient' ? verdict.login : undefined
     return { response: rejection(codes[code].status, code, login, toChallenge(verdict.unmet, requirements)) }
   }
   const session = await toSessionAuth(engine, exchange)
-  if (verdict.kind === 'forbidden' || !session) return rejectAnonymous(requirements)
+  if (verdict.kind === 'forbidden' || !session) return rejectAnonymous(guard)
   const scopes = accepted.resources.map((resource) => grantedScope(engine.config, session.session, resource))
   const granted = scopes.find((each) => coversScope(each, scope.join(' ')))
-  if (granted === undefined) return rejectUnmet('scope', requirements, { scheme: 'Bearer', scope: '' })
+  if (granted === undefined) return rejectUnmet('scope', guard, { scheme: 'Bearer', scope: '' })
   return authorized({ ...session, scope: granted }, requirements)
 }
 
@@ -250,10 +266,10 @@ async function checkCookie(engine: Engine, exchange: Exchange, guard: Guard): Pr
  * a bad one. Throws if that cannot be decided for another reason than the provider.
  */
 export async function checkAccepted(engine: Engine, exchange: Exchange, guard: Guard): Promise<AuthResult> {
-  const { accepted, requirements } = guard
+  const { accepted } = guard
   const credential = readCredential(exchange.request)
   if (credential.kind === 'malformed')
-    return reject('INVALID_REQUEST', toSchemeChallenge('Bearer', 'INVALID_REQUEST'))
+    return reject('INVALID_REQUEST', toSchemeChallenge('Bearer', 'INVALID_REQUEST', toChallenger(guard)))
   if (credential.kind === 'token') return checkToken(engine, exchange, credential, guard)
-  return accepted.session ? checkCookie(engine, exchange, guard) : rejectAnonymous(requirements)
+  return accepted.session ? checkCookie(engine, exchange, guard) : rejectAnonymous(guard)
 }

@@ -22,10 +22,13 @@ export class Resource {
 
   /** @internal */
   constructor(application: Application, options: ResourceOptions) {
-    this.config = readResource(options)
+    const { resources, settings } = application
+    this.config = readResource(options, settings)
     this.application = application
     const clientId = configuredClientId(application)
     if (clientId !== undefined) checkAudience(this.config, clientId)
+    const { metadata } = this.config
+    if (metadata) resources.set(metadata.path, this.config)
   }
 
   /** The identifier of the API, which `aud` of its access tokens contains. */

@@ -4,6 +4,8 @@ import type { Exchange, RequestView } from '../http/exchange.ts'
 import { isCrossSite, isNavigation, isPrefetch } from '../http/request-kind.ts'
 import { empty, errorJson, newCorrelationId, noStore } from '../http/responses.ts'
 import type { MaybePromise } from '../lib/chain.ts'
+import { chain } from '../lib/chain.ts'
+import { lazyPromise } from '../lib/request-scope.ts'
 import { loginPath } from './login-path.ts'
 import type { Route, RouteRequest } from './route.ts'
 import { routeKeys, table } from './table.ts'
@@ -97,5 +99,19 @@ export function dispatch(
   hostRequest: unknown,
 ): MaybePromise<Response | null> {
   const key = matchRoute(application.settings, exchange.request)
-  return key === null ? null : runRoute(application, key, exchange, hostRequest)
+  return key === null
+    ? serveMetadata(application, exchange.request)
+    : runRoute(application, key, exchange, hostRequest)
+}
+
+const loadMetadata = lazyPromise(() => import('./resource-metadata.ts'))
+
+/** Responds to a request for the metadata of an API; returns `null` for any other path. */
+export function serveMetadata(application: Application, request: RequestView): MaybePromise<Response | null> {
+  const { resources, settings } = application
+  if (resources.size === 0) return null
+  const resource = resources.get(pathBelow(settings.basePath, request) ?? '')
+  return resource
+    ? chain(loadMetadata(), ({ resourceMetadata }) => resourceMetadata(application, request, resource))
+    : null
 }

@@ -1,5 +1,6 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Auth, ResourceGuardOptions, ResourceOptions } from '../../src/index.ts'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import type { Auth, IdpClient, ResourceGuardOptions, ResourceOptions } from '../../src/index.ts'
+import { isContinue } from '../../src/index.ts'
 import type { Options } from '../support/guarded-api.ts'
 import { API, GuardedApi, INVALID, SCOPES } from '../support/guarded-api.ts'
 
@@ -44,7 +45,9 @@ describe('credentials', () => {
       })
       expect(await api.call({}, { mixed, scope: 'read:things' })).toMatchObject({
         status: 401,
-        challenge: expect.stringMatching(/^Bearer scope="read:things", DPoP algs="RS256 [\w ]+"$/),
+        challenge: expect.stringMatching(
+          /^Bearer scope="read:things", DPoP scope="read:things", algs="RS256 [\w ]+"$/,
+        ),
       })
     }
   })
@@ -173,6 +176,79 @@ describe('keys', () => {
   })
 })
 
+describe('metadata (RFC 9728)', () => {
+  const MCP = 'https://app.example.test/mcp'
+  const WELL_KNOWN = '/.well-known/oauth-protected-resource'
+  const fetchAt = (client: IdpClient, path: string, init: RequestInit = {}): Promise<Response> =>
+    client.middleware(new Request(`http://localhost:3000${path}`, init))
+
+  test('is served at the path of the resource, the same for every request, without cookie', async () => {
+    const { browser, client } = api.world.another()
+    client.resource({ audience: MCP, scopes: ['mcp:tools'], metadata: true })
+    await api.world.login(browser)
+    const path = `${WELL_KNOWN}/mcp`
+    const evil = { host: 'evil.example', 'x-forwarded-host': 'evil.example', origin: 'https://evil.example' }
+    for (const headers of [{}, evil]) {
+      const response = await client.middleware(browser.request(path, { headers }))
+      expect(response.status).toBe(200)
+      expect(Object.fromEntries(response.headers)).toEqual({
+        'access-control-allow-origin': '*',
+        'cache-control': 'public, max-age=300',
+        'content-type': 'application/json',
+        'x-content-type-options': 'nosniff',
+      })
+      expect(await response.json()).toEqual({
+        resource: MCP,
+        authorization_servers: [api.world.provider.issuer],
+        scopes_supported: ['mcp:tools'],
+        bearer_methods_supported: ['header'],
+        dpop_signing_alg_values_supported: expect.arrayContaining(['ES256', 'EdDSA']),
+      })
+    }
+    const head = await fetchAt(client, path, { method: 'HEAD' })
+    expect([head.status, await head.text()]).toEqual([200, ''])
+    expect(
+      (await fetchAt(client, path, { method: 'OPTIONS' })).headers.get('access-control-allow-origin'),
+    ).toBe('*')
+    expect((await fetchAt(client, path, { method: 'POST' })).status).toBe(405)
+    for (const other of [WELL_KNOWN, `${WELL_KNOWN}/mcp/x`, `${WELL_KNOWN}/MCP`])
+      expect(isContinue(await fetchAt(client, other))).toBe(true)
+  })
+
+  test('is named by every challenge, with the base path, never by the request', async () => {
+    vi.stubEnv('FRAMEWORK_PUBLIC_BASE_PATH', '/docs')
+    const { client } = api.world.another()
+    vi.unstubAllEnvs()
+    const resource = client.resource({
+      audience: 'orders',
+      resource: 'https://app.example.test/',
+      metadata: true,
+    })
+    const url = `https://app.example.test/docs${WELL_KNOWN}`
+    const accept = ['session', resource] as const
+    for (const authorization of ['', 'Bearer x', 'DPoP x', 'Bearer a, b']) {
+      const headers = { host: 'evil.example', ...(authorization ? { authorization } : {}) }
+      const { response } = await client.requireAuth(
+        new Request('http://localhost:3000/docs/api', { headers }),
+        { accept },
+      )
+      expect(response?.headers.get('www-authenticate')).toContain(`resource_metadata="${url}"`)
+    }
+    expect((await (await fetchAt(client, `/docs${WELL_KNOWN}`)).json()).resource).toBe(
+      'https://app.example.test/',
+    )
+    expect(isContinue(await fetchAt(client, WELL_KNOWN))).toBe(true)
+  })
+
+  test('while the provider cannot be reached: an error that nobody stores', async () => {
+    const { client } = api.world.another({ domain: 'http://127.0.0.1:1' })
+    client.resource({ audience: MCP, metadata: true })
+    const response = await fetchAt(client, `${WELL_KNOWN}/mcp`)
+    expect(response.status).toBe(502)
+    expect(response.headers.get('cache-control')).toContain('no-store')
+  })
+})
+
 describe('wrong set-ups', () => {
   const wrong: readonly [string, unknown][] = [
     ['nothing', undefined],
@@ -187,6 +263,11 @@ describe('wrong set-ups', () => {
     ['strict as text', { audience: API, strict: 'yes' }],
     ['its own audience as notAudience', { audience: API, notAudience: [API] }],
     ['an unknown option', { audience: API, scope: 'x' }],
+    ['metadata without a URL', { audience: 'orders', metadata: true }],
+    ['metadata with a query', { audience: API, resource: 'https://app.example.test/?a', metadata: true }],
+    ['metadata with a fragment', { audience: API, resource: 'https://app.example.test/#a', metadata: true }],
+    ['metadata over http', { audience: API, resource: 'http://app.example.test/', metadata: true }],
+    ['metadata as text', { audience: API, metadata: 'yes' }],
   ]
   test.each(wrong)('a resource with %s', (_, options) => {
     expect(() => api.world.client.resource(options as ResourceOptions)).toThrow(

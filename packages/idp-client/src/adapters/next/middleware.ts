@@ -6,14 +6,21 @@ import { assertNotServed, openRequest } from '../../http/host-state.ts'
 import { wantsJson } from '../../http/request-kind.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { chain, conclude } from '../../lib/chain.ts'
-import { matchRoute, runRoute } from '../../routes/dispatch.ts'
+import { matchRoute, runRoute, serveMetadata } from '../../routes/dispatch.ts'
 import { mayCarrySession, passThrough } from '../../routes/pass-through.ts'
 import { repeatCookies } from './ambient.ts'
 import { continueWith } from './continue.ts'
 import { forwardedNames, overrideRequestHeaders, RETURN_PATH } from './forward.ts'
 import { markReached } from './mount-check.ts'
 import { mayHavePageGuards } from './page-guards.ts'
-import { MOUNT_LINE, toExchange, toRequestView, withStagedCookies, writeCookies } from './web.ts'
+import {
+  MOUNT_LINE,
+  toExchange,
+  toNextResponse,
+  toRequestView,
+  withStagedCookies,
+  writeCookies,
+} from './web.ts'
 
 /** Another middleware; returns a response or nothing. */
 export type NextStep = (request: NextRequest) => unknown
@@ -100,7 +107,12 @@ export async function runMiddleware(
 ): Promise<NextResponse> {
   assertNotServed(request, application)
   markReached()
-  const route = matchRoute(application.settings, toRequestView(request))
+  const view = toRequestView(request)
+  const route = matchRoute(application.settings, view)
+  if (route === null && application.resources.size > 0) {
+    const document = await serveMetadata(application, view)
+    if (document) return toNextResponse(document)
+  }
   // Most requests need none of what follows.
   if (route === null && typeof next !== 'function' && !mayCarrySession(application, request.headers))
     return continueRequest(application, request)

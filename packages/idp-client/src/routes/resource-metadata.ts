@@ -1,0 +1,52 @@
+import type { ResourceConfig } from '../config/resource.ts'
+import type { Application } from '../engine.ts'
+import { issuerAndAlgorithms } from '../flows/resource-metadata.ts'
+import type { RequestView } from '../http/exchange.ts'
+import { empty, errorJson } from '../http/responses.ts'
+import { asIdpError, reportOutcome } from '../log/failure.ts'
+import { toStatus } from './status.ts'
+
+const METHODS = ['GET', 'HEAD', 'OPTIONS']
+
+/** The document is public and the same for everybody; scripts of any site may read it. */
+const HEADERS = {
+  'access-control-allow-origin': '*',
+  'cache-control': 'public, max-age=300',
+  'content-type': 'application/json',
+  'x-content-type-options': 'nosniff',
+}
+
+/** The response to the preflight of a script, which may send headers of its own, such as the version of MCP. */
+const PREFLIGHT = {
+  ...HEADERS,
+  'access-control-allow-methods': METHODS.join(', '),
+  'access-control-allow-headers': '*',
+}
+
+/**
+ * Responds with the metadata of an API (RFC 9728 section 2): its URL, its provider, and how to send tokens. Nothing in it comes
+ * from the request. Never sets a cookie.
+ */
+export async function resourceMetadata(
+  application: Application,
+  { method }: RequestView,
+  { metadata, scopes }: ResourceConfig,
+): Promise<Response> {
+  if (!METHODS.includes(method)) return empty(405, { allow: METHODS.join(', ') })
+  if (method === 'OPTIONS') return new Response(null, { status: 204, headers: PREFLIGHT })
+  try {
+    const { algorithms, issuer } = await issuerAndAlgorithms(application.engine())
+    const document = {
+      resource: metadata?.resource,
+      authorization_servers: [issuer],
+      scopes_supported: scopes,
+      bearer_methods_supported: ['header'],
+      dpop_signing_alg_values_supported: algorithms,
+    }
+    return new Response(method === 'HEAD' ? null : JSON.stringify(document), { headers: HEADERS })
+  } catch (thrown) {
+    const error = asIdpError(thrown)
+    reportOutcome(application.settings.log, error, { level: 'error', code: 'REQUEST_FAILED' })
+    return errorJson(Math.max(500, toStatus(error)), error.code)
+  }
+}
