@@ -56,7 +56,7 @@ function readCredential({ headers }: RequestView): Credential {
 
 const ALGORITHMS = `algs="${supportedAlgorithms.join(' ')}"`
 
-/** What a guard adds to its challenges: the scopes that a request needs, and the URL of the metadata of its API. */
+/** The additions of a guard to its challenges: the scopes that a request needs, and the URL of the metadata of its API. */
 interface Challenger {
   readonly scope?: readonly string[] | undefined
   readonly metadata?: string | undefined
