@@ -18,6 +18,7 @@ const groups = {
   sealing: true,
   requests: true,
   stores: true,
+  resource: true,
   login: true,
   growth: false,
   refresh: false,

@@ -19,7 +19,8 @@ const metadata = {
   code_challenge_methods_supported: ['S256'],
   authorization_response_iss_parameter_supported: false,
 }
-const jwks = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' }] }
+/** The key set of the provider. */
+export const jwks = { keys: [{ ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' }] }
 
 /** The user of the reference session. */
 export const user = {
@@ -36,8 +37,9 @@ export const user = {
 
 const encode = (value) => Buffer.from(JSON.stringify(value)).toString('base64url')
 
-function jwt(claims) {
-  const input = `${encode({ alg: 'RS256', typ: 'JWT', kid })}.${encode(claims)}`
+/** Signs a JWT as the provider does. */
+export function jwt(claims, typ = 'JWT') {
+  const input = `${encode({ alg: 'RS256', typ, kid })}.${encode(claims)}`
   return `${input}.${sign('sha256', Buffer.from(input), privateKey).toString('base64url')}`
 }
 

@@ -168,6 +168,7 @@ async function verify(
 /** Returns the first requirement that the claims of a token do not meet; a claim that is missing meets none. */
 function findUnmet(config: Config, requirements: Requirements, { claims, scope }: TokenAuth): Unmet | null {
   const { acr, amr, maxAge, organization } = requirements
+  if (Object.keys(requirements).length === 0) return null
   const own = withoutPrototype(claims)
   const { now, tolerance } = toVerificationClock(config)
   const isAuthenticated =

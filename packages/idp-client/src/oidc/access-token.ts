@@ -8,7 +8,7 @@ import type { JsonObject } from './json.ts'
 import { isObject, stringProperty } from './json.ts'
 import type { Provider } from './provider.ts'
 import type { SignatureHeader, TokenKind } from './signed-token.ts'
-import { decodeSupportedToken, signatureFaults, verifyWith } from './signed-token.ts'
+import { decodeSupportedToken, signatureFaults, verifyDecoded } from './signed-token.ts'
 
 /**
  * Access tokens that clients of the provider send to an API of this application: JWTs of RFC 9068, and those that providers
@@ -100,10 +100,10 @@ function checkTimes(claims: JsonObject, { config }: Provider): void {
  */
 async function checkSignature(provider: Provider, token: string, header: SignatureHeader): Promise<void> {
   const keys = await provider.keys()
-  let outcome = await verifyWith(keys, token, header)
+  let outcome = await verifyDecoded(keys, token, header)
   if (outcome === 'unknown-key' || outcome === 'mismatch') {
     const { newer, pause } = await provider.newerKeys(keys, 'api-client')
-    if (newer) outcome = await verifyWith(newer, token, header)
+    if (newer) outcome = await verifyDecoded(newer, token, header)
     else if (outcome === 'unknown-key' || header.keyId === undefined) {
       const detail = `No loaded key fits an access token; keys may be loaded again in ${pause} s.`
       throw new DiscoveryError('JWKS_ERROR', { endpoint: 'jwks', detail })

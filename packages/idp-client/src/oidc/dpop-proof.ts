@@ -7,7 +7,7 @@ import { createAssert, isTime } from './claims.ts'
 import type { JsonObject } from './json.ts'
 import { stringProperty } from './json.ts'
 import type { SignatureHeader, TokenKind } from './signed-token.ts'
-import { decodeObject, decodeSupportedToken, toKeySet, verifyWith } from './signed-token.ts'
+import { decodeObject, decodeSupportedToken, toKeySet, verifyDecoded } from './signed-token.ts'
 
 /** Proofs of possession that API clients send with an access token (RFC 9449). */
 
@@ -43,7 +43,7 @@ async function checkKey(proof: string, header: SignatureHeader, thumbprint: stri
   const keySet = toKeySet(jwk)
   const key = keySet?.keys[0]
   assert(keySet !== null && key !== undefined, 'Its header has no public key (jwk), or a private one.')
-  const outcome = await verifyWith(keySet, proof, { ...header, keyId: undefined })
+  const outcome = await verifyDecoded(keySet, proof, { ...header, keyId: undefined })
   assert(typeof outcome !== 'string', 'Its signature does not match the key in its header.')
   const own = await calculateJwkThumbprint(key.jwk)
   assert(own === thumbprint, 'It is signed by another key than the one that the access token is bound to.')

@@ -162,6 +162,13 @@ function cachedDocument<T>(
   return document as CachedDocument<T>
 }
 
+/** The cached keys, and how they are loaded from their address. */
+interface KeyDocument {
+  readonly address: string
+  readonly document: CachedDocument<KeySet>
+  readonly source: DocumentSource<KeySet>
+}
+
 /** Creates the provider of a configuration. No I/O happens before the first use. */
 export function createProvider(config: Config): Provider {
   const { clock, httpTimeout: patience, provider } = config
@@ -191,10 +198,14 @@ export function createProvider(config: Config): Provider {
   const document = cachedDocument<ServerMetadata>('metadata', config, provider.url, provider.issuers)
   const metadata = (): Promise<ServerMetadata> => document.read(discovery)
 
-  async function getKeyDocument(): Promise<[CachedDocument<KeySet>, DocumentSource<KeySet>]> {
+  let latest: KeyDocument | undefined
+
+  async function getKeyDocument(): Promise<KeyDocument> {
     const address = requireEndpoint(await metadata(), 'jwksUri')
+    if (latest?.address === address) return latest
     const source = toSource(() => load({ endpoint: 'jwks' }, address, readKeySet))
-    return [cachedDocument<KeySet>('keys', config, address), source]
+    latest = { address, source, document: cachedDocument<KeySet>('keys', config, address) }
+    return latest
   }
 
   return {
@@ -204,11 +215,11 @@ export function createProvider(config: Config): Provider {
     authentication: clientAuthentications(config),
     metadata,
     async keys() {
-      const [document, source] = await getKeyDocument()
+      const { document, source } = await getKeyDocument()
       return document.read(source)
     },
     async newerKeys(seen, sender) {
-      const [document, source] = await getKeyDocument()
+      const { document, source } = await getKeyDocument()
       return document.renew(seen, source, sender)
     },
   }

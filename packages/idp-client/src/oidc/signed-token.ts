@@ -153,9 +153,17 @@ export async function verifyWith(
   token: string,
   header: SignatureHeader,
 ): Promise<Uint8Array | SignatureFault> {
+  return isCanonical(token) ? verifyDecoded(keySet, token, header) : 'unverifiable'
+}
+
+/** Verifies a token that `decodeToken` or `decodeSupportedToken` has decoded, so that its encoding is known to be the one. */
+export async function verifyDecoded(
+  keySet: KeySet,
+  token: string,
+  header: SignatureHeader,
+): Promise<Uint8Array | SignatureFault> {
   const keys = keySet.keys.filter((key) => fits(key, header))
   if (keys.length === 0) return 'unknown-key'
-  if (!isCanonical(token)) return 'unverifiable'
   let mismatches = 0
   for (const key of keys) {
     const outcome = await verifyBy(key, token, header.algorithm)
