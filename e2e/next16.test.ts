@@ -49,7 +49,8 @@ async function start(folder: string, variables: Variables = {}): Promise<Running
 
 function toContractHost({ url }: RunningNext, styles: ContractHost['styles']): ContractHost {
   const signIn: ContractHost['signIn'] = (authorizationUrl, user) => provider.login(authorizationUrl, user)
-  return { url, secret: SECRET, styles, signIn }
+  const accessToken: ContractHost['accessToken'] = (claims) => provider.signAccessToken(claims)
+  return { url, secret: SECRET, styles, signIn, accessToken }
 }
 
 /** The contract without the cases whose titles begin so; each must exist, or the list would rot. */

@@ -60,8 +60,11 @@ const configured = (base, path = '') => {
 async function runCases(host, toRun, { address, listensAt }) {
   const { styles = ['ambient', 'explicit'] } = host.row
   const signIn = (authorizationUrl, user) => provider.login(authorizationUrl, user)
+  const accessToken = (claims) => provider.signAccessToken(claims)
   const settled = await Promise.allSettled(
-    toRun.map(({ run }) => run({ url: address, ...(listensAt && { listensAt }), secret, styles, signIn })),
+    toRun.map(({ run }) =>
+      run({ url: address, ...(listensAt && { listensAt }), secret, styles, signIn, accessToken }),
+    ),
   )
   const failed = settled.flatMap(({ reason }, index) =>
     reason ? [`${toRun[index].title}: ${String(reason.message).slice(0, 300)}`] : [],

@@ -5,6 +5,7 @@ import { IdpClient } from 'idp-client'
 import * as contract from './support/contract.mjs'
 
 const idp = new IdpClient(contract.options)
+const sharing = contract.sharing(idp)
 
 /** Returns the query and the arguments of the style of a request. */
 const read = ({ request }) => {
@@ -39,6 +40,10 @@ export const app = new Elysia()
   .guard({ beforeHandle: async ({ request }) => (await idp.requireAuth(request)).response }, (guarded) =>
     guarded.get('/api', async ({ request }) => ({ sub: (await idp.getSession(request)).user.sub })),
   )
+  .get('/shared', async ({ request }) => {
+    const { auth, response } = await idp.requireAuth(request, sharing)
+    return response ?? contract.toShared(auth)
+  })
   .get('/whoami', async (context) => contract.toKnown(await idp.getSession(...read(context).args)))
   .get('/unhandled', (context) => idp.getSession(...read(context).args))
   .get('/update', async (context) => {

@@ -5,6 +5,7 @@ import { serve } from 'srvx'
 import * as contract from './support/contract.mjs'
 
 const idp = new IdpClient(contract.options)
+const sharing = contract.sharing(idp)
 const app = new H3()
 
 /** Adds a path whose handler gets the query and the request. */
@@ -31,6 +32,10 @@ get('/page', async ({ request }) => {
 get('/api', async ({ request }) => {
   const { response, session } = await idp.requireAuth(request)
   return response ?? { sub: session.user.sub }
+})
+get('/shared', async ({ request }) => {
+  const { auth, response } = await idp.requireAuth(request, sharing)
+  return response ?? contract.toShared(auth)
 })
 get('/whoami', async ({ query, request }) =>
   contract.toKnown(await idp.getSession(...contract.explicit(query, request))),

@@ -37,6 +37,9 @@ router.get('/page', idp.requireLogin(), (ctx) => {
 router.get('/api', idp.requireAuth(), (ctx) => {
   ctx.body = { sub: ctx.state.idpSession.user.sub }
 })
+router.get('/shared', idp.requireAuth(contract.sharing(idp)), (ctx) => {
+  ctx.body = contract.toShared(ctx.state.idpAuth)
+})
 router.get('/whoami', async (ctx) => {
   ctx.body = contract.toKnown(await idp.getSession(...styled(ctx)))
 })

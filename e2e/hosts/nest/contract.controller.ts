@@ -1,8 +1,8 @@
 import type { ArgumentsHost } from '@nestjs/common'
 import { Catch, Controller, Get, Header, HttpException, Req, Res } from '@nestjs/common'
 import { BaseExceptionFilter } from '@nestjs/core'
-import type { SessionData } from 'idp-client/nest'
-import { IdpClient, IdpSession, RequireAuth, RequireLogin, sendResponse } from 'idp-client/nest'
+import type { Auth, SessionData } from 'idp-client/nest'
+import { IdpAuth, IdpClient, IdpSession, RequireAuth, RequireLogin, sendResponse } from 'idp-client/nest'
 import * as contract from './support/contract.mjs'
 
 const toQuery = ({ url }) => new URL(url, 'http://localhost').searchParams
@@ -32,6 +32,12 @@ export class ContractController {
   @RequireAuth()
   api(@IdpSession() session: SessionData) {
     return { sub: session.user.sub }
+  }
+
+  @Get('shared')
+  @RequireAuth(contract.sharing)
+  shared(@IdpAuth() auth: Auth) {
+    return contract.toShared(auth)
   }
 
   @Get('whoami')

@@ -19,11 +19,17 @@ const guardedApi = idp.withApiAuthRequired(async (_req, res) => {
   sendJson(res, { sub: session.user.sub })
 })
 
+const sharedApi = idp.withApiAuthRequired(
+  (req, res) => sendJson(res, contract.toShared(req.idpAuth)),
+  contract.sharing(idp),
+)
+
 const routes = {
   '/': (_req, res) => res.end('home'),
   '/public': (_req, res) => res.setHeader('cache-control', 'public, max-age=60').end('public'),
   '/page': (req, res) => guardedPage(req, res),
   '/api': (req, res) => guardedApi(req, res),
+  '/shared': (req, res) => sharedApi(req, res),
   '/whoami': async (req, res, query) => {
     sendJson(res, contract.toKnown(await idp.getSession(...contract.explicit(query, req))))
   },

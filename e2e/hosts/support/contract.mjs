@@ -23,6 +23,14 @@ export const port = Number(variables.PORT)
 /** Prefix below which the application is served: empty, or `/app`. */
 export const basePath = variables.FRAMEWORK_PUBLIC_BASE_PATH ?? ''
 
+/** The options of the guard of `/shared`, which lets pass sessions and access tokens. */
+export const sharing = (idp) => ({
+  accept: ['session', idp.resource({ audience: 'https://api.example.test/' })],
+})
+
+/** The body of `/shared`. */
+export const toShared = ({ kind, sub }) => ({ kind, sub })
+
 /** Returns the arguments of the explicit style, none in the ambient one. */
 export const explicit = (query, ...args) => (query.get('style') === 'ambient' ? [] : args)
 

@@ -2,7 +2,7 @@
 // request.
 import { env } from 'cloudflare:workers'
 import { IdpClient } from 'idp-client'
-import { respond, toOptions } from './support/contract.mjs'
+import { respond, sharing, toOptions, toShared } from './support/contract.mjs'
 
 const [baseUrl, ...further] = env.APP_BASE_URL?.split(',') ?? []
 
@@ -15,11 +15,17 @@ const idp = new IdpClient({
   secret: env.IDP_SECRET,
 })
 
+const options = sharing(idp)
+
 const pages = {
   '/': async () => new Response('home'),
   '/page': async (request) => {
     const { response, session } = await idp.requireLogin(request)
     return response ?? new Response(`user=${session.user.sub}`)
+  },
+  '/shared': async (request) => {
+    const { auth, response } = await idp.requireAuth(request, options)
+    return response ?? Response.json(toShared(auth))
   },
   '/api': async (request) => {
     const { response, session } = await idp.requireAuth(request)

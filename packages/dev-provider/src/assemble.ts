@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { createBrowser } from './browser/browse.ts'
 import { createCookieJar } from './browser/cookie-jar.ts'
 import { logIn } from './browser/login.ts'
@@ -123,8 +124,10 @@ function observation({ front, listening }: Parts): Observation {
   }
 }
 
-function time(state: ProviderState): Pick<DevProvider, 'clock' | 'jwks' | 'rotateKeys' | 'sign'> {
-  const { clock, keys } = state
+function time(
+  state: ProviderState,
+): Pick<DevProvider, 'clock' | 'jwks' | 'rotateKeys' | 'sign' | 'signAccessToken'> {
+  const { clock, issuer: iss, keys } = state
   return {
     clock: {
       now: () => clock.now(),
@@ -138,6 +141,11 @@ function time(state: ProviderState): Pick<DevProvider, 'clock' | 'jwks' | 'rotat
       await state.rebuild()
     },
     sign: (claims, options) => keys.sign(claims, options),
+    signAccessToken: (claims) => {
+      const iat = clock.now()
+      const content = { iss, client_id: 'api-client', jti: randomUUID(), iat, exp: iat + 300, ...claims }
+      return keys.sign(content, { header: { typ: 'at+jwt' } })
+    },
   }
 }
 

@@ -70,6 +70,11 @@ export interface DevProvider {
   rotateKeys(options?: { readonly keepOld?: boolean }): Promise<void>
   /** Signs any claims with the provider's keys or with a given one. */
   sign(claims: JWTPayload, options?: SignOptions): Promise<string>
+  /**
+   * Signs an access token of RFC 9068 for the client `api-client`, valid for five minutes. The given claims are added, or replace
+   * others.
+   */
+  signAccessToken(claims: JWTPayload): Promise<string>
 
   addClient(options?: ClientOptions): Promise<RegisteredClient>
   addUser(user: UserOptions): Promise<User>

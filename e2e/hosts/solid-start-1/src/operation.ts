@@ -1,6 +1,13 @@
 import { setCookie } from 'vinxi/http'
-import { respond, toFailure } from '../support/contract.mjs'
+import { respond, sharing, toFailure, toShared } from '../support/contract.mjs'
 import { idp } from './idp'
+
+const options = sharing(idp)
+
+async function shared(event) {
+  const { auth, response } = await idp.requireAuth(event, options)
+  return response ?? Response.json(toShared(auth))
+}
 
 async function api(event) {
   try {
@@ -15,6 +22,7 @@ export function operate({ nativeEvent, request }) {
   const { pathname, searchParams: query } = new URL(request.url)
   const name = pathname.slice(1)
   if (name === 'api') return api(nativeEvent)
+  if (name === 'shared') return shared(nativeEvent)
   return respond(idp, {
     context: nativeEvent,
     name,

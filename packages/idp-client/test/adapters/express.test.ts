@@ -43,6 +43,10 @@ function routes(idp: IdpClient): express.Router {
     res.json({ sub: session?.user.sub })
   }
   router.get('/api', idp.withApiAuthRequired(api))
+  const accept = ['session', idp.resource({ audience: 'https://api.example.test/' })] as const
+  router.get('/shared', idp.withApiAuthRequired({ accept }), (req, res) => {
+    res.json({ kind: req.idpAuth?.kind, sub: req.idpAuth?.sub })
+  })
   router.get('/whoami', async (req, res) => {
     const [request] = explicitArguments(req, res)
     const session = await idp.getSession(request)

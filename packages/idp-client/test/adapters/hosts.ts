@@ -61,6 +61,7 @@ export async function startHost(
       secret: SECRET,
       styles: ['ambient', 'explicit'],
       signIn: (authorizationUrl, user) => provider.login(authorizationUrl, user),
+      accessToken: (claims) => provider.signAccessToken(claims),
     },
     async stop() {
       server.closeAllConnections()

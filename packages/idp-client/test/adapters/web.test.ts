@@ -65,6 +65,10 @@ const handlers: Readonly<Record<string, Handler>> = {
       const session = await idp.getSession(guarded)
       return Response.json({ sub: session?.user.sub })
     })(request),
+  '/shared': (idp, { request }) =>
+    idp.withApiAuthRequired((_request, { auth }) => Response.json({ kind: auth.kind, sub: auth.sub }), {
+      accept: ['session', idp.resource({ audience: 'https://api.example.test/' })],
+    })(request),
   '/whoami': async (idp, { explicit, headers }) => {
     const session = await idp.getSession(...explicit)
     const known = {

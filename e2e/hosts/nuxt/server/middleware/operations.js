@@ -4,9 +4,11 @@ import {
   lateResult,
   save,
   saveLater,
+  sharing,
   start,
   toFailure,
   toKnown,
+  toShared,
 } from '../../support/contract.mjs'
 import { idp } from '../utils/idp.js'
 
@@ -38,6 +40,7 @@ const operations = {
     const session = await idp.getSession(event)
     return { sub: session.user.sub }
   }),
+  shared: idp.withApiAuthRequired(({ context }) => toShared(context.idpAuth), sharing(idp)),
   whoami: async (event, query) => toKnown(await idp.getSession(...explicit(query, event))),
   unhandled: (event, query) => idp.getSession(...explicit(query, event)),
   update: async (event, query) => {

@@ -1,6 +1,13 @@
 import { setCookie } from '@solidjs/start/http'
-import { respond, toFailure } from '../../support/contract.mjs'
+import { respond, sharing, toFailure, toShared } from '../../support/contract.mjs'
 import { idp } from '../idp'
+
+const options = sharing(idp)
+
+async function shared(request) {
+  const { auth, response } = await idp.requireAuth(request, options)
+  return response ?? Response.json(toShared(auth))
+}
 
 async function api(request) {
   try {
@@ -13,6 +20,7 @@ async function api(request) {
 
 export function GET({ params: { operation: name }, request }) {
   if (name === 'api') return api(request)
+  if (name === 'shared') return shared(request)
   const { searchParams: query } = new URL(request.url)
   return respond(idp, { context: request, name, query, set: setCookie })
 }

@@ -1,10 +1,13 @@
 import { createFileRoute } from '@tanstack/react-router'
-import { respond, toFailure } from '../../support/contract.mjs'
+import { respond, sharing, toFailure, toShared } from '../../support/contract.mjs'
 import { idp } from '../idp.server'
 
+const options = sharing(idp)
+
 /** The guarded API: the guard throws its response. */
-async function api() {
+async function api(isShared) {
   try {
+    if (isShared) return Response.json(toShared(await idp.requireAuth(options)))
     const { user } = await idp.requireAuth()
     return Response.json({ sub: user.sub })
   } catch (error) {
@@ -14,7 +17,7 @@ async function api() {
 }
 
 function get({ params: { operation: name }, request }) {
-  if (name === 'api') return api()
+  if (name === 'api' || name === 'shared') return api(name === 'shared')
   return respond(idp, { context: request, name, query: new URL(request.url).searchParams })
 }
 

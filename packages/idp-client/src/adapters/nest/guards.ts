@@ -88,10 +88,18 @@ export function RequireLogin(options?: PageGuardOptions): ClassDecorator & Metho
 /**
  * Protects the APIs of a controller or method: without a session responds 401 with a JSON body, never with a redirect. A
  * session that does not meet the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403
- * (`organization`, `scope`). An unknown option stops the start of the application.
+ * (`organization`, `scope`). An unknown option stops the start of the application. A function returns the options when the
+ * application starts: `accept` needs resources of the client.
+ *
+ * @example
+ * \@RequireAuth((idp) => ({ accept: ['session', idp.resource({ audience: 'https://api.example.com/' })] }))
  */
-export function RequireAuth(options?: AnyApiGuardOptions): ClassDecorator & MethodDecorator {
-  return toDecorator((client) => client.createApiGuard(options))
+export function RequireAuth(
+  options?: AnyApiGuardOptions | ((idp: IdpClient) => AnyApiGuardOptions),
+): ClassDecorator & MethodDecorator {
+  return toDecorator((client) =>
+    client.createApiGuard(typeof options === 'function' ? options(client) : options),
+  )
 }
 
 /** Reads the session with the client that the module of the controller gets. */

@@ -30,6 +30,7 @@ export type WayBack =
  * | `/public` | 200, the text `public`, `Cache-Control: public, max-age=60` |
  * | `/page` | behind `withPageAuthRequired`: 200, a text that contains `user=<sub>` |
  * | `/api` | behind `withApiAuthRequired`: 200, the JSON `{ sub }` |
+ * | `/shared` | behind the guard of an API that accepts sessions and access tokens for `https://api.example.test/`: 200, the JSON `{ kind, sub }` of `auth` |
  * | `/whoami?style` | `getSession` as the JSON `{ sub, value, hooked, createdAt }`, each null if absent |
  * | `/unhandled?style` | `getSession` as JSON; the framework's own error handler responds to errors |
  * | `/update?style&value` | `updateSession` with `value` added; the JSON `{ ok: true }` |
@@ -54,6 +55,8 @@ export interface ContractHost {
   readonly styles: readonly CallingStyle[]
   /** Acts as the user at the given authorization URL, in a separate browser. */
   signIn(authorizationUrl: string, user: ContractUser): Promise<WayBack>
+  /** Returns an access token of the provider with these claims; those of a valid one are added (`iss`, `exp` …). */
+  accessToken(claims: { readonly sub: string; readonly aud: string }): Promise<string>
 }
 
 /** One rule of the contract. Runs independently, in any order, and concurrently with others on one host. */
