@@ -5,10 +5,13 @@ import type { Auth } from '../../guards/auth.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import { NodeClient } from '../node/node-client.ts'
 
-declare module 'express-serve-static-core' {
-  interface Request {
-    /** Whom `accept` accepted, behind a guard with that option; absent elsewhere. */
-    idpAuth?: Auth
+declare global {
+  // biome-ignore lint/style/noNamespace: the types of Express declare it, so that other packages can extend its request.
+  namespace Express {
+    interface Request {
+      /** Whom a guard with `accept` has accepted; absent elsewhere. */
+      idpAuth?: Auth
+    }
   }
 }
 
