@@ -202,3 +202,24 @@ describe('the JSON object of a request', () => {
     await expect(object(given)).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
   })
 })
+
+describe('several headers Authorization', () => {
+  const rawHeaders = ['Host', 'app.example.com', 'AUTHORIZATION', 'Bearer a', 'authorization', 'Bearer b']
+  const first = { authorization: 'Bearer a' }
+
+  test('are one list, although Node.js drops all but the first', () => {
+    const given = Object.assign(request({ headers: first }), { rawHeaders })
+    expect(toRequestView(given).headers.get('Authorization')).toBe('Bearer a, Bearer b')
+  })
+
+  test('also in a request that wraps that of Node.js', () => {
+    const given = Object.assign(request({ headers: first }), { req: { rawHeaders } })
+    expect(toRequestView(given).headers.get('authorization')).toBe('Bearer a, Bearer b')
+  })
+
+  test('one is returned as it is', () => {
+    const given = Object.assign(request({ headers: first }), { rawHeaders: rawHeaders.slice(0, 4) })
+    expect(toRequestView(given).headers.get('authorization')).toBe('Bearer a')
+    expect(toRequestView(request({})).headers.get('authorization')).toBeNull()
+  })
+})

@@ -19,8 +19,8 @@ export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | '
     readonly baseUrl?: string
     /** Result of a body parser. */
     readonly body?: unknown
-    /** The request of Node that a framework's own wraps (Koa), from which the body is read. */
-    readonly req?: Partial<Pick<IncomingMessage, 'iterator' | 'readableDidRead'>>
+    /** The request of Node that a framework's own wraps (Koa), with the body and all headers. */
+    readonly req?: Partial<Pick<IncomingMessage, 'iterator' | 'rawHeaders' | 'readableDidRead'>>
   }
 
 /** Reads the headers of a Node request, whose names are in lower case, without a copy. */
@@ -28,7 +28,7 @@ class NodeHeaders implements RequestHeaders {
   readonly #headers: NodeRequest['headers']
   readonly #raw: readonly string[] | undefined
 
-  constructor({ headers, rawHeaders }: NodeRequest) {
+  constructor({ headers, req, rawHeaders = req?.rawHeaders }: NodeRequest) {
     this.#headers = headers
     this.#raw = rawHeaders
   }
