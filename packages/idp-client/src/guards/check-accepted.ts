@@ -18,6 +18,7 @@ import { mainAudience } from '../tokens/select.ts'
 import type { Accepted } from './accept.ts'
 import type { Auth, TokenAuth } from './auth.ts'
 import { checkSession, toSessionAuth } from './check-session.ts'
+import { isCrossSite } from './cross-site.ts'
 import type { AuthResult } from './guards.ts'
 import { rejection, toChallenge, UNMET_CODES } from './rejection.ts'
 import type { Requirements, Unmet } from './requirements.ts'
@@ -217,22 +218,6 @@ async function checkToken(engine: Engine, exchange: Exchange, sent: Sent, guard:
   }
   const unmet = findUnmet(config, requirements, auth)
   return unmet ? rejectUnmet(unmet, guard, { scheme, scope: auth.scope }) : authorized(auth, requirements)
-}
-
-const READING_METHODS = ['GET', 'HEAD', 'OPTIONS']
-
-/**
- * Returns whether a request with a cookie may come from a page of another site. A browser that sends a cookie with a write names
- * its origin; a request that names none comes from no page.
- */
-function isCrossSite(engine: Engine, exchange: Exchange): boolean {
-  const { headers, method } = exchange.request
-  const { sameSite } = engine.config.session.cookie
-  if (READING_METHODS.includes(method) && sameSite !== 'none') return false
-  const site = headers.get('sec-fetch-site')
-  const origin = headers.get('origin')
-  if (site !== null && site !== 'same-origin') return true
-  return origin !== null && origin !== new URL(engine.baseUrl(exchange)).origin
 }
 
 /** Returns the scope that was granted to a session for an API: by its login, or for a further audience. */

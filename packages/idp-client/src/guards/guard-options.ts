@@ -35,6 +35,12 @@ function readAge(guard: string, value: unknown): number {
   return isAge ? value : refuse(`${guard}: maxAge must be an integer number of seconds, 0 or more.`)
 }
 
+/** Returns a flag of a guard; false by default. */
+export function readFlag(guard: string, name: string, value: unknown): boolean {
+  if (value === undefined || typeof value === 'boolean') return value ?? false
+  return refuse(`${guard}: ${name} must be true or false.`)
+}
+
 function readList(guard: string, name: ListName, value: unknown): readonly string[] {
   const entries: unknown[] = Array.isArray(value) ? Array.from(value) : [value]
   const pattern = name === 'organization' ? NAME : TOKEN

@@ -13,6 +13,7 @@ import type { SessionData } from '../session/model/session-data.ts'
 import type { Accepted } from './accept.ts'
 import type { Auth } from './auth.ts'
 import type { Verdict } from './check-session.ts'
+import { isCrossSite } from './cross-site.ts'
 import { rejection, toChallenge, UNMET_CODES } from './rejection.ts'
 import type { Requirements } from './requirements.ts'
 
@@ -91,10 +92,13 @@ function toRejection(verdict: Exclude<Verdict, { kind: 'granted' }>, requirement
 export async function requireAuth(
   application: Application,
   exchange: Exchange,
-  requirements: Requirements,
+  { requirements, sameOrigin }: { readonly requirements: Requirements; readonly sameOrigin: boolean },
 ): Promise<GuardResult> {
   try {
-    const verdict = await checkAccess(application.engine(), exchange, requirements)
+    const engine = application.engine()
+    if (sameOrigin && isCrossSite(engine, exchange))
+      return { response: rejection(codes.CROSS_SITE_REQUEST.status, 'CROSS_SITE_REQUEST') }
+    const verdict = await checkAccess(engine, exchange, requirements)
     if (verdict.kind === 'granted') return { session: verdict.session }
     return { response: toRejection(verdict, requirements) }
   } catch (thrown) {

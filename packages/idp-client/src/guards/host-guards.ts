@@ -3,7 +3,7 @@ import { IdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { newCorrelationId } from '../http/responses.ts'
 import { readAccept } from './accept.ts'
-import { readRequirements } from './guard-options.ts'
+import { readFlag, readRequirements } from './guard-options.ts'
 import type { ApiGuardResult, GuardResult } from './guards.ts'
 import { isForbidden, requireAccepted, requireAuth, requireLogin } from './guards.ts'
 import type { AnyApiGuardOptions, ApiGuardOptions, GuardRequirements } from './requirements.ts'
@@ -55,9 +55,12 @@ export function createApiGuard(
   { name }: GuardKind,
   options: AnyApiGuardOptions = {},
 ): ApiGuard<ApiGuardResult> {
-  const requirements = readRequirements(name, options, ['accept'])
+  const requirements = readRequirements(name, options, ['accept', 'sameOrigin'])
   // Also if it is undefined: a resource that was not found must not leave the API to sessions.
-  if (!('accept' in options)) return (exchange) => requireAuth(application, exchange, requirements)
+  if (!('accept' in options)) {
+    const sameOrigin = readFlag(name, 'sameOrigin', options.sameOrigin)
+    return (exchange) => requireAuth(application, exchange, { requirements, sameOrigin })
+  }
   const accepted = readAccept(application, name, options.accept, requirements)
   return (exchange) => requireAccepted(application, exchange, { accepted, requirements })
 }

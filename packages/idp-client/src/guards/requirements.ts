@@ -35,7 +35,14 @@ export interface GuardRequirements {
 }
 
 /** Options of the guard of an API. */
-export type ApiGuardOptions = GuardRequirements
+export interface ApiGuardOptions extends GuardRequirements {
+  /**
+   * Whether a request that may change something (any method but GET, HEAD and OPTIONS; with `session.cookie.sameSite: 'none'` any
+   * method) must come from a page of the application: by `Sec-Fetch-Site` and `Origin`, as far as the request has them. Otherwise it
+   * gets 403 `CROSS_SITE_REQUEST`. Always so with `accept`. Default: false.
+   */
+  sameOrigin?: boolean
+}
 
 /** Options of the guard of an API that access tokens may call. */
 export interface ResourceGuardOptions extends Omit<GuardRequirements, 'authorize'> {

@@ -179,7 +179,12 @@ test.each(['middleware', 'withPageAuthRequired', 'withApiAuthRequired'] as const
   '[F4] %s names its parameters if the host passes something else',
   async (name) => {
     const idp = client()
-    const handler = toNode(name === 'middleware' ? idp.middleware : idp[name]())
+    const handlers = {
+      middleware: idp.middleware,
+      withPageAuthRequired: idp.withPageAuthRequired(),
+      withApiAuthRequired: idp.withApiAuthRequired(),
+    }
+    const handler = toNode(handlers[name])
     const context = { req: {}, res: {}, url: '/', method: 'GET', headers: {} }
     const next = vi.fn()
     await expect(handler(context as never, next as never)).rejects.toMatchObject({

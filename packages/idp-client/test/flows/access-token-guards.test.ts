@@ -115,6 +115,29 @@ describe('tokens beside sessions', () => {
     ).toBe(200)
   })
 
+  test('sameOrigin demands the same of a guard without accept', async () => {
+    const { client } = api.world
+    const foreign = { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' }
+    const send = async (
+      options: object,
+      headers: Record<string, string>,
+      method = 'POST',
+    ): Promise<number> => {
+      const guarded = client.withApiAuthRequired(() => new Response('in'), options)
+      return (await guarded(api.browser.request('/api/orders', { method, headers }))).status
+    }
+    expect(await send({ sameOrigin: true }, foreign)).toBe(403)
+    expect(await send({ sameOrigin: true }, { origin: 'null' })).toBe(403)
+    expect(await send({ sameOrigin: true }, foreign, 'GET')).toBe(200)
+    expect(await send({ sameOrigin: true }, {})).toBe(200)
+    expect(await send({ sameOrigin: true }, { 'sec-fetch-site': 'same-origin' })).toBe(200)
+    expect(await send({}, foreign)).toBe(200)
+    for (const wrong of [{ sameOrigin: 'yes' }, { sameOrigin: 1 }])
+      expect(() => client.withApiAuthRequired(() => new Response('in'), wrong as object)).toThrow(
+        'sameOrigin',
+      )
+  })
+
   test('the scope of a session is what was granted for the resource', async () => {
     expect((await api.call({ cookie: true }, { mixed: true, scope: 'read:things' })).status).toBe(200)
     const denied = await api.call({ cookie: true }, { mixed: true, scope: 'write:things' })

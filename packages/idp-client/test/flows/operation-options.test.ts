@@ -174,7 +174,7 @@ describe('[N4] unknown options of operations', () => {
       'Did you mean scope?',
     )
     expect(() => reporting.withApiAuthRequired(handler, { roles: 'a' } as object)).toThrow(
-      'It takes accept, maxAge, acr, amr, organization, scope, authorize.',
+      'It takes accept, sameOrigin, maxAge, acr, amr, organization, scope, authorize.',
     )
   })
 })

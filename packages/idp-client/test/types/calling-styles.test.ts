@@ -141,7 +141,8 @@ describe('both calling styles of Next', () => {
       scope: 'x y',
     })
     const strongProps = idp.withPageAuthRequired({ organization: 'org_1', maxAge: undefined })
-    expectTypeOf<next.ApiGuardOptions>().toEqualTypeOf<next.GuardRequirements>()
+    expectTypeOf<next.ApiGuardOptions>().toExtend<next.GuardRequirements>()
+    expectTypeOf<next.ResourceGuardOptions>().toExtend<next.AnyApiGuardOptions>()
     expectTypeOf<next.PageGuardOptions<object>>().toExtend<next.GuardRequirements>()
     expectTypeOf<web.PageGuardOptions>().toExtend<web.GuardRequirements>()
     expectTypeOf<express.PageGuardOptions>().toExtend<express.GuardRequirements>()

@@ -1,0 +1,18 @@
+import type { Engine } from '../engine.ts'
+import type { Exchange } from '../http/exchange.ts'
+
+const READING_METHODS = ['GET', 'HEAD', 'OPTIONS']
+
+/**
+ * Returns whether a request with a cookie may come from a page of another site. A browser that sends a cookie with a write names
+ * its origin; a request that names none comes from no page.
+ */
+export function isCrossSite(engine: Engine, exchange: Exchange): boolean {
+  const { headers, method } = exchange.request
+  const { sameSite } = engine.config.session.cookie
+  if (READING_METHODS.includes(method) && sameSite !== 'none') return false
+  const site = headers.get('sec-fetch-site')
+  const origin = headers.get('origin')
+  if (site !== null && site !== 'same-origin') return true
+  return origin !== null && origin !== new URL(engine.baseUrl(exchange)).origin
+}
