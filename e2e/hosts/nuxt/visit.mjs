@@ -1,4 +1,5 @@
 import { equal, match, ok } from 'node:assert/strict'
+import { setTimeout } from 'node:timers/promises'
 
 /** Opens a page of the example as a user, which starts a login, and returns the page that the login returned to. */
 async function logIn(context, base, user) {
@@ -145,7 +146,10 @@ export async function visit(browser, base, runExample) {
     await navigateWithoutProfile(nobody, base)
     await runExample(unconfigured, requestUnconfigured)
     await runExample(shop, (at, output) => visitBelowBasePath(browser, at, output), '/shop')
-    await runExample({ ...shop, FRAMEWORK_PUBLIC_BASE_PATH: '/other' }, async (_at, output) => {
+    await runExample({ ...shop, FRAMEWORK_PUBLIC_BASE_PATH: '/other' }, async (at, output) => {
+      await fetch(at)
+      // The output of a process may arrive after its response.
+      while (!output().includes('BASE_PATH_MISSING')) await setTimeout(20)
       match(output(), /Set FRAMEWORK_PUBLIC_BASE_PATH=\/shop,.*BASE_PATH_MISSING/)
     })
   } finally {
