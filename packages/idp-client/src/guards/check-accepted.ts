@@ -6,7 +6,7 @@ import type { Code } from '../errors/code.ts'
 import { codes } from '../errors/codes.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Exchange, RequestView } from '../http/exchange.ts'
-import { reportFailure, reportOutcome } from '../log/failure.ts'
+import { reportFailure } from '../log/failure.ts'
 import { selectByAudience, verifyAccessToken } from '../oidc/access-token.ts'
 import { isOfOrganization, toVerificationClock } from '../oidc/claims.ts'
 import { verifyDpopProof } from '../oidc/dpop-proof.ts'
@@ -21,6 +21,7 @@ import { checkSession, toSessionAuth } from './check-session.ts'
 import { isCrossSite } from './cross-site.ts'
 import type { AuthResult } from './guards.ts'
 import { rejection, toChallenge, UNMET_CODES } from './rejection.ts'
+import { reportRefusal } from './report-refusal.ts'
 import type { Requirements, Unmet } from './requirements.ts'
 import { hasMethods, isOfContext, isRecent, withoutPrototype } from './requirements.ts'
 import type { Resource } from './resource.ts'
@@ -51,7 +52,7 @@ function readCredential({ headers }: RequestView): Credential {
   if (header === undefined) return { kind: 'none' }
   const [, scheme = '', token] = CREDENTIAL.exec(header) ?? []
   if (token === undefined)
-    return { kind: /(?:^|[\s,])(?:bearer|dpop)(?:[\s,]|$)/i.test(header) ? 'malformed' : 'foreign' }
+    return { kind: /(?:^|[\s,])[^\w\s]*(?:bearer|dpop)(?!\w)/i.test(header) ? 'malformed' : 'foreign' }
   return { kind: 'token', scheme: scheme.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer', token }
 }
 
@@ -100,8 +101,7 @@ function rejectAnonymous(guard: Guard): AuthResult {
 const RETRY_AFTER = '5'
 
 /** Rejects a request whose token could not be verified, because metadata or keys of the provider could not be loaded. */
-function unavailable(engine: Engine, thrown: unknown, code: Code): AuthResult {
-  reportFailure(engine.config.log, thrown)
+function unavailable(code: Code): AuthResult {
   const response = rejection(503, code)
   response.headers.set('retry-after', RETRY_AFTER)
   return { response }
@@ -210,10 +210,13 @@ async function checkToken(engine: Engine, exchange: Exchange, sent: Sent, guard:
   try {
     auth = await verify(engine, exchange, sent, accepted.resources)
   } catch (thrown) {
-    if (isIdpError(thrown) && thrown.name === 'DiscoveryError')
-      return unavailable(engine, thrown, thrown.code)
+    if (isIdpError(thrown) && thrown.name === 'DiscoveryError') {
+      reportFailure(config.log, thrown)
+      return unavailable(thrown.code)
+    }
     if (!isIdpError(thrown, 'INVALID_TOKEN') && !isIdpError(thrown, 'INVALID_DPOP_PROOF')) throw thrown
-    reportOutcome(config.log, thrown, { level: 'info', code: 'REQUEST_FAILED' })
+    reportRefusal(config, thrown)
+    if (thrown.status === 503) return unavailable('JWKS_ERROR')
     return reject(thrown.code, toSchemeChallenge(scheme, thrown.code, toChallenger(guard)))
   }
   const unmet = findUnmet(config, requirements, auth)

@@ -51,6 +51,13 @@ function readList(guard: string, name: ListName, value: unknown): readonly strin
   return refuse(`${guard}: ${name} must be a non-empty string or a list of them, ${rule}.`)
 }
 
+/** Returns whether a value is an object without a class, of any realm: a `Map` or a promise would have no requirements. */
+function isPlainObject(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
 function checkKeys(guard: string, options: object, known: readonly string[]): void {
   for (const key of Reflect.ownKeys(options)) {
     if (typeof key === 'string' && known.includes(key)) continue
@@ -74,9 +81,8 @@ export function readRequirements(
   options: unknown,
   further: readonly string[] = [],
 ): Requirements {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    return refuse(`${guard}: its options must be an object.`)
-  }
+  if (!isPlainObject(options))
+    return refuse(`${guard}: its options must be a plain object, no promise of one.`)
   checkKeys(guard, options, [...further, ...NAMES])
   const { acr, amr, authorize, maxAge, organization, scope }: GuardRequirements = options
   // Also if it is undefined: a function that was not found must not let everybody pass.

@@ -42,6 +42,8 @@ export interface ApiGuardOptions extends GuardRequirements {
    * gets 403 `CROSS_SITE_REQUEST`. Always so with `accept`. Default: false.
    */
   sameOrigin?: boolean
+  /** That of `ResourceGuardOptions`. */
+  accept?: never
 }
 
 /** Options of the guard of an API that access tokens may call. */

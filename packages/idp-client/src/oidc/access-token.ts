@@ -1,6 +1,5 @@
 import type { ResourceConfig } from '../config/resource.ts'
 import { IdpError } from '../errors/base.ts'
-import { DiscoveryError } from '../errors/provider.ts'
 import { defined } from '../lib/own-properties.ts'
 import type { Assert } from './claims.ts'
 import { createAssert, isTime, timeFault, toAudiences, toVerificationClock } from './claims.ts'
@@ -49,8 +48,11 @@ const lenientKind: TokenKind = {
 /** Claims of ID tokens, logout tokens and responses (OpenID Connect Core, Back-Channel Logout, FAPI, JARM). */
 const FOREIGN_CLAIMS = ['events', 'at_hash', 'c_hash', 's_hash', 'code', 'response']
 
-/** Claims of which a token without a type of its own has at least one, and an ID token none. */
-const OWN_CLAIMS = ['scope', 'scp', 'client_id', 'cid', 'appid', 'roles', 'permissions']
+/**
+ * Claims of which a token without a type of its own has at least one, and an ID token none. Not `roles`, which Microsoft Entra ID
+ * also puts into ID tokens.
+ */
+const OWN_CLAIMS = ['scope', 'scp', 'client_id', 'cid', 'appid', 'azpacr', 'idtyp', 'gty', 'permissions']
 
 /** Names of the claim that is the client, in the order of RFC 9068, OpenID Connect Core, Okta, Microsoft Entra ID. */
 const CLIENT_CLAIMS = ['client_id', 'azp', 'cid', 'appid']
@@ -62,11 +64,13 @@ const has = (claims: JsonObject, name: string): boolean => Object.hasOwn(claims,
 
 /** Refuses what the provider signs for another purpose: an ID token proves a login, not a permission. */
 function checkPurpose(claims: JsonObject, hasOwnType: boolean): void {
-  const { typ } = claims
+  const { token_use: use, typ } = claims
   assert(
     typ === undefined || typ === 'Bearer' || typ === 'DPoP',
     'Its claim typ is not that of an access token.',
   )
+  assert(use === undefined || use === 'access', 'Its token_use is not that of an access token.')
+  assert(typ !== 'DPoP' || has(claims, 'cnf'), 'Its claim typ says that it is bound, but it has no cnf.')
   const foreign = FOREIGN_CLAIMS.find((name) => has(claims, name))
   assert(foreign === undefined, `It has the claim ${foreign}, as another kind of token of the provider may.`)
   assert(typ === 'Bearer' || !has(claims, 'nonce'), 'It has a nonce, as an ID token may.')
@@ -105,8 +109,8 @@ async function checkSignature(provider: Provider, token: string, header: Signatu
     const { newer, pause } = await provider.newerKeys(keys, 'api-client')
     if (newer) outcome = await verifyDecoded(newer, token, header)
     else if (outcome === 'unknown-key' || header.keyId === undefined) {
-      const detail = `No loaded key fits an access token; keys may be loaded again in ${pause} s.`
-      throw new DiscoveryError('JWKS_ERROR', { endpoint: 'jwks', detail })
+      const detail = `It is undecided: no loaded key fits it, and keys may be loaded again in ${pause} s.`
+      throw new IdpError('INVALID_TOKEN', { detail, status: 503 })
     }
   }
   if (typeof outcome === 'string') refuse(signatureFaults[outcome])
@@ -164,8 +168,8 @@ export function selectByAudience<R extends { readonly config: ResourceConfig }>(
 
 /**
  * Verifies an access token of the provider for a resource (RFC 9068 section 4): `iss`, `aud` and what kind of token it is before
- * any key is loaded, then the signature by a published key, never one that the token names. Throws `INVALID_TOKEN`, and
- * `DiscoveryError` while metadata or keys that decide cannot be loaded.
+ * any key is loaded, then the signature by a published key, never one that the token names. Throws `INVALID_TOKEN`, with the
+ * status 503 if only keys that may not be loaded yet can decide, and `DiscoveryError` while metadata or keys cannot be loaded.
  */
 export async function verifyAccessToken(
   provider: Provider,
@@ -173,9 +177,9 @@ export async function verifyAccessToken(
   resource: ResourceConfig,
 ): Promise<AccessTokenContent> {
   const { strict } = resource
-  const { issuer } = await provider.metadata()
   const kind = strict ? strictKind : lenientKind
   const { claims, ...header } = decodeSupportedToken(token, kind)
+  const { issuer } = await provider.metadata()
   assert(claims['iss'] === issuer, 'iss is not the issuer of the provider.')
   checkAudiences(claims, resource, provider.config.clientId)
   checkPurpose(claims, isOwnType(header.type))

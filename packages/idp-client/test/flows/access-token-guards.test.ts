@@ -27,6 +27,11 @@ describe('credentials', () => {
     'Basic dTpw, Bearer a',
     'Bearer "a"',
     'Bearer a;b',
+    'Bearer:a',
+    'Bearer=a',
+    '"Bearer" a',
+    ';Bearer a',
+    'Bearer\ta',
     'DPoP',
   ]
   test.each(malformed)('%s: 400 invalid_request, with a session, too', async (authorization) => {
@@ -197,6 +202,37 @@ describe('keys', () => {
     expect([outcome.status, outcome.error]).toEqual([503, 'jwks_error'])
     expect(outcome.challenge).toBeNull()
   })
+})
+
+test('refusals are logged once in 60 s for each code, with their number, and no failure of the provider', async () => {
+  const { clock, events } = api.world
+  clock.now += 120
+  await api.call(await api.bearer({}, { header: { typ: 'at+jwt', kid: 'first' } }))
+  events.length = 0
+  clock.now += 61
+  for (let at = 0; at < 20; at++) await api.call(await api.bearer({ aud: 'x' }))
+  expect(events).toEqual([
+    expect.objectContaining({ level: 'info', code: 'REQUEST_FAILED', error: 'INVALID_TOKEN' }),
+  ])
+  clock.now += 61
+  await api.call(await api.bearer({ aud: 'x' }))
+  expect(events).toHaveLength(2)
+  expect(JSON.stringify(events[1])).toContain('19 more were refused')
+  clock.now += 61
+  events.length = 0
+  for (let at = 0; at < 5; at++)
+    await api.call(await api.bearer({}, { header: { typ: 'at+jwt', kid: `unknown-${at}` } }))
+  expect(events.filter(({ code }) => code === 'PROVIDER_FAILURE')).toEqual([])
+  expect(events.length).toBeLessThanOrEqual(2)
+})
+
+test('options that are no plain object have no guard: a Map, a promise, an instance', () => {
+  const { client } = api.world
+  class Options {}
+  for (const options of [new Map([['scope', 'admin']]), Promise.resolve({}), new Options(), new Date()])
+    expect(() => client.withApiAuthRequired(() => new Response('in'), options as object)).toThrow(
+      expect.objectContaining({ code: 'INVALID_CONFIGURATION' }),
+    )
 })
 
 describe('metadata (RFC 9728)', () => {

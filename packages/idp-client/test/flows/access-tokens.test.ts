@@ -174,6 +174,8 @@ describe('attacks with tokens that the provider signed', () => {
     ['response, as a JARM response', { response: 'x' }],
     ['a nonce, as an ID token', { nonce: 'x' }],
     ['a binding to a DPoP key', { cnf: { jkt: 'x' } }],
+    ['token_use of an ID token', { token_use: 'id' }],
+    ['payload type DPoP without a binding', { typ: 'DPoP' }],
     ['a binding to a certificate', { cnf: { 'x5t#S256': 'x' } }],
     ['an empty binding', { cnf: null }],
     ['the type of a logout token', {}, { header: { typ: 'logout+jwt' } }],
@@ -201,6 +203,8 @@ describe('attacks with tokens that the provider signed', () => {
       const header = { typ } as { typ: string }
       expect((await api.call(await api.bearer(claims, { header }))).status).toBe(401)
       expect((await api.call(await api.bearer({ ...claims, azp: 'app' }, { header }))).status).toBe(401)
+      // Microsoft Entra ID puts roles into ID tokens, too.
+      expect((await api.call(await api.bearer({ ...claims, roles: ['Admin'] }, { header }))).status).toBe(401)
       expect((await api.call(await api.bearer({ ...claims, typ: 'Bearer' }, { header }))).status).toBe(200)
     },
   )

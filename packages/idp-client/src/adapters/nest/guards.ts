@@ -16,6 +16,7 @@ import {
   UseGuards,
 } from '@nestjs/common'
 import { IdpError } from '../../errors/base.ts'
+import { InvalidConfigurationError } from '../../errors/configuration.ts'
 import type { Auth } from '../../guards/auth.ts'
 import type { ApiGuardResult } from '../../guards/guards.ts'
 import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
@@ -97,9 +98,13 @@ export function RequireLogin(options?: PageGuardOptions): ClassDecorator & Metho
 export function RequireAuth(
   options?: AnyApiGuardOptions | ((idp: IdpClient) => AnyApiGuardOptions),
 ): ClassDecorator & MethodDecorator {
-  return toDecorator((client) =>
-    client.createApiGuard(typeof options === 'function' ? options(client) : options),
-  )
+  return toDecorator((client) => {
+    if (typeof options !== 'function') return client.createApiGuard(options)
+    const given: AnyApiGuardOptions | undefined = options(client)
+    if (given) return client.createApiGuard(given)
+    const detail = 'RequireAuth: its function must return options.'
+    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
+  })
 }
 
 /** Reads the session with the client that the module of the controller gets. */

@@ -135,7 +135,6 @@ export class IdpClient extends IdpClientBase<HostRequest, HostResponse, Framewor
     handler: AppRouteHandler<Context>,
     options?: ApiGuardOptions,
   ): AppRouteHandler<Context, Promise<Response>>
-  withApiAuthRequired(handler: NextApiHandler, options?: AnyApiGuardOptions): NextApiHandler
   /**
    * Protects a route handler that access tokens may call: its second argument has whom `accept` accepted as `auth`. In an API
    * route of the Pages Router that is `req.idpAuth`.
@@ -144,6 +143,7 @@ export class IdpClient extends IdpClientBase<HostRequest, HostResponse, Framewor
     handler: AppRouteHandler<Context & { readonly auth: Auth }>,
     options: ResourceGuardOptions,
   ): AppRouteHandler<Context, Promise<Response>>
+  withApiAuthRequired(handler: NextApiHandler, options?: AnyApiGuardOptions): NextApiHandler
   withApiAuthRequired(
     handler: AppRouteHandler<never> | NextApiHandler,
     options: AnyApiGuardOptions = {},
