@@ -85,7 +85,7 @@ describe('options that guards reject', () => {
   })
 
   test.each([[null], [[]], ['maxAge'], [5], [() => ({ maxAge: 5 })]])('%j is rejected', (options) => {
-    expect(refusal(options)).toEqual(refused('its options must be an object'))
+    expect(refusal(options)).toEqual(refused('its options must be a plain object'))
   })
 
   test.each([[-1], [Number.NaN], [Number.POSITIVE_INFINITY], [1.5], ['300'], [null], [[300]], [1e10], [5n]])(
