@@ -6,6 +6,7 @@ import * as contract from './support/contract.mjs'
 
 const idp = new IdpClient(contract.options)
 const sharing = contract.sharing(idp)
+const tokensOnly = contract.tokensOnly(idp)
 
 /** Returns the query and the arguments of the style of a request. */
 const read = ({ request }) => {
@@ -40,7 +41,11 @@ export const app = new Elysia()
   .guard({ beforeHandle: async ({ request }) => (await idp.requireAuth(request)).response }, (guarded) =>
     guarded.get('/api', async ({ request }) => ({ sub: (await idp.getSession(request)).user.sub })),
   )
-  .get('/shared', async ({ request }) => {
+  .get('/resource', async ({ request }) => {
+    const { auth, response } = await idp.requireAuth(request, tokensOnly)
+    return response ?? contract.toShared(auth)
+  })
+  .all('/shared', async ({ request }) => {
     const { auth, response } = await idp.requireAuth(request, sharing)
     return response ?? contract.toShared(auth)
   })

@@ -23,7 +23,10 @@ app.get('/page', idp.withPageAuthRequired(), (_req, res, next) => {
 app.get('/api', idp.withApiAuthRequired(), (req, res, next) => {
   idp.getSession(req).then((session) => res.json({ sub: session.user.sub }), next)
 })
-app.get('/shared', idp.withApiAuthRequired(contract.sharing(idp)), (req, res) =>
+app.get('/resource', idp.withApiAuthRequired(contract.tokensOnly(idp)), (req, res) =>
+  res.json(contract.toShared(req.idpAuth)),
+)
+app.all('/shared', idp.withApiAuthRequired(contract.sharing(idp)), (req, res) =>
   res.json(contract.toShared(req.idpAuth)),
 )
 get('/whoami', async ({ args, res }) => res.json(contract.toKnown(await idp.getSession(...args.slice(0, 1)))))

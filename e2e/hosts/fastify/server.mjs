@@ -21,7 +21,10 @@ get('/', () => 'home')
 get('/public', ({ reply }) => reply.header('cache-control', 'public, max-age=60').send('public'))
 app.get('/page', { preHandler: idp.requireLogin() }, async (request) => `user=${request.idpSession.user.sub}`)
 app.get('/api', { preHandler: idp.requireAuth() }, async (request) => ({ sub: request.idpSession.user.sub }))
-app.get('/shared', { preHandler: idp.requireAuth(contract.sharing(idp)) }, async (request) =>
+app.get('/resource', { preHandler: idp.requireAuth(contract.tokensOnly(idp)) }, async (request) =>
+  contract.toShared(request.idpAuth),
+)
+app.all('/shared', { preHandler: idp.requireAuth(contract.sharing(idp)) }, async (request) =>
   contract.toShared(request.idpAuth),
 )
 get('/whoami', async ({ args }) => contract.toKnown(await idp.getSession(...args.slice(0, 1))))

@@ -6,11 +6,12 @@ import * as contract from './support/contract.mjs'
 
 const idp = new IdpClient(contract.options)
 const sharing = contract.sharing(idp)
+const tokensOnly = contract.tokensOnly(idp)
 const app = new H3()
 
 /** Adds a path whose handler gets the query and the request. */
-const get = (path, handler) =>
-  app.get(path, async (event) => {
+const get = (path, handler, method = 'get') =>
+  app[method](path, async (event) => {
     try {
       return await handler({ query: event.url.searchParams, request: event.req, headers: event.res.headers })
     } catch (error) {
@@ -33,10 +34,14 @@ get('/api', async ({ request }) => {
   const { response, session } = await idp.requireAuth(request)
   return response ?? { sub: session.user.sub }
 })
-get('/shared', async ({ request }) => {
-  const { auth, response } = await idp.requireAuth(request, sharing)
-  return response ?? contract.toShared(auth)
-})
+const respondWithAuth =
+  (options) =>
+  async ({ request }) => {
+    const { auth, response } = await idp.requireAuth(request, options)
+    return response ?? contract.toShared(auth)
+  }
+get('/resource', respondWithAuth(tokensOnly))
+get('/shared', respondWithAuth(sharing), 'all')
 get('/whoami', async ({ query, request }) =>
   contract.toKnown(await idp.getSession(...contract.explicit(query, request))),
 )

@@ -31,7 +31,10 @@ app.get('/unhandled', async (c) => c.json(await idp.getSession(...styled(c))))
 // An application of its own, so that the error handler of Hono responds to the paths above.
 const operations = new Hono().onError((error, c) => c.json(contract.toFailure(error), 500))
 operations.get('/api', idp.requireAuth(), (c) => c.json({ sub: c.var.idpSession.user.sub }))
-operations.get('/shared', idp.requireAuth(contract.sharing(idp)), (c) =>
+operations.get('/resource', idp.requireAuth(contract.tokensOnly(idp)), (c) =>
+  c.json(contract.toShared(c.var.idpAuth)),
+)
+operations.all('/shared', idp.requireAuth(contract.sharing(idp)), (c) =>
   c.json(contract.toShared(c.var.idpAuth)),
 )
 operations.get('/whoami', async (c) => c.json(contract.toKnown(await idp.getSession(...styled(c)))))

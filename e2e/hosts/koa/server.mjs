@@ -37,7 +37,10 @@ router.get('/page', idp.requireLogin(), (ctx) => {
 router.get('/api', idp.requireAuth(), (ctx) => {
   ctx.body = { sub: ctx.state.idpSession.user.sub }
 })
-router.get('/shared', idp.requireAuth(contract.sharing(idp)), (ctx) => {
+router.get('/resource', idp.requireAuth(contract.tokensOnly(idp)), (ctx) => {
+  ctx.body = contract.toShared(ctx.state.idpAuth)
+})
+router.all('/shared', idp.requireAuth(contract.sharing(idp)), (ctx) => {
   ctx.body = contract.toShared(ctx.state.idpAuth)
 })
 router.get('/whoami', async (ctx) => {

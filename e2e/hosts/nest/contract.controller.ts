@@ -1,5 +1,5 @@
 import type { ArgumentsHost } from '@nestjs/common'
-import { Catch, Controller, Get, Header, HttpException, Req, Res } from '@nestjs/common'
+import { All, Catch, Controller, Get, Header, HttpException, Req, Res } from '@nestjs/common'
 import { BaseExceptionFilter } from '@nestjs/core'
 import type { Auth, SessionData } from 'idp-client/nest'
 import { IdpAuth, IdpClient, IdpSession, RequireAuth, RequireLogin, sendResponse } from 'idp-client/nest'
@@ -34,7 +34,13 @@ export class ContractController {
     return { sub: session.user.sub }
   }
 
-  @Get('shared')
+  @Get('resource')
+  @RequireAuth(contract.tokensOnly)
+  resource(@IdpAuth() auth: Auth) {
+    return contract.toShared(auth)
+  }
+
+  @All('shared')
   @RequireAuth(contract.sharing)
   shared(@IdpAuth() auth: Auth) {
     return contract.toShared(auth)

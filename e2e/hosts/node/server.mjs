@@ -19,6 +19,11 @@ const guardedApi = idp.withApiAuthRequired(async (_req, res) => {
   sendJson(res, { sub: session.user.sub })
 })
 
+const resourceApi = idp.withApiAuthRequired(
+  (req, res) => sendJson(res, contract.toShared(req.idpAuth)),
+  contract.tokensOnly(idp),
+)
+
 const sharedApi = idp.withApiAuthRequired(
   (req, res) => sendJson(res, contract.toShared(req.idpAuth)),
   contract.sharing(idp),
@@ -29,6 +34,7 @@ const routes = {
   '/public': (_req, res) => res.setHeader('cache-control', 'public, max-age=60').end('public'),
   '/page': (req, res) => guardedPage(req, res),
   '/api': (req, res) => guardedApi(req, res),
+  '/resource': (req, res) => resourceApi(req, res),
   '/shared': (req, res) => sharedApi(req, res),
   '/whoami': async (req, res, query) => {
     sendJson(res, contract.toKnown(await idp.getSession(...contract.explicit(query, req))))

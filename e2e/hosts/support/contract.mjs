@@ -23,12 +23,15 @@ export const port = Number(variables.PORT)
 /** Prefix below which the application is served: empty, or `/app`. */
 export const basePath = variables.FRAMEWORK_PUBLIC_BASE_PATH ?? ''
 
-/** The options of the guard of `/shared`, which lets pass sessions and access tokens. */
-export const sharing = (idp) => ({
-  accept: ['session', idp.resource({ audience: 'https://api.example.test/' })],
-})
+const audience = 'https://api.example.test/'
 
-/** The body of `/shared`. */
+/** The options of the guard of `/resource`, which accepts only access tokens. */
+export const tokensOnly = (idp) => ({ accept: [idp.resource({ audience })] })
+
+/** The options of the guard of `/shared`, which also accepts sessions. */
+export const sharing = (idp) => ({ accept: ['session', idp.resource({ audience })] })
+
+/** The body of `/resource` and `/shared`. */
 export const toShared = ({ kind, sub }) => ({ kind, sub })
 
 /** Returns the arguments of the explicit style, none in the ambient one. */

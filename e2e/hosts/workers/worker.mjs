@@ -2,7 +2,7 @@
 // request.
 import { env } from 'cloudflare:workers'
 import { IdpClient } from 'idp-client'
-import { respond, sharing, toOptions, toShared } from './support/contract.mjs'
+import { respond, sharing, tokensOnly, toOptions, toShared } from './support/contract.mjs'
 
 const [baseUrl, ...further] = env.APP_BASE_URL?.split(',') ?? []
 
@@ -15,7 +15,10 @@ const idp = new IdpClient({
   secret: env.IDP_SECRET,
 })
 
-const options = sharing(idp)
+const respondWithAuth = (options) => async (request) => {
+  const { auth, response } = await idp.requireAuth(request, options)
+  return response ?? Response.json(toShared(auth))
+}
 
 const pages = {
   '/': async () => new Response('home'),
@@ -23,10 +26,8 @@ const pages = {
     const { response, session } = await idp.requireLogin(request)
     return response ?? new Response(`user=${session.user.sub}`)
   },
-  '/shared': async (request) => {
-    const { auth, response } = await idp.requireAuth(request, options)
-    return response ?? Response.json(toShared(auth))
-  },
+  '/resource': respondWithAuth(tokensOnly(idp)),
+  '/shared': respondWithAuth(sharing(idp)),
   '/api': async (request) => {
     const { response, session } = await idp.requireAuth(request)
     return response ?? Response.json({ sub: session.user.sub })

@@ -1,10 +1,11 @@
 import { setCookie } from 'vinxi/http'
-import { respond, sharing, toFailure, toShared } from '../support/contract.mjs'
+import { respond, sharing, toFailure, tokensOnly, toShared } from '../support/contract.mjs'
 import { idp } from './idp'
 
-const options = sharing(idp)
+/** The options of the guards with `accept`, by name of the path. */
+const accepting = { resource: tokensOnly(idp), shared: sharing(idp) }
 
-async function shared(event) {
+async function respondWithAuth(event, options) {
   const { auth, response } = await idp.requireAuth(event, options)
   return response ?? Response.json(toShared(auth))
 }
@@ -22,7 +23,7 @@ export function operate({ nativeEvent, request }) {
   const { pathname, searchParams: query } = new URL(request.url)
   const name = pathname.slice(1)
   if (name === 'api') return api(nativeEvent)
-  if (name === 'shared') return shared(nativeEvent)
+  if (name in accepting) return respondWithAuth(nativeEvent, accepting[name])
   return respond(idp, {
     context: nativeEvent,
     name,

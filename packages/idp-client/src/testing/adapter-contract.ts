@@ -1,3 +1,4 @@
+import { accessTokens } from './adapter-contract/access-tokens.ts'
 import { accounts } from './adapter-contract/accounts.ts'
 import type { ContractCase } from './adapter-contract/host.ts'
 import { lateWrites } from './adapter-contract/late-writes.ts'
@@ -12,7 +13,13 @@ import { unconfigured } from './adapter-contract/unconfigured.ts'
  * @example
  * for (const { title, run } of adapterContract) test(title, () => run(host))
  */
-export const adapterContract: readonly ContractCase[] = [...logins, ...sessions, ...requests, ...accounts]
+export const adapterContract: readonly ContractCase[] = [
+  ...logins,
+  ...sessions,
+  ...requests,
+  ...accessTokens,
+  ...accounts,
+]
 
 /**
  * Test cases for a host whose client has no option and no variable: every guard rejects, and public pages still work.

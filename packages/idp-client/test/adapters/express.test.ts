@@ -43,10 +43,12 @@ function routes(idp: IdpClient): express.Router {
     res.json({ sub: session?.user.sub })
   }
   router.get('/api', idp.withApiAuthRequired(api))
-  const accept = ['session', idp.resource({ audience: 'https://api.example.test/' })] as const
-  router.get('/shared', idp.withApiAuthRequired({ accept }), (req, res) => {
+  const resource = idp.resource({ audience: 'https://api.example.test/' })
+  const respondWithAuth: RequestHandler = (req, res) => {
     res.json({ kind: req.idpAuth?.kind, sub: req.idpAuth?.sub })
-  })
+  }
+  router.get('/resource', idp.withApiAuthRequired({ accept: [resource] }), respondWithAuth)
+  router.all('/shared', idp.withApiAuthRequired({ accept: ['session', resource] }), respondWithAuth)
   router.get('/whoami', async (req, res) => {
     const [request] = explicitArguments(req, res)
     const session = await idp.getSession(request)

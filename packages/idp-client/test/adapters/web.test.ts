@@ -65,6 +65,10 @@ const handlers: Readonly<Record<string, Handler>> = {
       const session = await idp.getSession(guarded)
       return Response.json({ sub: session?.user.sub })
     })(request),
+  '/resource': (idp, { request }) =>
+    idp.withApiAuthRequired((_request, { auth }) => Response.json({ kind: auth.kind, sub: auth.sub }), {
+      accept: [idp.resource({ audience: 'https://api.example.test/' })],
+    })(request),
   '/shared': (idp, { request }) =>
     idp.withApiAuthRequired((_request, { auth }) => Response.json({ kind: auth.kind, sub: auth.sub }), {
       accept: ['session', idp.resource({ audience: 'https://api.example.test/' })],

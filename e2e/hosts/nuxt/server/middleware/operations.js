@@ -8,6 +8,7 @@ import {
   start,
   toFailure,
   toKnown,
+  tokensOnly,
   toShared,
 } from '../../support/contract.mjs'
 import { idp } from '../utils/idp.js'
@@ -40,6 +41,7 @@ const operations = {
     const session = await idp.getSession(event)
     return { sub: session.user.sub }
   }),
+  resource: idp.withApiAuthRequired(({ context }) => toShared(context.idpAuth), tokensOnly(idp)),
   shared: idp.withApiAuthRequired(({ context }) => toShared(context.idpAuth), sharing(idp)),
   whoami: async (event, query) => toKnown(await idp.getSession(...explicit(query, event))),
   unhandled: (event, query) => idp.getSession(...explicit(query, event)),

@@ -1,12 +1,13 @@
-import { respond, sharing, toFailure, toShared } from '../../support/contract.mjs'
+import { respond, sharing, toFailure, tokensOnly, toShared } from '../../support/contract.mjs'
 import { idp } from '../idp.server.js'
 
-const options = sharing(idp)
+/** The options of the guards with `accept`, by name of the path. */
+const accepting = { resource: tokensOnly(idp), shared: sharing(idp) }
 
 /** The guarded API: the guard throws its response. */
-async function api(args, isShared) {
+async function api(args, options) {
   try {
-    if (isShared) return Response.json(toShared(await idp.requireAuth(args, options)))
+    if (options) return Response.json(toShared(await idp.requireAuth(args, options)))
     const { user } = await idp.requireAuth(args)
     return Response.json({ sub: user.sub })
   } catch (error) {
@@ -17,6 +18,8 @@ async function api(args, isShared) {
 
 export function loader(args) {
   const name = args.params.operation
-  if (name === 'api' || name === 'shared') return api(args, name === 'shared')
+  if (name === 'api' || name in accepting) return api(args, accepting[name])
   return respond(idp, { context: args, name, query: new URL(args.request.url).searchParams })
 }
+
+export const action = loader

@@ -1,10 +1,11 @@
 import { setCookie } from '@solidjs/start/http'
-import { respond, sharing, toFailure, toShared } from '../../support/contract.mjs'
+import { respond, sharing, toFailure, tokensOnly, toShared } from '../../support/contract.mjs'
 import { idp } from '../idp'
 
-const options = sharing(idp)
+/** The options of the guards with `accept`, by name of the path. */
+const accepting = { resource: tokensOnly(idp), shared: sharing(idp) }
 
-async function shared(request) {
+async function respondWithAuth(request, options) {
   const { auth, response } = await idp.requireAuth(request, options)
   return response ?? Response.json(toShared(auth))
 }
@@ -20,7 +21,9 @@ async function api(request) {
 
 export function GET({ params: { operation: name }, request }) {
   if (name === 'api') return api(request)
-  if (name === 'shared') return shared(request)
+  if (name in accepting) return respondWithAuth(request, accepting[name])
   const { searchParams: query } = new URL(request.url)
   return respond(idp, { context: request, name, query, set: setCookie })
 }
+
+export const POST = GET

@@ -1,13 +1,14 @@
 import { createFileRoute } from '@tanstack/react-router'
-import { respond, sharing, toFailure, toShared } from '../../support/contract.mjs'
+import { respond, sharing, toFailure, tokensOnly, toShared } from '../../support/contract.mjs'
 import { idp } from '../idp.server'
 
-const options = sharing(idp)
+/** The options of the guards with `accept`, by name of the path. */
+const accepting = { resource: tokensOnly(idp), shared: sharing(idp) }
 
 /** The guarded API: the guard throws its response. */
-async function api(isShared) {
+async function api(options) {
   try {
-    if (isShared) return Response.json(toShared(await idp.requireAuth(options)))
+    if (options) return Response.json(toShared(await idp.requireAuth(options)))
     const { user } = await idp.requireAuth()
     return Response.json({ sub: user.sub })
   } catch (error) {
@@ -16,9 +17,11 @@ async function api(isShared) {
   }
 }
 
-function get({ params: { operation: name }, request }) {
-  if (name === 'api' || name === 'shared') return api(name === 'shared')
+function respondTo({ params: { operation: name }, request }) {
+  if (name === 'api' || name in accepting) return api(accepting[name])
   return respond(idp, { context: request, name, query: new URL(request.url).searchParams })
 }
 
-export const Route = createFileRoute('/$operation')({ server: { handlers: { GET: get } } })
+export const Route = createFileRoute('/$operation')({
+  server: { handlers: { GET: respondTo, POST: respondTo } },
+})

@@ -20,6 +20,7 @@ export interface BrowserResponse {
 export interface Sending {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
+  readonly body?: string
   /** Fields of a form that a page of another site posts, so that only SameSite=None cookies are sent. */
   readonly crossSiteForm?: Readonly<Record<string, string>>
 }
@@ -85,7 +86,7 @@ export class Browser {
   /** Sends one request to a path below the base path, or to an absolute URL of the application. */
   async send(
     target: string | URL,
-    { method, headers = {}, crossSiteForm }: Sending = {},
+    { method, headers = {}, body, crossSiteForm }: Sending = {},
   ): Promise<BrowserResponse> {
     const url = typeof target === 'string' ? this.url(target) : target
     const inside = `${url.origin}${url.pathname}/`.startsWith(`${this.#host.url}/`)
@@ -105,6 +106,7 @@ export class Browser {
         ...headers,
       },
       ...(crossSiteForm ? { body: new URLSearchParams(crossSiteForm) } : {}),
+      ...(body === undefined ? {} : { body }),
     })
     const cookies = response.headers.getSetCookie().map(parseSetCookie)
     for (const cookie of cookies) {

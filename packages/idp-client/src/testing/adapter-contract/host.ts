@@ -30,7 +30,8 @@ export type WayBack =
  * | `/public` | 200, the text `public`, `Cache-Control: public, max-age=60` |
  * | `/page` | behind `withPageAuthRequired`: 200, a text that contains `user=<sub>` |
  * | `/api` | behind `withApiAuthRequired`: 200, the JSON `{ sub }` |
- * | `/shared` | behind the guard of an API that accepts sessions and access tokens for `https://api.example.test/`: 200, the JSON `{ kind, sub }` of `auth` |
+ * | `/resource` | behind the guard of an API that accepts only access tokens for `https://api.example.test/`: 200, the JSON `{ kind, sub }` of `auth` |
+ * | `/shared`, GET and POST | the same, but the guard also accepts sessions |
  * | `/whoami?style` | `getSession` as the JSON `{ sub, value, hooked, createdAt }`, each null if absent |
  * | `/unhandled?style` | `getSession` as JSON; the framework's own error handler responds to errors |
  * | `/update?style&value` | `updateSession` with `value` added; the JSON `{ ok: true }` |

@@ -133,41 +133,6 @@ const guards: ContractCase = {
   },
 }
 
-const AUDIENCE = 'https://api.example.test/'
-
-const accessTokens: ContractCase = {
-  title:
-    'an API that accepts access tokens and sessions gets the user of either, and never of a cookie beside a bad token',
-  async run(host) {
-    const browser = new Browser(host)
-    const anonymous = await browser.send('/shared')
-    claimEqual([anonymous.status, anonymous.location], [401, null], 'without credential')
-    claim(anonymous.headers.get('www-authenticate')?.startsWith('Bearer') === true, 'there is a challenge')
-    claimNotStored(anonymous, 'the challenge')
-    const token = await host.accessToken({ sub: 'carol', aud: AUDIENCE })
-    const bearer = { headers: { authorization: `Bearer ${token}` } }
-    claimEqual(
-      await browser.json('/shared', bearer),
-      { kind: 'token', sub: 'carol' },
-      'the user of the token',
-    )
-    await browser.logIn({ user: 'alice' })
-    const session = await browser.json('/shared')
-    claim(
-      session['kind'] === 'session' && String(session['sub']).includes('alice'),
-      'the user of the session',
-    )
-    claimEqual(await browser.json('/shared', bearer), { kind: 'token', sub: 'carol' }, 'the token decides')
-    const foreign = await host.accessToken({ sub: 'carol', aud: 'https://other.example.test/' })
-    const refused = await browser.send('/shared', { headers: { authorization: `Bearer ${foreign}` } })
-    claimEqual([refused.status, refused.location], [401, null], 'a token for another API, with a session')
-    const list = await browser.send('/shared', {
-      headers: { authorization: `Bearer ${token}, Bearer ${token}` },
-    })
-    claimEqual(list.status, 400, 'the status for two credentials')
-  },
-}
-
 /** Cases for the responses to single requests. */
 export const requests: readonly ContractCase[] = [
   methods,
@@ -177,5 +142,4 @@ export const requests: readonly ContractCase[] = [
   otherPaths,
   logoutNotice,
   guards,
-  accessTokens,
 ]

@@ -2,3 +2,4 @@ import { idp } from '$lib/idp.js'
 import { sharing, toShared } from '../../../support/contract.mjs'
 
 export const GET = idp.requireAuth(({ locals }) => Response.json(toShared(locals.idpAuth)), sharing(idp))
+export const POST = GET

@@ -1,0 +1,3 @@
+import { operate } from '../operation'
+
+export const GET = (event) => operate(event)
