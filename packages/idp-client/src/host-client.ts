@@ -58,7 +58,7 @@ export abstract class HostClient<
     }
   }
 
-  /** @internal Creates the guard of an API: the session or whom `accept` accepts, or a rejection with a JSON body. */
+  /** @internal Creates the guard of an API: the session, or the caller that `accept` allows, or a rejection with a JSON body. */
   protected apiGuard(options?: ApiGuardOptions, name?: string): (context: Context) => Promise<GuardResult>
   protected apiGuard(
     options?: AnyApiGuardOptions,

@@ -14,15 +14,18 @@ function refuse(guard: string, what: string): never {
 }
 
 /**
- * Validates `accept` of a guard. Throws `InvalidConfigurationError` for anything but resources of this client and `'session'`, and
+ * Validates `accept` in the options of a guard. Throws `InvalidConfigurationError` for anything but resources of this client and `'session'`, and
  * if `scope` requires one that no resource has.
  */
 export function readAccept(
   application: Application,
   guard: string,
-  accept: unknown,
+  options: object,
   { scope = [] }: Requirements,
 ): Accepted {
+  const { accept, sameOrigin }: { readonly accept?: unknown; readonly sameOrigin?: unknown } = options
+  if (sameOrigin !== undefined)
+    refuse(guard, 'sameOrigin is an option of guards without accept; with accept it always holds.')
   const given: unknown[] = Array.isArray(accept) ? Array.from(accept) : []
   const [first, ...others] = given.filter((entry) => entry instanceof Resource)
   const isKnown = given.every((entry) => entry instanceof Resource || entry === 'session')

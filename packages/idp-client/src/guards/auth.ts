@@ -8,8 +8,8 @@ export interface SessionAuth {
   /** Always false: a session belongs to a user, never to a client. */
   readonly isClient: false
   /**
-   * Scope that was granted, separated by spaces, empty if unknown: with `accept` for the first of the resources, otherwise for
-   * the access token of the login.
+   * Scope that was granted, separated by spaces, empty if unknown: to the access token of the login; with `accept` for the first
+   * of the resources whose granted scope is sufficient.
    */
   readonly scope: string
   /** The claims of the session's ID token, which hooks do not change; only `sub` if no ID token is stored. */
@@ -37,5 +37,5 @@ export interface TokenAuth {
   readonly session?: undefined
 }
 
-/** Whom a guard with `accept` has let pass. */
+/** The caller that a guard with `accept` has let pass. */
 export type Auth = SessionAuth | TokenAuth

@@ -7,23 +7,34 @@ import { codes } from '../errors/codes.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Exchange, RequestView } from '../http/exchange.ts'
 import { reportFailure } from '../log/failure.ts'
-import { selectByAudience, verifyAccessToken } from '../oidc/access-token.ts'
+import { verifyAccessToken } from '../oidc/access-token.ts'
 import { isOfOrganization, toVerificationClock } from '../oidc/claims.ts'
 import { verifyDpopProof } from '../oidc/dpop-proof.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { supportedAlgorithms } from '../oidc/signed-token.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
-import type { SessionData } from '../session/model/session-data.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
 import { mainAudience } from '../tokens/select.ts'
+import { effectiveScope } from '../transaction/authorization.ts'
 import type { Accepted } from './accept.ts'
 import type { Auth, TokenAuth } from './auth.ts'
+import type { LoginParameters } from './check-session.ts'
 import { checkSession, toSessionAuth } from './check-session.ts'
 import { isCrossSite } from './cross-site.ts'
 import type { AuthResult } from './guards.ts'
-import { rejection, toChallenge, UNMET_CODES } from './rejection.ts'
+import type { Scheme } from './rejection.ts'
+import { rejection, toChallenge, UNMET_CODES, unmetParameters } from './rejection.ts'
 import { reportRefusal } from './report-refusal.ts'
 import type { Requirements, Unmet } from './requirements.ts'
-import { hasMethods, isOfContext, isRecent, withoutPrototype } from './requirements.ts'
+import {
+  hasMethods,
+  isAuthorized,
+  isOfContext,
+  isRecent,
+  mainScope,
+  toGrantedScope,
+  withoutPrototype,
+} from './requirements.ts'
 import type { Resource } from './resource.ts'
 import { rememberProof } from './used-proofs.ts'
 
@@ -33,8 +44,8 @@ interface Guard {
   readonly requirements: Requirements
 }
 
-/** The scheme of a token, as in a challenge. */
-type Scheme = 'Bearer' | 'DPoP'
+/** The codes of tokens and proofs that are refused, or undecided. */
+const REFUSALS: ReadonlySet<Code> = new Set<Code>(['INVALID_TOKEN', 'INVALID_DPOP_PROOF', 'TOKEN_UNDECIDED'])
 
 type Credential =
   | { readonly kind: 'token'; readonly scheme: Scheme; readonly token: string }
@@ -56,52 +67,45 @@ function readCredential({ headers }: RequestView): Credential {
   return { kind: 'token', scheme: scheme.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer', token }
 }
 
-const ALGORITHMS = `algs="${supportedAlgorithms.join(' ')}"`
+type ChallengeParameters = Readonly<Record<string, string | undefined>>
 
-/** The additions of a guard to its challenges: the scopes that a request needs, and the URL of the metadata of its API. */
-interface Challenger {
-  readonly scope?: readonly string[] | undefined
-  readonly metadata?: string | undefined
-}
-
-const toChallenger = ({ accepted, requirements: { scope } }: Guard): Challenger => ({
-  scope,
-  metadata: accepted.resources.find(({ config }) => config.metadata)?.config.metadata?.url,
-})
-
-/** Returns a challenge of RFC 6750 section 3 or RFC 9449 section 7.1. Scopes and messages have no quotes to escape. */
-function toSchemeChallenge(
+/** Returns a challenge of this guard, with the URL of the metadata of its API. */
+function challengeOf(
+  { accepted }: Guard,
   scheme: Scheme,
   code: Code | undefined,
-  { metadata, scope = [] }: Challenger,
+  parameters: ChallengeParameters,
 ): string {
-  const error = code && `error="${code.toLowerCase()}", error_description="${codes[code].message}"`
-  const address = metadata && `resource_metadata="${metadata}"`
-  const scopes = scope.length > 0 ? `scope="${scope.join(' ')}"` : undefined
-  const algorithms = scheme === 'DPoP' ? ALGORITHMS : undefined
-  const parameters = [error, address, scopes, algorithms].filter(Boolean).join(', ')
-  return parameters === '' ? scheme : `${scheme} ${parameters}`
+  const { metadata } = accepted.resources.find(({ config }) => config.metadata)?.config ?? {}
+  const algs = scheme === 'DPoP' ? supportedAlgorithms.join(' ') : undefined
+  return toChallenge(scheme, code, { resource_metadata: metadata?.url, ...parameters, algs })
 }
 
-function reject(code: Code, challenge: string): AuthResult {
+const toScope = ({ requirements: { scope } }: Guard): ChallengeParameters => ({ scope: scope?.join(' ') })
+
+/** Rejects a request with a credential. */
+function reject(
+  guard: Guard,
+  code: Code,
+  scheme: Scheme = 'Bearer',
+  parameters = toScope(guard),
+): AuthResult {
+  const challenge = challengeOf(guard, scheme, code, parameters)
   return { response: rejection(codes[code].status, code, undefined, challenge) }
 }
 
 /** Rejects a request without credential: a client may use either scheme, as its tokens demand. */
 function rejectAnonymous(guard: Guard): AuthResult {
-  const challenger = toChallenger(guard)
-  const challenges = [
-    toSchemeChallenge('Bearer', undefined, challenger),
-    toSchemeChallenge('DPoP', undefined, challenger),
-  ]
-  return reject('NOT_AUTHENTICATED', challenges.join(', '))
+  const schemes = ['Bearer', 'DPoP'] as const
+  const challenges = schemes.map((scheme) => challengeOf(guard, scheme, undefined, toScope(guard)))
+  return { response: rejection(401, 'NOT_AUTHENTICATED', undefined, challenges.join(', ')) }
 }
 
 /** Seconds after which a client should repeat a request whose token could not be verified. */
 const RETRY_AFTER = '5'
 
-/** Rejects a request whose token could not be verified, because metadata or keys of the provider could not be loaded. */
-function unavailable(code: Code): AuthResult {
+/** Rejects a request whose token could not be verified, which is no fault of its sender. */
+function rejectUndecided(code: Code): AuthResult {
   const response = rejection(503, code)
   response.headers.set('retry-after', RETRY_AFTER)
   return { response }
@@ -159,9 +163,10 @@ async function verify(
   resources: Accepted['resources'],
 ): Promise<TokenAuth> {
   const { config } = engine
-  for (const resource of resources) checkAudience(resource.config, config.clientId)
-  const { config: resource } = selectByAudience(sent.token, resources) ?? resources[0]
-  const { thumbprint, ...content } = await verifyAccessToken(getProvider(config), sent.token, resource)
+  const configs = resources.map((resource) => resource.config)
+  // Again: the client id may have been missing when the resource was created.
+  for (const each of configs) checkAudience(each, config.clientId)
+  const { thumbprint, ...content } = await verifyAccessToken(getProvider(config), sent.token, configs)
   await checkBinding(engine, exchange, sent, thumbprint)
   return Object.freeze({ kind: 'token', ...content, token: sent.token })
 }
@@ -181,25 +186,42 @@ function findUnmet(config: Config, requirements: Requirements, { claims, scope }
   return coversScope(scope, requirements.scope?.join(' ')) ? null : 'scope'
 }
 
-/** Challenges for all scopes that the client needs then: those of the operation, and those that its token has. */
+/** Rejects a caller that does not meet a requirement. Of scopes, the client needs its present ones beside those of the operation. */
 function rejectUnmet(
   unmet: Unmet,
   guard: Guard,
-  { scheme, scope }: { readonly scheme: Scheme; readonly scope: string },
+  { login, scheme = 'Bearer', scope = '' }: RejectedCaller = {},
 ): AuthResult {
   const code = UNMET_CODES[unmet]
   const { requirements } = guard
-  if (unmet !== 'scope')
-    return { response: rejection(codes[code].status, code, undefined, toChallenge(unmet, requirements)) }
-  const scopes = unitedScope(...(requirements.scope ?? []), scope).split(' ')
-  return reject(code, toSchemeChallenge(scheme, code, { ...toChallenger(guard), scope: scopes }))
+  const parameters = unmetParameters(unmet, requirements)
+  const scopes = unmet === 'scope' ? { scope: unitedScope(...(requirements.scope ?? []), scope) } : {}
+  const challenge = parameters && challengeOf(guard, scheme, code, { ...parameters, ...scopes })
+  return { response: rejection(codes[code].status, code, login, challenge) }
 }
 
-/** Lets the request pass if `authorize` returns true. Throws what it throws. */
-async function authorized(auth: Auth, { authorize }: Requirements): Promise<AuthResult> {
-  if (authorize && (await authorize(auth)) !== true)
-    return { response: rejection(codes.ACCESS_DENIED.status, 'ACCESS_DENIED') }
-  return { auth, session: auth.session }
+interface RejectedCaller {
+  readonly login?: LoginParameters | undefined
+  readonly scheme?: Scheme
+  readonly scope?: string
+}
+
+/** Lets the caller pass if `authorize` returns true. Throws what it throws. */
+async function authorized(auth: Auth, requirements: Requirements): Promise<AuthResult> {
+  if (await isAuthorized(requirements, () => auth)) return { auth, session: auth.session }
+  return { response: rejection(codes.ACCESS_DENIED.status, 'ACCESS_DENIED') }
+}
+
+/** Rejects a request by the error of its token. Throws an error that says nothing about the token. */
+function rejectToken({ config }: Engine, thrown: unknown, scheme: Scheme, guard: Guard): AuthResult {
+  if (!isIdpError(thrown)) throw thrown
+  if (thrown.name === 'DiscoveryError') {
+    reportFailure(config.log, thrown)
+    return rejectUndecided(thrown.code)
+  }
+  if (!REFUSALS.has(thrown.code)) throw thrown
+  reportRefusal(config, thrown)
+  return thrown.code === 'TOKEN_UNDECIDED' ? rejectUndecided(thrown.code) : reject(guard, thrown.code, scheme)
 }
 
 async function checkToken(engine: Engine, exchange: Exchange, sent: Sent, guard: Guard): Promise<AuthResult> {
@@ -210,25 +232,32 @@ async function checkToken(engine: Engine, exchange: Exchange, sent: Sent, guard:
   try {
     auth = await verify(engine, exchange, sent, accepted.resources)
   } catch (thrown) {
-    if (isIdpError(thrown) && thrown.name === 'DiscoveryError') {
-      reportFailure(config.log, thrown)
-      return unavailable(thrown.code)
-    }
-    if (!isIdpError(thrown, 'INVALID_TOKEN') && !isIdpError(thrown, 'INVALID_DPOP_PROOF')) throw thrown
-    reportRefusal(config, thrown)
-    if (thrown.status === 503) return unavailable('JWKS_ERROR')
-    return reject(thrown.code, toSchemeChallenge(scheme, thrown.code, toChallenger(guard)))
+    return rejectToken(engine, thrown, scheme, guard)
   }
   const unmet = findUnmet(config, requirements, auth)
   return unmet ? rejectUnmet(unmet, guard, { scheme, scope: auth.scope }) : authorized(auth, requirements)
 }
 
 /** Returns the scope that was granted to a session for an API: by its login, or for a further audience. */
-function grantedScope({ authorization }: Config, session: SessionData, { audience }: Resource): string {
-  const { accessTokens = [], tokenSet } = session
+function grantedScope({ authorization }: Config, session: StoredSession, { audience }: Resource): string {
+  const own = effectiveScope(authorization, audience)
+  const { accessTokens = [] } = session.data
   const further = accessTokens.filter((entry) => entry.audience === audience)
-  const entries = mainAudience(authorization, session) === audience ? [tokenSet, ...further] : further
-  return unitedScope(...entries.map(({ scope }) => scope))
+  const main = mainAudience(authorization, session.data) === audience ? mainScope(session, own) : ''
+  return unitedScope(main, ...further.map((entry) => toGrantedScope(entry, own)))
+}
+
+/** Returns the login that can obtain the required scope: there is one only if logins request the audience of a resource. */
+async function loginForScope(
+  engine: Engine,
+  exchange: Exchange,
+  { accepted, requirements }: Guard,
+  session: StoredSession,
+): Promise<LoginParameters | undefined> {
+  const main = mainAudience(engine.config.authorization, session.data)
+  if (!accepted.resources.some(({ audience }) => audience === main)) return undefined
+  const verdict = await checkSession(engine, exchange, requirements)
+  return verdict.kind === 'insufficient' ? verdict.login : undefined
 }
 
 async function checkCookie(engine: Engine, exchange: Exchange, guard: Guard): Promise<AuthResult> {
@@ -237,17 +266,15 @@ async function checkCookie(engine: Engine, exchange: Exchange, guard: Guard): Pr
   if (isCrossSite(engine, exchange)) return { response: rejection(403, 'CROSS_SITE_REQUEST') }
   const verdict = await checkSession(engine, exchange, others)
   if (verdict.kind === 'unauthenticated') return rejectAnonymous(guard)
-  if (verdict.kind === 'exhausted' || verdict.kind === 'insufficient') {
-    const code = UNMET_CODES[verdict.unmet]
-    const login = verdict.kind === 'insufficient' ? verdict.login : undefined
-    return { response: rejection(codes[code].status, code, login, toChallenge(verdict.unmet, requirements)) }
-  }
-  const session = await toSessionAuth(engine, exchange)
-  if (verdict.kind === 'forbidden' || !session) return rejectAnonymous(guard)
-  const scopes = accepted.resources.map((resource) => grantedScope(engine.config, session.session, resource))
+  if (verdict.kind === 'exhausted') return rejectUnmet(verdict.unmet, guard)
+  if (verdict.kind === 'insufficient') return rejectUnmet(verdict.unmet, guard, { login: verdict.login })
+  const scopes = accepted.resources.map((resource) => grantedScope(engine.config, verdict.session, resource))
   const granted = scopes.find((each) => coversScope(each, scope.join(' ')))
-  if (granted === undefined) return rejectUnmet('scope', guard, { scheme: 'Bearer', scope: '' })
-  return authorized({ ...session, scope: granted }, requirements)
+  if (granted === undefined) {
+    const login = await loginForScope(engine, exchange, guard, verdict.session)
+    return rejectUnmet('scope', guard, { login })
+  }
+  return authorized({ ...toSessionAuth(verdict.session), scope: granted }, requirements)
 }
 
 /**
@@ -257,8 +284,7 @@ async function checkCookie(engine: Engine, exchange: Exchange, guard: Guard): Pr
 export async function checkAccepted(engine: Engine, exchange: Exchange, guard: Guard): Promise<AuthResult> {
   const { accepted } = guard
   const credential = readCredential(exchange.request)
-  if (credential.kind === 'malformed')
-    return reject('INVALID_REQUEST', toSchemeChallenge('Bearer', 'INVALID_REQUEST', toChallenger(guard)))
+  if (credential.kind === 'malformed') return reject(guard, 'INVALID_REQUEST')
   if (credential.kind === 'token') return checkToken(engine, exchange, credential, guard)
   return accepted.session ? checkCookie(engine, exchange, guard) : rejectAnonymous(guard)
 }

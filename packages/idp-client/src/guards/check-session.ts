@@ -6,7 +6,6 @@ import { isOfOrganization, serverTime } from '../oidc/claims.ts'
 import { provenIn } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
 import { unitedScope } from '../session/model/scope.ts'
-import type { SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { mainAudience } from '../tokens/select.ts'
 import { effectiveScope, extendedScope } from '../transaction/authorization.ts'
@@ -25,14 +24,12 @@ import { findUnmet } from './requirements.ts'
 /** Query parameters of the login route for a login that can meet the requirements. */
 export type LoginParameters = Readonly<Record<string, string>>
 
-export type Verdict =
-  | { readonly kind: 'granted'; readonly session: SessionData }
+export type SessionVerdict =
+  | { readonly kind: 'granted'; readonly session: StoredSession }
   | { readonly kind: 'unauthenticated'; readonly login: LoginParameters }
   | { readonly kind: 'insufficient'; readonly unmet: Unmet; readonly login: LoginParameters }
   /** An identical login has just failed to meet the requirements. */
   | { readonly kind: 'exhausted'; readonly unmet: Unmet }
-  /** The application's `authorize` did not return true. */
-  | { readonly kind: 'forbidden' }
 
 /** Seconds for which a login that did not meet the requirements is not repeated. */
 const PAUSE_SECONDS = 60
@@ -110,11 +107,11 @@ export async function checkSession(
   engine: Engine,
   exchange: Exchange,
   requirements: Requirements,
-): Promise<Verdict> {
+): Promise<SessionVerdict> {
   const { config } = engine
   const session = await engine.sessions.load(exchange)
   const unmet = session && findUnmet(requirements, session, toClaimContext(config, session, config.clock()))
-  if (session && !unmet) return { kind: 'granted', session: copyJson(session.data) }
+  if (session && !unmet) return { kind: 'granted', session }
   const required = toGuardParameters(config, requirements)
   const seal = async (): Promise<LoginParameters> => ({
     [GUARD_PARAMETER]: await sealGuardParameters(engine, required),
@@ -127,24 +124,11 @@ export async function checkSession(
     : { kind: 'insufficient', unmet, login: await seal() }
 }
 
-/** Returns the user of the session, or `undefined` without one; `scope` is that of the access token of the login. */
-export async function toSessionAuth(engine: Engine, exchange: Exchange): Promise<SessionAuth | undefined> {
-  const stored = await engine.sessions.load(exchange)
-  if (!stored) return undefined
+/** Returns the user of a session; `scope` is that of the access token of the login. */
+export function toSessionAuth(stored: StoredSession): SessionAuth {
   const session = copyJson(stored.data)
   const { tokenSet, user } = session
   const { sub = user.sub } = provenIn(stored)
   const claims = decodeClaims(tokenSet.idToken) ?? { sub }
   return { kind: 'session', sub: String(sub), isClient: false, scope: tokenSet.scope ?? '', claims, session }
-}
-
-/** Calls `authorize` of a guard, if there is one. Returns true only if that returns true. Throws what it throws. */
-export async function isAuthorized(
-  engine: Engine,
-  exchange: Exchange,
-  { authorize }: Requirements,
-): Promise<boolean> {
-  if (!authorize) return true
-  const auth = await toSessionAuth(engine, exchange)
-  return auth !== undefined && (await authorize(auth)) === true
 }

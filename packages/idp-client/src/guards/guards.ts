@@ -5,6 +5,7 @@ import { getSession } from '../flows/get-session.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { redirect } from '../http/responses.ts'
 import { publicPrefix } from '../http/return-path.ts'
+import { copyJson } from '../lib/own-properties.ts'
 import { lazyPromise } from '../lib/request-scope.ts'
 import { reporting } from '../log/reporting.ts'
 import { loginPath } from '../routes/login-path.ts'
@@ -12,17 +13,18 @@ import { toStatus } from '../routes/status.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { Accepted } from './accept.ts'
 import type { Auth } from './auth.ts'
-import type { Verdict } from './check-session.ts'
+import type { SessionVerdict } from './check-session.ts'
 import { isCrossSite } from './cross-site.ts'
-import { rejection, toChallenge, UNMET_CODES } from './rejection.ts'
+import { rejection, toChallenge, UNMET_CODES, unmetParameters } from './rejection.ts'
 import type { Requirements } from './requirements.ts'
+import { isAuthorized } from './requirements.ts'
 
 /** The decision of a guard: the session of the request, or the response that rejects it. */
 export type GuardResult =
   | { readonly session: SessionData; readonly response?: undefined; readonly auth?: undefined }
   | { readonly session?: undefined; readonly response: Response; readonly auth?: undefined }
 
-/** The decision of a guard with `accept`: whom it lets pass, or the response that rejects the request. */
+/** The decision of a guard with `accept`: the caller, or the response that rejects the request. */
 export type AuthResult =
   | { readonly auth: Auth; readonly session?: SessionData | undefined; readonly response?: undefined }
   | { readonly auth?: undefined; readonly session?: undefined; readonly response: Response }
@@ -32,13 +34,20 @@ export type ApiGuardResult = GuardResult | AuthResult
 
 const loadCheckSession = lazyPromise(() => import('./check-session.ts'))
 
+type Verdict =
+  | { readonly kind: 'granted'; readonly session: SessionData }
+  | Exclude<SessionVerdict, { kind: 'granted' }>
+  /** The application's `authorize` did not return true. */
+  | { readonly kind: 'forbidden' }
+
 /** Checks the session. Most guards require only that there is one; the code that checks more is loaded when needed. */
 async function checkAccess(engine: Engine, exchange: Exchange, requirements: Requirements): Promise<Verdict> {
   if (Object.keys(requirements).length > 0) {
-    const { checkSession, isAuthorized } = await loadCheckSession()
+    const { checkSession, toSessionAuth } = await loadCheckSession()
     const verdict = await checkSession(engine, exchange, requirements)
-    if (verdict.kind !== 'granted' || (await isAuthorized(engine, exchange, requirements))) return verdict
-    return { kind: 'forbidden' }
+    if (verdict.kind !== 'granted') return verdict
+    const isAllowed = await isAuthorized(requirements, () => toSessionAuth(verdict.session))
+    return isAllowed ? { kind: 'granted', session: copyJson(verdict.session.data) } : { kind: 'forbidden' }
   }
   const session = await getSession(engine, exchange)
   return session ? { kind: 'granted', session } : { kind: 'unauthenticated', login: {} }
@@ -81,7 +90,8 @@ function toRejection(verdict: Exclude<Verdict, { kind: 'granted' }>, requirement
   if (verdict.kind === 'forbidden') return rejection(codes.ACCESS_DENIED.status, 'ACCESS_DENIED')
   const code = UNMET_CODES[verdict.unmet]
   const login = verdict.kind === 'insufficient' ? verdict.login : undefined
-  return rejection(codes[code].status, code, login, toChallenge(verdict.unmet, requirements))
+  const parameters = unmetParameters(verdict.unmet, requirements)
+  return rejection(codes[code].status, code, login, parameters && toChallenge('Bearer', code, parameters))
 }
 
 /**

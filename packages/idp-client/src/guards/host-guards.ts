@@ -61,7 +61,7 @@ export function createApiGuard(
     const sameOrigin = readFlag(name, 'sameOrigin', options.sameOrigin)
     return (exchange) => requireAuth(application, exchange, { requirements, sameOrigin })
   }
-  const accepted = readAccept(application, name, options.accept, requirements)
+  const accepted = readAccept(application, name, options, requirements)
   return (exchange) => requireAccepted(application, exchange, { accepted, requirements })
 }
 

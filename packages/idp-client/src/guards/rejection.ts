@@ -18,18 +18,33 @@ export function rejection(status: number, code: Code, login?: LoginParameters, c
   return json(status, { error: code.toLowerCase(), code, description: codes[code].message, login }, headers)
 }
 
+/** The scheme of a credential, as in a challenge. */
+export type Scheme = 'Bearer' | 'DPoP'
+
 /**
- * Returns the Bearer challenge of RFC 9470 section 3 or RFC 6750 section 3.1; no standard defines one for organizations. Values
- * need no escaping: guard options cannot contain quotes or backslashes.
+ * Returns a challenge (RFC 6750 section 3, RFC 9449 section 7.1, RFC 9470 section 3). Its values need no escaping: options of
+ * guards, scopes of tokens and messages have no quotes or backslashes.
+ *
+ * @param code absent if the request has no credential.
  */
-export function toChallenge(unmet: Unmet, { acr, maxAge, scope }: Requirements): string | undefined {
+export function toChallenge(
+  scheme: Scheme,
+  code: Code | undefined,
+  parameters: Readonly<Record<string, string | undefined>>,
+): string {
+  const error = code && { error: code.toLowerCase(), error_description: codes[code].message }
+  const pairs = Object.entries(defined({ ...error, ...parameters })).map(
+    ([name, value]) => `${name}="${value}"`,
+  )
+  return [scheme, pairs.join(', ')].filter(Boolean).join(' ')
+}
+
+/** Returns the parameters of the challenge for a requirement; `undefined` for organizations, for which no standard defines any. */
+export function unmetParameters(
+  unmet: Unmet,
+  { acr, maxAge, scope }: Requirements,
+): Readonly<Record<string, string | undefined>> | undefined {
   if (unmet === 'organization') return undefined
-  const code = UNMET_CODES[unmet]
-  const required =
-    unmet === 'scope'
-      ? { scope: scope?.join(' ') }
-      : { acr_values: acr?.join(' '), max_age: maxAge?.toString() }
-  const all = defined({ error: code.toLowerCase(), error_description: codes[code].message, ...required })
-  const pairs = Object.entries(all).map(([name, value]) => `${name}="${value}"`)
-  return `Bearer ${pairs.join(', ')}`
+  if (unmet === 'scope') return { scope: scope?.join(' ') }
+  return { acr_values: acr?.join(' '), max_age: maxAge?.toString() }
 }

@@ -1,6 +1,6 @@
 import { provenIn } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
-import { coversScope, unitedScope } from '../session/model/scope.ts'
+import { commonScope, coversScope, unitedScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { Auth, SessionAuth } from './auth.ts'
 import type { Resource } from './resource.ts'
@@ -133,17 +133,22 @@ function organizationClaims(session: Session): Claims {
   return withoutPrototype(idToken === undefined ? provenIn(session) : decodeClaims(idToken))
 }
 
+/** An access token of a session, as far as its scope is concerned. Stores may hold anything. */
+type GrantedToken = Readonly<Partial<Record<'requestedScope' | 'scope', unknown>>>
+
 /**
- * Returns whether the scope was granted. A token response without `scope` grants what was requested (RFC 6749 section
- * 5.1). Of that only what the application requested counts: the author of a login link must not choose what passes a
- * guard.
+ * Returns the scope that was granted to an access token. A token response without `scope` grants what was requested (RFC 6749
+ * section 5.1). Of that only `own` counts, which the application requests itself: the author of a login link must not choose what
+ * passes a guard.
  */
-function hasScope({ data, ownScope }: Session, scope: readonly string[], context: ClaimContext): boolean {
-  const { requestedScope, scope: granted }: Readonly<Record<string, unknown>> = { ...data.tokenSet }
-  const wanted = scope.join(' ')
-  if (granted !== undefined) return typeof granted === 'string' && coversScope(granted, wanted)
-  const own = unitedScope(context.configuredScope, ownScope)
-  return typeof requestedScope === 'string' && coversScope(requestedScope, wanted) && coversScope(own, wanted)
+export function toGrantedScope({ requestedScope, scope }: GrantedToken, own: string): string {
+  if (scope !== undefined) return typeof scope === 'string' ? scope : ''
+  return typeof requestedScope === 'string' ? commonScope(requestedScope, own) : ''
+}
+
+/** Returns the scope that was granted to the access token of the login. */
+export function mainScope({ data, ownScope }: Session, configuredScope: string): string {
+  return toGrantedScope(data.tokenSet, unitedScope(configuredScope, ownScope))
 }
 
 /** Returns the first kind of requirement that a session does not meet, or `null`. */
@@ -156,5 +161,10 @@ export function findUnmet(requirements: Requirements, session: Session, context:
     const isIn = (one: string): boolean => context.isOfOrganization(claims, one)
     if (!organization.some(isIn)) return 'organization'
   }
-  return scope && !hasScope(session, scope, context) ? 'scope' : null
+  return scope && !coversScope(mainScope(session, context.configuredScope), scope.join(' ')) ? 'scope' : null
+}
+
+/** Calls `authorize` of a guard, if there is one. Returns true only if that returns true. Throws what it throws. */
+export async function isAuthorized({ authorize }: Requirements, toAuth: () => Auth): Promise<boolean> {
+  return !authorize || (await authorize(toAuth())) === true
 }

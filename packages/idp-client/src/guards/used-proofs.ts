@@ -23,14 +23,14 @@ function rememberInProcess(name: string, now: number, expiresAt: number): boolea
   // Clients with other clocks or tolerances may have put a later end in front.
   if (used.size >= LIMIT) for (const [each, end] of used) if (end <= now) used.delete(each)
   if (used.size >= LIMIT)
-    throw new IdpError('INTERNAL_ERROR', { detail: 'Too many DPoP proofs arrive.', status: 503 })
+    throw new IdpError('TOKEN_UNDECIDED', { detail: `${LIMIT} DPoP proofs are remembered, no more can be.` })
   used.set(name, expiresAt)
   return true
 }
 
 /**
  * Remembers the name of a proof that is otherwise valid: in the store, if it has `once`, else in this process. Returns false if it
- * was used before. Throws if that cannot be told.
+ * was used before. Throws `TOKEN_UNDECIDED`, and `SESSION_STORE_FAILED`, if that cannot be told.
  */
 export async function rememberProof({ config, sessionStore }: Engine, name: string): Promise<boolean> {
   const now = config.clock()

@@ -39,9 +39,9 @@ const OWN_TYPES: readonly unknown[] = ['at+jwt', 'application/at+jwt']
 const toLower = (value: unknown): unknown => (typeof value === 'string' ? value.toLowerCase() : value)
 const isOwnType = (typ: unknown): boolean => OWN_TYPES.includes(toLower(typ))
 
-const strictKind: TokenKind = { sender: 'api-client', refuse, accepts: isOwnType }
-const lenientKind: TokenKind = {
-  ...strictKind,
+const kind: TokenKind = {
+  sender: 'api-client',
+  refuse,
   accepts: (typ) => isOwnType(typ) || toLower(typ) === 'jwt' || typ === undefined,
 }
 
@@ -78,15 +78,18 @@ function checkPurpose(claims: JsonObject, hasOwnType: boolean): void {
   assert(hasOwnType || hasOwnClaim, `It is no access token: it has none of ${OWN_CLAIMS.join(', ')}.`)
 }
 
-function checkAudiences(
-  claims: JsonObject,
-  { audience, notAudience }: ResourceConfig,
-  clientId: string,
-): void {
+/** Refuses a token for a client: the audience of an ID token. */
+function checkNoClient(claims: JsonObject, ids: readonly string[]): void {
   const audiences = toAudiences(claims)
-  assert(audiences.includes(audience), 'aud does not contain the audience of the resource.')
-  const isOfClient = [clientId, ...notAudience].some((id) => audiences.includes(id))
+  const isOfClient = ids.some((id) => audiences.includes(id))
   assert(!isOfClient, 'aud contains the id of a client, as that of an ID token does.')
+}
+
+/** Checks that a token has the type and the claims of RFC 9068 section 2. */
+function checkProfile(claims: JsonObject, hasOwnType: boolean): void {
+  assert(hasOwnType, 'Its type is not that of RFC 9068, which the option strict demands.')
+  const missing = REQUIRED_CLAIMS.find((name) => !has(claims, name))
+  assert(missing === undefined, `${missing} is missing, which RFC 9068 requires.`)
 }
 
 function checkTimes(claims: JsonObject, { config }: Provider): void {
@@ -109,8 +112,8 @@ async function checkSignature(provider: Provider, token: string, header: Signatu
     const { newer, pause } = await provider.newerKeys(keys, 'api-client')
     if (newer) outcome = await verifyDecoded(newer, token, header)
     else if (outcome === 'unknown-key' || header.keyId === undefined) {
-      const detail = `It is undecided: no loaded key fits it, and keys may be loaded again in ${pause} s.`
-      throw new IdpError('INVALID_TOKEN', { detail, status: 503 })
+      const detail = `No loaded key fits it, and keys may be loaded again in ${pause} s.`
+      throw new IdpError('TOKEN_UNDECIDED', { detail })
     }
   }
   if (typeof outcome === 'string') refuse(signatureFaults[outcome])
@@ -139,7 +142,7 @@ function toThumbprint(claims: JsonObject): string | undefined {
   return jkt
 }
 
-/** Returns whom the claims of a token name. Throws `INVALID_TOKEN` if they name nobody. */
+/** Returns user, client, scope and key that the claims of a token name. Throws `INVALID_TOKEN` without a `sub`. */
 function toContent(claims: JsonObject): AccessTokenContent {
   const sub = stringProperty(claims, 'sub')
   assert(sub !== undefined, 'sub is missing or not a string.')
@@ -155,36 +158,30 @@ function toContent(claims: JsonObject): AccessTokenContent {
   })
 }
 
-/** Returns the first of the resources that `aud` of a token names, without a verification; `undefined` for no JWT. */
-export function selectByAudience<R extends { readonly config: ResourceConfig }>(
-  token: string,
-  resources: readonly R[],
-): R | undefined {
-  if (resources.length < 2) return resources[0]
-  const { claims } = decodeSupportedToken(token, lenientKind)
+/** Returns the first of the resources that the token is for. */
+function selectByAudience<R extends ResourceConfig>(claims: JsonObject, resources: readonly R[]): R {
   const audiences = toAudiences(claims)
-  return resources.find(({ config }) => audiences.includes(config.audience)) ?? resources[0]
+  const found = resources.find(({ audience }) => audiences.includes(audience))
+  return found ?? refuse('aud does not contain the audience of a resource that the guard accepts.')
 }
 
 /**
- * Verifies an access token of the provider for a resource (RFC 9068 section 4): `iss`, `aud` and what kind of token it is before
- * any key is loaded, then the signature by a published key, never one that the token names. Throws `INVALID_TOKEN`, with the
- * status 503 if only keys that may not be loaded yet can decide, and `DiscoveryError` while metadata or keys cannot be loaded.
+ * Verifies an access token of the provider for one of the resources (RFC 9068 section 4): `iss`, `aud` and what kind of token it
+ * is before any key is loaded, then the signature by a published key, never one that the token names. Throws `INVALID_TOKEN`;
+ * `TOKEN_UNDECIDED` if only keys that may not be loaded yet can decide; `DiscoveryError` while metadata or keys cannot be loaded.
  */
 export async function verifyAccessToken(
   provider: Provider,
   token: string,
-  resource: ResourceConfig,
+  resources: readonly ResourceConfig[],
 ): Promise<AccessTokenContent> {
-  const { strict } = resource
-  const kind = strict ? strictKind : lenientKind
-  const { claims, ...header } = decodeSupportedToken(token, kind)
+  const { claims, type, ...header } = decodeSupportedToken(token, kind)
   const { issuer } = await provider.metadata()
   assert(claims['iss'] === issuer, 'iss is not the issuer of the provider.')
-  checkAudiences(claims, resource, provider.config.clientId)
-  checkPurpose(claims, isOwnType(header.type))
-  const missing = strict ? REQUIRED_CLAIMS.find((name) => !has(claims, name)) : undefined
-  assert(missing === undefined, `${missing} is missing, which RFC 9068 requires.`)
+  const { notAudience, strict } = selectByAudience(claims, resources)
+  checkNoClient(claims, [provider.config.clientId, ...notAudience])
+  checkPurpose(claims, isOwnType(type))
+  if (strict) checkProfile(claims, isOwnType(type))
   checkTimes(claims, provider)
   const content = toContent(claims)
   await checkSignature(provider, token, header)

@@ -4,7 +4,6 @@ import type { Exchange, RequestView } from '../http/exchange.ts'
 import { isCrossSite, isNavigation, isPrefetch } from '../http/request-kind.ts'
 import { empty, errorJson, newCorrelationId, noStore } from '../http/responses.ts'
 import type { MaybePromise } from '../lib/chain.ts'
-import { chain } from '../lib/chain.ts'
 import { lazyPromise } from '../lib/request-scope.ts'
 import { loginPath } from './login-path.ts'
 import type { Route, RouteRequest } from './route.ts'
@@ -107,11 +106,11 @@ export function dispatch(
 const loadMetadata = lazyPromise(() => import('./resource-metadata.ts'))
 
 /** Responds to a request for the metadata of an API; returns `null` for any other path. */
-export function serveMetadata(application: Application, request: RequestView): MaybePromise<Response | null> {
+export function serveMetadata(application: Application, request: RequestView): Promise<Response> | null {
   const { resources, settings } = application
   if (resources.size === 0) return null
   const resource = resources.get(pathBelow(settings.basePath, request) ?? '')
   return resource
-    ? chain(loadMetadata(), ({ resourceMetadata }) => resourceMetadata(application, request, resource))
+    ? loadMetadata().then(({ resourceMetadata }) => resourceMetadata(application, request, resource))
     : null
 }

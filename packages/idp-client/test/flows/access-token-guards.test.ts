@@ -1,21 +1,16 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import type { Auth, IdpClient, ResourceGuardOptions, ResourceOptions } from '../../src/index.ts'
 import { isContinue } from '../../src/index.ts'
-import type { Options } from '../support/guarded-api.ts'
-import { API, GuardedApi, INVALID, SCOPES } from '../support/guarded-api.ts'
+import { openLogin } from '../support/guard-login.ts'
+import type { GuardedApi, Options } from '../support/guarded-api.ts'
+import { API, INVALID, provideGuardedApi, SCOPES } from '../support/guarded-api.ts'
 
 /** Guards that accept access tokens, beside sessions or alone. */
 
 let api: GuardedApi
-beforeAll(async () => {
-  api = await GuardedApi.start()
+provideGuardedApi((started) => {
+  api = started
 })
-afterAll(() => api.world.provider.stop())
-beforeEach(() => {
-  api.world.events.length = 0
-  api.world.provider.clearRequests()
-})
-afterEach(() => api.world.provider.faults.clear())
 
 describe('credentials', () => {
   const malformed = [
@@ -147,9 +142,25 @@ describe('tokens beside sessions', () => {
     expect((await api.call({ cookie: true }, { mixed: true, scope: 'read:things' })).status).toBe(200)
     const denied = await api.call({ cookie: true }, { mixed: true, scope: 'write:things' })
     expect([denied.status, denied.error]).toEqual([403, 'insufficient_scope'])
+    // Logins request this audience: another one can obtain the scope.
+    expect(await openLogin(denied.login ?? {})).toMatchObject({ scope: 'write:things' })
     const resource = { audience: 'https://other.example.test/' }
     const foreignScope = await api.call({ cookie: true }, { mixed: true, scope: 'read:things', resource })
     expect([foreignScope.status, foreignScope.error]).toEqual([403, 'insufficient_scope'])
+    expect(foreignScope.login).toBeUndefined()
+  })
+
+  test('a token response without scope grants what the application requested (RFC 6749 section 5.1)', async () => {
+    const { client, provider } = api.world
+    const undo = provider.rewrite('token', ({ scope: _, ...body }) => body)
+    const user = api.world.newBrowser()
+    await api.world.login(user)
+    undo()
+    expect((await user.session()).tokenSet).not.toHaveProperty('scope')
+    const accept = ['session', client.resource({ audience: API })] as const
+    const decide = async (scope: string) => client.requireAuth(user.request('/api/orders'), { accept, scope })
+    expect((await decide('read:things')).auth).toMatchObject({ kind: 'session', scope: 'openid read:things' })
+    expect((await decide('write:things')).response?.status).toBe(403)
   })
 
   test('authorize decides about both, and a failure of it rejects', async () => {
@@ -177,7 +188,7 @@ describe('keys', () => {
     for (const { status } of flood) expect([401, 503]).toContain(status)
     expect(provider.requests('jwks').length).toBe(1)
     const undecided = await api.call(await api.bearer({}, { header: { typ: 'at+jwt', kid: 'later' } }))
-    expect(undecided.status).toBe(503)
+    expect([undecided.status, undecided.error]).toEqual([503, 'token_undecided'])
     expect(undecided.headers.get('retry-after')).toBe('5')
     await provider.rotateKeys()
     const user = api.world.newBrowser()
@@ -349,6 +360,8 @@ describe('wrong set-ups', () => {
       { accept: [{ audience: API }] },
       { accept: [other] },
       { accept: [resource], scope: 'read:thing' },
+      { accept: [resource], sameOrigin: true },
+      { accept: [resource], sameOrigin: false },
     ]
     for (const options of guards) {
       expect(() =>

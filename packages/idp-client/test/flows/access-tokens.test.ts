@@ -1,20 +1,14 @@
 import { createHmac, generateKeyPairSync } from 'node:crypto'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { Options, SignOptions } from '../support/guarded-api.ts'
-import { API, GuardedApi, INVALID } from '../support/guarded-api.ts'
+import { describe, expect, test } from 'vitest'
+import type { GuardedApi, Options, SignOptions } from '../support/guarded-api.ts'
+import { API, INVALID, provideGuardedApi } from '../support/guarded-api.ts'
 
 /** Tokens that an API of the application gets: accepted ones, and attacks. */
 
 let api: GuardedApi
-beforeAll(async () => {
-  api = await GuardedApi.start()
+provideGuardedApi((started) => {
+  api = started
 })
-afterAll(() => api.world.provider.stop())
-beforeEach(() => {
-  api.world.events.length = 0
-  api.world.provider.clearRequests()
-})
-afterEach(() => api.world.provider.faults.clear())
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 const foreign = generateKeyPairSync('rsa', { modulusLength: 2048 })

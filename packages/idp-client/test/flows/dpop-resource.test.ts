@@ -1,10 +1,10 @@
 import type { JWK } from 'jose'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { customFetch } from '../../src/config/options.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
-import type { Outcome } from '../support/guarded-api.ts'
-import { API, GuardedApi } from '../support/guarded-api.ts'
+import type { GuardedApi, Outcome } from '../support/guarded-api.ts'
+import { API, provideGuardedApi } from '../support/guarded-api.ts'
 import { startSecureProvider } from '../support/secure-provider.ts'
 
 /** Access tokens that are bound to a key (RFC 9449), at an API of the application. */
@@ -23,13 +23,11 @@ async function newKey(alg = 'ES256'): Promise<Key> {
 
 let api: GuardedApi
 let key: Key
-beforeAll(async () => {
-  api = await GuardedApi.start()
-  key = await newKey()
+provideGuardedApi((started) => {
+  api = started
 })
-afterAll(() => api.world.provider.stop())
-beforeEach(() => {
-  api.world.events.length = 0
+beforeAll(async () => {
+  key = await newKey()
 })
 
 const URL_OF_API = 'http://localhost:3000/api/orders'

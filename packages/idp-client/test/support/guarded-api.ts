@@ -1,5 +1,5 @@
 import type { JWTPayload } from 'jose'
-import { expect } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect } from 'vitest'
 import type { Auth, ResourceGuardOptions, ResourceOptions } from '../../src/index.ts'
 import type { Browser, World } from './app.ts'
 import { startWorld } from './app.ts'
@@ -31,6 +31,8 @@ export interface Outcome {
   readonly challenge: string | null
   readonly auth?: Auth
   readonly error?: string
+  /** Query of a login that can meet the requirements. */
+  readonly login?: Record<string, string>
   readonly headers: Headers
 }
 
@@ -67,10 +69,10 @@ export class GuardedApi {
     const sent = { ...headers, ...(authorization === undefined ? {} : { authorization }) }
     const from = cookie ? this.browser : this.world.newBrowser()
     const response = await handler(from.request('/api/orders', { method, headers: sent }))
-    const { auth, error } = await response.json()
+    const { auth, error, login } = await response.json()
     if (response.status !== 200) expect(response.headers.get('cache-control')).toContain('no-store')
     const challenge = response.headers.get('www-authenticate')
-    return { status: response.status, challenge, auth, error, headers: response.headers }
+    return { status: response.status, challenge, auth, error, login, headers: response.headers }
   }
 
   /** The claims of a token that passes. */
@@ -96,4 +98,19 @@ export class GuardedApi {
   async bearer(changes?: Readonly<Record<string, unknown>>, options?: SignOptions): Promise<Call> {
     return { authorization: `Bearer ${await this.sign(changes, options)}` }
   }
+}
+
+/** Starts a guarded API for the tests of a file, and passes it to `assign` before them. */
+export function provideGuardedApi(assign: (api: GuardedApi) => void): void {
+  let api: GuardedApi
+  beforeAll(async () => {
+    api = await GuardedApi.start()
+    assign(api)
+  })
+  beforeEach(() => {
+    api.world.events.length = 0
+    api.world.provider.clearRequests()
+  })
+  afterEach(() => api.world.provider.faults.clear())
+  afterAll(() => api.world.provider.stop())
 }

@@ -89,6 +89,7 @@ const TYPES = `declare module '${CLIENT}' {
 declare namespace App {
   interface Locals {
     readonly idpSession: import('idp-client/astro').SessionData | null
+    readonly idpAuth?: import('idp-client/astro').Auth
   }
 }
 `

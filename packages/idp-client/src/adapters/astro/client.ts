@@ -111,7 +111,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
   /**
    * Wraps an endpoint: without a session responds 401 with a JSON body, never with a redirect. A session that does not
    * meet the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403 (`organization`,
-   * `scope`). With `accept`, `context.locals.idpAuth` is whom it accepted. Throws `InvalidConfigurationError` for an unknown
+   * `scope`). With `accept`, `context.locals.idpAuth` is the caller. Throws `InvalidConfigurationError` for an unknown
    * option.
    *
    * @example

@@ -9,7 +9,7 @@ declare global {
   // biome-ignore lint/style/noNamespace: the types of Express declare it, so that other packages can extend its request.
   namespace Express {
     interface Request {
-      /** Whom a guard with `accept` has accepted; absent elsewhere. */
+      /** The caller, behind a guard with `accept`; absent elsewhere. */
       idpAuth?: Auth
     }
   }

@@ -13,7 +13,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The session, behind a guard of `idp-client/fastify`; `null` elsewhere. */
     idpSession: SessionData | null
-    /** Whom `accept` accepted, behind a guard with that option; absent elsewhere. */
+    /** The caller, behind a guard with `accept`; absent elsewhere. */
     idpAuth?: Auth
   }
 }
@@ -85,7 +85,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   /**
    * Protects APIs: without a session responds 401 with a JSON body, never with a redirect. A session that does not meet
    * the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403 (`organization`,
-   * `scope`). Handlers find the session in `request.idpSession`; with `accept` whom it accepted in `request.idpAuth`. Throws
+   * `scope`). Handlers find the session in `request.idpSession`; with `accept` the caller in `request.idpAuth`. Throws
    * `InvalidConfigurationError` for an unknown option.
    */
   requireAuth(options?: AnyApiGuardOptions): Guard {

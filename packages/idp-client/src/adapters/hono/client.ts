@@ -22,7 +22,7 @@ export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 /** A guard: its handlers find the session in the variable of this name. */
 export type Guard<Name extends string> = MiddlewareHandler<{ Variables: Record<Name, SessionData> }>
 
-/** A guard with `accept`: its handlers find whom it accepted in this variable. */
+/** A guard with `accept`: its handlers find the caller in this variable. */
 export type AuthGuard = MiddlewareHandler<{ Variables: { idpAuth: Auth } }>
 
 /** Options of the client of `idp-client/hono`. */
@@ -92,7 +92,7 @@ export class IdpClient<Name extends string = 'idpSession'> extends WebHostClient
    * `scope`). Handlers find the session in `c.var.idpSession`. Throws `InvalidConfigurationError` for an unknown option.
    */
   requireAuth(options?: ApiGuardOptions): Guard<Name>
-  /** Protects APIs that access tokens may call: handlers find whom `accept` accepted in `c.var.idpAuth`. */
+  /** Protects APIs that access tokens may call: handlers find the caller in `c.var.idpAuth`. */
   requireAuth(options: ResourceGuardOptions): AuthGuard
   requireAuth(options?: AnyApiGuardOptions): MiddlewareHandler {
     return this.#guard(this.apiGuard(options))

@@ -88,7 +88,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   /**
    * Protects APIs: without a session responds 401 with a JSON body, never with a redirect. A session that does not meet
    * the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403 (`organization`,
-   * `scope`). Handlers find the session in `ctx.state.idpSession`; with `accept` whom it accepted in `ctx.state.idpAuth`. Throws
+   * `scope`). Handlers find the session in `ctx.state.idpSession`; with `accept` the caller in `ctx.state.idpAuth`. Throws
    * `InvalidConfigurationError` for an unknown option.
    */
   requireAuth(options?: AnyApiGuardOptions): KoaMiddleware {

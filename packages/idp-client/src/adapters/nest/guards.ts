@@ -26,7 +26,7 @@ import { IdpClient, sendResponse } from './client.ts'
 
 type Decide = (request: FrameworkRequest) => Promise<ApiGuardResult>
 
-/** Whom a guard with `accept` has accepted, by the request. */
+/** The callers that guards with `accept` have let pass, by their request. */
 const accepted = new WeakMap<object, Auth>()
 
 /** Returns the request of an execution context. Throws `INVALID_ARGUMENTS` for that of another transport. */
@@ -132,7 +132,7 @@ export function IdpSession(): ParameterDecorator {
   return fromRequest(SessionPipe)
 }
 
-/** Reads whom the guard of the request has accepted. */
+/** Reads the caller that the guard of the request has let pass. */
 class AuthPipe implements PipeTransform {
   transform(getRequest: () => FrameworkRequest): Auth {
     const auth = accepted.get(getRequest())
@@ -142,7 +142,7 @@ class AuthPipe implements PipeTransform {
 }
 Injectable()(AuthPipe)
 
-/** Passes whom `RequireAuth({ accept })` has accepted to a parameter: an `Auth`. */
+/** Passes the caller to a parameter, an `Auth`: behind `RequireAuth` with `accept`. */
 export function IdpAuth(): ParameterDecorator {
   return fromRequest(AuthPipe)
 }

@@ -136,7 +136,7 @@ export class IdpClient extends IdpClientBase<HostRequest, HostResponse, Framewor
     options?: ApiGuardOptions,
   ): AppRouteHandler<Context, Promise<Response>>
   /**
-   * Protects a route handler that access tokens may call: its second argument has whom `accept` accepted as `auth`. In an API
+   * Protects a route handler that access tokens may call: its second argument has the caller as `auth`. In an API
    * route of the Pages Router that is `req.idpAuth`.
    */
   withApiAuthRequired<Context = unknown>(

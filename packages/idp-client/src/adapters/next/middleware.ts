@@ -109,10 +109,8 @@ export async function runMiddleware(
   markReached()
   const view = toRequestView(request)
   const route = matchRoute(application.settings, view)
-  if (route === null && application.resources.size > 0) {
-    const document = await serveMetadata(application, view)
-    if (document) return toNextResponse(document)
-  }
+  const document = route === null ? serveMetadata(application, view) : null
+  if (document) return toNextResponse(await document)
   // Most requests need none of what follows.
   if (route === null && typeof next !== 'function' && !mayCarrySession(application, request.headers))
     return continueRequest(application, request)

@@ -87,7 +87,7 @@ export abstract class NodeClient<
 
   /** Returns the session of a request to an API, or the response that rejects it, as `withApiAuthRequired` does. */
   requireAuth(req: Request, options?: ApiGuardOptions): Promise<GuardResult>
-  /** Returns whom `accept` accepts: the session or the sender of an access token, or the response that rejects the request. */
+  /** Returns the caller that `accept` allows, by its session or access token, or the response that rejects the request. */
   requireAuth(req: Request, options: ResourceGuardOptions): Promise<AuthResult>
   async requireAuth(req: Request, options?: AnyApiGuardOptions): Promise<ApiGuardResult> {
     return this.apiGuard(options)(req)
@@ -118,7 +118,7 @@ export abstract class NodeClient<
   /**
    * Protects APIs: without a session responds 401 with a JSON body, never with a redirect. A session that does not meet
    * the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403 (`organization`,
-   * `scope`). Mount it before the handler, or pass the handler. With `accept`, `req.idpAuth` is whom it accepted. Throws
+   * `scope`). Mount it before the handler, or pass the handler. With `accept`, `req.idpAuth` is the caller. Throws
    * `InvalidConfigurationError` for an unknown option.
    */
   withApiAuthRequired(options?: AnyApiGuardOptions): NodeMiddleware<Request, Response>

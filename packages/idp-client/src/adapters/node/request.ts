@@ -11,7 +11,7 @@ import { text } from '../../lib/utf8.ts'
 /** The used part of Node's `IncomingMessage`, and what frameworks add to it. */
 export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | 'socket'> &
   Partial<Pick<IncomingMessage, 'iterator' | 'rawHeaders' | 'readableDidRead'>> & {
-    /** Whom a guard with `accept` has accepted. */
+    /** The caller, behind a guard with `accept`. */
     idpAuth?: Auth
     /** URL before a router removed its prefix (Express, Connect). */
     readonly originalUrl?: string

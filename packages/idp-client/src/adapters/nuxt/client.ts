@@ -95,7 +95,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
 
   /** Returns the session of a request to an API, or the response that rejects it, as `withApiAuthRequired` does. */
   requireAuth(event: FrameworkRequest, options?: ApiGuardOptions): Promise<GuardResult>
-  /** Returns whom `accept` accepts: the session or the sender of an access token, or the response that rejects the request. */
+  /** Returns the caller that `accept` allows, by its session or access token, or the response that rejects the request. */
   requireAuth(event: FrameworkRequest, options: ResourceGuardOptions): Promise<AuthResult>
   async requireAuth(event: FrameworkRequest, options?: AnyApiGuardOptions): Promise<ApiGuardResult> {
     return this.apiGuard(options)(event)
@@ -117,7 +117,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   /**
    * Wraps an event handler of an API: without a session responds 401 with a JSON body, never with a redirect. A session that
    * does not meet the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403
-   * (`organization`, `scope`). With `accept`, `event.context.idpAuth` is whom it accepted. Throws `InvalidConfigurationError` for
+   * (`organization`, `scope`). With `accept`, `event.context.idpAuth` is the caller. Throws `InvalidConfigurationError` for
    * an unknown option.
    */
   withApiAuthRequired<Result, Event extends FrameworkRequest = FrameworkRequest>(

@@ -95,7 +95,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
    * `InvalidConfigurationError` for an unknown option.
    */
   requireAuth(args: FrameworkRequest, options?: ApiGuardOptions): Promise<SessionData>
-  /** Returns whom `accept` accepts: the session or the sender of an access token. Otherwise throws the response that rejects it. */
+  /** Returns the caller that `accept` allows, by its session or access token. Otherwise throws the response that rejects it. */
   requireAuth(args: FrameworkRequest, options: ResourceGuardOptions): Promise<Auth>
   async requireAuth(args: FrameworkRequest, options?: AnyApiGuardOptions): Promise<SessionData | Auth> {
     const result = await this.apiGuard(options)(args)

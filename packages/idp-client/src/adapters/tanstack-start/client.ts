@@ -109,7 +109,7 @@ export class IdpClient extends WebHostClient {
    * their middleware. Throws `InvalidConfigurationError` for an unknown option.
    */
   requireAuth(options?: ApiGuardOptions): Promise<SessionData>
-  /** Returns whom `accept` accepts: the session or the sender of an access token. Otherwise throws the response that rejects it. */
+  /** Returns the caller that `accept` allows, by its session or access token. Otherwise throws the response that rejects it. */
   requireAuth(options: ResourceGuardOptions): Promise<Auth>
   async requireAuth(options?: AnyApiGuardOptions): Promise<SessionData | Auth> {
     const guard = createApiGuard(this.application, { name: 'requireAuth' }, options)

@@ -61,7 +61,7 @@ export class IdpClient extends WebHostClient {
    * Returns the session of a request to an API, or the response that rejects it, as `withApiAuthRequired` does.
    */
   requireAuth(request: FrameworkRequest, options?: ApiGuardOptions): Promise<GuardResult>
-  /** Returns whom `accept` accepts: the session or the sender of an access token, or the response that rejects the request. */
+  /** Returns the caller that `accept` allows, by its session or access token, or the response that rejects the request. */
   requireAuth(request: FrameworkRequest, options: ResourceGuardOptions): Promise<AuthResult>
   async requireAuth(request: FrameworkRequest, options?: AnyApiGuardOptions): Promise<ApiGuardResult> {
     return this.apiGuard(options)(request)
@@ -90,7 +90,7 @@ export class IdpClient extends WebHostClient {
     handler: WebHandler<Rest>,
     options?: ApiGuardOptions,
   ): WebHandler<Rest>
-  /** Wraps an API handler that access tokens may call: its second argument has whom `accept` accepted as `auth`. */
+  /** Wraps an API handler that access tokens may call: its second argument has the caller as `auth`. */
   withApiAuthRequired<Context extends object, Rest extends unknown[]>(
     handler: WebHandler<[context: Context & { readonly auth: Auth }, ...rest: Rest]>,
     options: ResourceGuardOptions,

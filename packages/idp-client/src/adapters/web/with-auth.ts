@@ -15,7 +15,7 @@ export function withAuth(auth: Auth | undefined, given: unknown[]): unknown[] {
   return [addAuth(context, auth), ...rest]
 }
 
-/** Sets `locals.idpAuth` to whom a guard with `accept` has accepted. Returns the result of the guard. */
+/** Sets `locals.idpAuth` to the caller that a guard with `accept` has let pass. Returns the result of the guard. */
 export function toLocals<Result extends ApiGuardResult>(
   { locals }: { readonly locals: object },
   result: Result,

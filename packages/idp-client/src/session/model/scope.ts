@@ -22,6 +22,14 @@ export function beyondScope(scope: string | undefined, other: string): string {
     .join(' ')
 }
 
+/** Returns the parts of a scope that another one has, too. */
+export function commonScope(scope: string, other: string): string {
+  const known = new Set(splitScope(other))
+  return splitScope(scope)
+    .filter((part) => known.has(part))
+    .join(' ')
+}
+
 export function coversScope(granted: string | undefined, wanted: string | undefined): boolean {
   const parts = new Set(splitScope(granted))
   return splitScope(wanted).every((part) => parts.has(part))
