@@ -84,13 +84,8 @@ function challengeOf(
 const toScope = ({ requirements: { scope } }: Guard): ChallengeParameters => ({ scope: scope?.join(' ') })
 
 /** Rejects a request with a credential. */
-function reject(
-  guard: Guard,
-  code: Code,
-  scheme: Scheme = 'Bearer',
-  parameters = toScope(guard),
-): AuthResult {
-  const challenge = challengeOf(guard, scheme, code, parameters)
+function reject(guard: Guard, code: Code, scheme: Scheme = 'Bearer'): AuthResult {
+  const challenge = challengeOf(guard, scheme, code, toScope(guard))
   return { response: rejection(codes[code].status, code, undefined, challenge) }
 }
 

@@ -191,7 +191,7 @@ describe('guards', () => {
         idp.onRequest(context, action).catch(reject)
       })
     expect(await run(context)).toMatchObject({ user: { sub: 'carol' } })
-    const failure = { code: 'UNAUTHORIZED', message: expect.stringContaining('no valid session') }
+    const failure = { code: 'UNAUTHORIZED', message: expect.stringContaining('not authenticated') }
     await expect(run(toContext(new Request(APP)))).rejects.toMatchObject(failure)
     const rejected = run(await signedInContext(), { organization: 'org_other' })
     await expect(rejected).rejects.toMatchObject({ code: 'FORBIDDEN' })
