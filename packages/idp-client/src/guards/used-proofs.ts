@@ -36,7 +36,7 @@ export async function rememberProof({ config, sessionStore }: Engine, name: stri
   const now = config.clock()
   const expiresAt = now + proofLifetime(config)
   const store = await sessionStore?.()
-  if (store?.supports('once')) return store.once(`dpop.${name}`, { expiresAt }, async () => {})
+  if (store?.supports('once')) return store.take(`dpop.${name}`, { expiresAt })
   config.log.once(PER_PROCESS)
   return rememberInProcess(name, now, expiresAt)
 }

@@ -182,18 +182,35 @@ describe('attacks with proofs', () => {
     expect((await send(token, proof)).status).toBe(200)
   })
 
-  test('in a store proofs are remembered for all processes', async () => {
-    const sessionStore = memoryStore()
-    const clients = [1, 2].map(() => api.world.another({ sessionStore }).client)
+  test('in a store a proof is accepted once in all processes, also by requests at the same time', async () => {
+    const store = memoryStore()
+    const once = async (...given: Parameters<typeof store.once>) => {
+      const result = await store.once(...given)
+      await new Promise((resolve) => setImmediate(resolve))
+      return result
+    }
+    // Another object for each process: what one knows of its running requests, the other does not.
+    const clients = [1, 2, 3].map(() => api.world.another({ sessionStore: { ...store, once } }).client)
     const token = await boundToken()
     const headers = { authorization: `DPoP ${token}`, dpop: await prove(token) }
-    const statuses: (number | undefined)[] = []
-    for (const client of clients) {
+    const decisions = clients.flatMap((client) => {
       const accept = [client.resource({ audience: API })]
-      const result = await client.requireAuth(new Request(URL_OF_API, { headers }), { accept })
-      statuses.push(result.response?.status)
+      return [1, 2, 3].map(() => client.requireAuth(new Request(URL_OF_API, { headers }), { accept }))
+    })
+    const passed = (await Promise.all(decisions)).filter(({ auth }) => auth)
+    expect(passed).toHaveLength(1)
+  })
+
+  test('while the store fails nothing passes', async () => {
+    const fail = async (): Promise<never> => {
+      throw new Error('the database is down')
     }
-    expect(statuses).toEqual([undefined, 401])
+    const { client } = api.world.another({ sessionStore: { ...memoryStore(), once: fail } })
+    const token = await boundToken()
+    const headers = { authorization: `DPoP ${token}`, dpop: await prove(token) }
+    const accept = [client.resource({ audience: API })]
+    const { response } = await client.requireAuth(new Request(URL_OF_API, { headers }), { accept })
+    expect(response?.status).toBe(503)
   })
 })
 

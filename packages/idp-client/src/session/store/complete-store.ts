@@ -225,6 +225,18 @@ export class CompleteStore {
   })
 
   /**
+   * Takes a name in the store, until it expires. Returns true for one call in all processes, whatever runs at the same time, so
+   * that nothing can be repeated: `once` repeats work that failed. Throws `SESSION_STORE_UNSUPPORTED` without `once` of the store.
+   */
+  readonly take: (name: string, expiry: SessionExpiry) => Promise<boolean> = guarded(
+    'once',
+    async (name, { expiresAt }) => {
+      const { once = unsupported('once') } = this.#given
+      return (await once.call(this.#given, name, { expiresAt })) === true
+    },
+  )
+
+  /**
    * Runs `work` once for a name, until it expires: once in all processes if the store remembers names, otherwise once in
    * this one. Returns false if it ran before, or has failed `ATTEMPTS` times in a store that remembers names. Throws what
    * `work` throws, and may then be called again; a call with the same name while it runs shares the outcome. Names are unique
