@@ -1,11 +1,20 @@
 import type { Auth } from '../../guards/auth.ts'
 import type { ApiGuardResult } from '../../guards/guards.ts'
 
-/** Returns an object that has `auth` beside the properties of another one, which may belong to the host and stays as it is. */
+/**
+ * Returns an object that has `auth` beside the properties of another one, which belongs to the host and stays as it is. An object
+ * of a class, such as the server of Bun, has private members: its methods get the object itself.
+ */
 function addAuth(context: unknown, auth: Auth): object {
   if (typeof context !== 'object' || context === null) return { auth }
-  const isPlain = Object.getPrototypeOf(context) === Object.prototype
-  return isPlain ? { ...context, auth } : Object.create(context, { auth: { value: auth, enumerable: true } })
+  if (Object.getPrototypeOf(context) === Object.prototype) return { ...context, auth }
+  return new Proxy(context, {
+    get(target, name) {
+      if (name === 'auth') return auth
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
 }
 
 /** Returns the further arguments of a handler, with `auth` in the first of them behind a guard with `accept`. */
