@@ -150,3 +150,11 @@ export function checkAudience({ audience }: ResourceConfig, clientId: string): v
       'audience must not be the client id: register the API at the provider as an application of its own.',
     )
 }
+
+/** Throws `InvalidConfigurationError` if the metadata of another resource is served at the same path. */
+export function checkPath({ resource }: ResourceMetadata, other: ResourceConfig | undefined): void {
+  if (other?.metadata && other.metadata.resource !== resource)
+    refuse(
+      'the metadata of two resources would be at one path: give one of them another path, or no metadata.',
+    )
+}

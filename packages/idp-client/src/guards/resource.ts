@@ -1,5 +1,5 @@
 import type { ResourceConfig, ResourceOptions } from '../config/resource.ts'
-import { checkAudience, readResource } from '../config/resource.ts'
+import { checkAudience, checkPath, readResource } from '../config/resource.ts'
 import type { Application } from '../engine.ts'
 
 /** Returns the client id; `undefined` while the configuration is incomplete, when the first request checks the audience. */
@@ -28,7 +28,10 @@ export class Resource {
     const clientId = configuredClientId(application)
     if (clientId !== undefined) checkAudience(this.config, clientId)
     const { metadata } = this.config
-    if (metadata) resources.set(metadata.path, this.config)
+    if (metadata) {
+      checkPath(metadata, resources.get(metadata.path))
+      resources.set(metadata.path, this.config)
+    }
   }
 
   /** The identifier of the API, which `aud` of its access tokens contains. */

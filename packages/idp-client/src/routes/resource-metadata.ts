@@ -23,6 +23,12 @@ const PREFLIGHT = {
   'access-control-allow-headers': '*',
 }
 
+/** Lets scripts of any site read an error, too. */
+function readable(response: Response): Response {
+  response.headers.set('access-control-allow-origin', '*')
+  return response
+}
+
 /**
  * Responds with the metadata of an API (RFC 9728 section 2): its URL, its provider, and how to send tokens. Nothing in it comes
  * from the request. Never sets a cookie.
@@ -32,7 +38,7 @@ export async function resourceMetadata(
   { method }: RequestView,
   { metadata, scopes }: ResourceConfig,
 ): Promise<Response> {
-  if (!METHODS.includes(method)) return empty(405, { allow: METHODS.join(', ') })
+  if (!METHODS.includes(method)) return readable(empty(405, { allow: METHODS.join(', ') }))
   if (method === 'OPTIONS') return new Response(null, { status: 204, headers: PREFLIGHT })
   try {
     const { algorithms, issuer } = await issuerAndAlgorithms(application.engine())
@@ -47,6 +53,6 @@ export async function resourceMetadata(
   } catch (thrown) {
     const error = asIdpError(thrown)
     reportOutcome(application.settings.log, error, { level: 'error', code: 'REQUEST_FAILED' })
-    return errorJson(Math.max(500, toStatus(error)), error.code)
+    return readable(errorJson(Math.max(500, toStatus(error)), error.code))
   }
 }
