@@ -6,7 +6,6 @@ import type { Code } from '../errors/code.ts'
 import { codes } from '../errors/codes.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Exchange, RequestView } from '../http/exchange.ts'
-import { reportFailure } from '../log/failure.ts'
 import { verifyAccessToken } from '../oidc/access-token.ts'
 import { isOfOrganization, toVerificationClock } from '../oidc/claims.ts'
 import { verifyDpopProof } from '../oidc/dpop-proof.ts'
@@ -44,9 +43,6 @@ interface Guard {
   readonly requirements: Requirements
 }
 
-/** The codes of tokens and proofs that are refused, or undecided. */
-const REFUSALS: ReadonlySet<Code> = new Set<Code>(['INVALID_TOKEN', 'INVALID_DPOP_PROOF', 'TOKEN_UNDECIDED'])
-
 type Credential =
   | { readonly kind: 'token'; readonly scheme: Scheme; readonly token: string }
   | { readonly kind: 'none' }
@@ -63,7 +59,7 @@ function readCredential({ headers }: RequestView): Credential {
   if (header === undefined) return { kind: 'none' }
   const [, scheme = '', token] = CREDENTIAL.exec(header) ?? []
   if (token === undefined)
-    return { kind: /(?:^|[\s,])[^\w\s]*(?:bearer|dpop)(?!\w)/i.test(header) ? 'malformed' : 'foreign' }
+    return { kind: /(?:^|[\s,])[^\w\s,]*(?:bearer|dpop)(?!\w)/i.test(header) ? 'malformed' : 'foreign' }
   return { kind: 'token', scheme: scheme.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer', token }
 }
 
@@ -210,13 +206,11 @@ async function authorized(auth: Auth, requirements: Requirements): Promise<AuthR
 /** Rejects a request by the error of its token. Throws an error that says nothing about the token. */
 function rejectToken({ config }: Engine, thrown: unknown, scheme: Scheme, guard: Guard): AuthResult {
   if (!isIdpError(thrown)) throw thrown
-  if (thrown.name === 'DiscoveryError') {
-    reportFailure(config.log, thrown)
-    return rejectUndecided(thrown.code)
-  }
-  if (!REFUSALS.has(thrown.code)) throw thrown
+  const { code, name } = thrown
+  const isUndecided = name === 'DiscoveryError' || code === 'TOKEN_UNDECIDED'
+  if (!isUndecided && code !== 'INVALID_TOKEN' && code !== 'INVALID_DPOP_PROOF') throw thrown
   reportRefusal(config, thrown)
-  return thrown.code === 'TOKEN_UNDECIDED' ? rejectUndecided(thrown.code) : reject(guard, thrown.code, scheme)
+  return isUndecided ? rejectUndecided(code) : reject(guard, code, scheme)
 }
 
 async function checkToken(engine: Engine, exchange: Exchange, sent: Sent, guard: Guard): Promise<AuthResult> {
@@ -258,9 +252,10 @@ async function loginForScope(
 async function checkCookie(engine: Engine, exchange: Exchange, guard: Guard): Promise<AuthResult> {
   const { accepted, requirements } = guard
   const { authorize: _, scope = [], ...others } = requirements
-  if (isCrossSite(engine, exchange)) return { response: rejection(403, 'CROSS_SITE_REQUEST') }
   const verdict = await checkSession(engine, exchange, others)
   if (verdict.kind === 'unauthenticated') return rejectAnonymous(guard)
+  // Only then: a client on a page of another origin needs the challenge, and has no cookie.
+  if (isCrossSite(engine, exchange)) return { response: rejection(403, 'CROSS_SITE_REQUEST') }
   if (verdict.kind === 'exhausted') return rejectUnmet(verdict.unmet, guard)
   if (verdict.kind === 'insufficient') return rejectUnmet(verdict.unmet, guard, { login: verdict.login })
   const scopes = accepted.resources.map((resource) => grantedScope(engine.config, verdict.session, resource))

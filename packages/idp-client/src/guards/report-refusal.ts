@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import { IdpError } from '../errors/base.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide, toKey } from '../lib/registry.ts'
-import { reportOutcome } from '../log/failure.ts'
+import { reportFailure, reportOutcome } from '../log/failure.ts'
 
 /** Seconds for which a code is logged once: strangers can cause any number of refusals. */
 const PAUSE = 60
@@ -17,20 +17,34 @@ interface Refusals {
 }
 
 /**
- * Logs why a request was refused, once in 60 s for each client and code, with the number of those in between. The text never
- * contains anything of the request.
+ * Counts a refusal. Returns the number of those that were not logged since the last line, or `undefined` if that is too recent
+ * for another one.
  */
-export function reportRefusal({ clientId, clock, log, provider }: Config, error: IdpError): void {
+function takeCount({ clientId, clock, provider }: Config, { code }: IdpError): number | undefined {
   const refusals = processWide('mark:refusals/1', () => new Lru<string, Refusals>(LIMIT))
-  const key = toKey(provider.url, clientId, error.code, error.status)
+  const key = toKey(provider.url, clientId, code)
   const now = clock()
   const last = refusals.get(key)
   if (last && Math.abs(now - last.loggedAt) < PAUSE) {
     last.count += 1
-    return
+    return undefined
   }
   refusals.set(key, { loggedAt: now, count: 0 })
-  const more = last?.count ? ` ${last.count} more were refused since the last line with this code.` : ''
-  const counted = more === '' ? error : new IdpError(error.code, { detail: `${error.detail ?? ''}${more}` })
-  reportOutcome(log, counted, { level: 'info', code: 'REQUEST_FAILED' })
+  return last?.count ?? 0
+}
+
+/**
+ * Logs why a request was refused, once in 60 s for each client and code, with the number of those in between. A failure of the
+ * provider is logged as such. The text never contains anything of the request.
+ */
+export function reportRefusal(config: Config, error: IdpError): void {
+  const count = takeCount(config, error)
+  if (count === undefined) return
+  if (error.name === 'DiscoveryError') {
+    reportFailure(config.log, error)
+    return
+  }
+  const more = count > 0 ? ` ${count} more were refused since the last line with this code.` : ''
+  const counted = new IdpError(error.code, { detail: `${error.detail ?? ''}${more}` })
+  reportOutcome(config.log, counted, { level: 'info', code: 'REQUEST_FAILED' })
 }

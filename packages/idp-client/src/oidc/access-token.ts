@@ -176,14 +176,15 @@ export async function verifyAccessToken(
   resources: readonly ResourceConfig[],
 ): Promise<AccessTokenContent> {
   const { claims, type, ...header } = decodeSupportedToken(token, kind)
-  const { issuer } = await provider.metadata()
-  assert(claims['iss'] === issuer, 'iss is not the issuer of the provider.')
   const { notAudience, strict } = selectByAudience(claims, resources)
   checkNoClient(claims, [provider.config.clientId, ...notAudience])
   checkPurpose(claims, isOwnType(type))
   if (strict) checkProfile(claims, isOwnType(type))
   checkTimes(claims, provider)
   const content = toContent(claims)
+  // Last, so that tokens for others cause no request while the metadata cannot be loaded.
+  const { issuer } = await provider.metadata()
+  assert(claims['iss'] === issuer, 'iss is not the issuer of the provider.')
   await checkSignature(provider, token, header)
   return content
 }

@@ -64,6 +64,13 @@ describe('credentials', () => {
     })
   })
 
+  test('a client on a page of another origin gets the challenge, if it sends no cookie', async () => {
+    const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://client.example' }
+    const outcome = await api.call({ headers, method: 'POST' }, { mixed: true })
+    expect([outcome.status, outcome.error]).toEqual([401, 'not_authenticated'])
+    expect(outcome.challenge).toMatch(/^Bearer, DPoP /)
+  })
+
   test('a token in the query or a form is not read', async () => {
     const { client } = api.world
     const resource = client.resource({ audience: API })
@@ -319,6 +326,22 @@ describe('metadata (RFC 9728)', () => {
   })
 })
 
+test('while the provider cannot be reached, strangers cause one line per minute, and no load for tokens of others', async () => {
+  const { client } = api.world.another({ domain: 'http://127.0.0.1:1' })
+  const accept = [client.resource({ audience: API })]
+  const send = async (claims: Record<string, unknown>): Promise<number | undefined> => {
+    const request = new Request('http://localhost:3000/api', { headers: { ...(await headersOf(claims)) } })
+    return (await client.requireAuth(request, { accept })).response?.status
+  }
+  const headersOf = async (claims: Record<string, unknown>) => ({
+    authorization: `Bearer ${await api.sign(claims)}`,
+  })
+  api.world.events.length = 0
+  for (let at = 0; at < 5; at++) expect(await send({ aud: 'x' })).toBe(401)
+  for (let at = 0; at < 5; at++) expect(await send({})).toBe(503)
+  expect(api.world.events.map(({ code }) => code).sort()).toEqual(['PROVIDER_FAILURE', 'REQUEST_FAILED'])
+})
+
 describe('wrong set-ups', () => {
   const wrong: readonly [string, unknown][] = [
     ['nothing', undefined],
@@ -371,6 +394,16 @@ describe('wrong set-ups', () => {
     expect(() =>
       client.withPageAuthRequired(() => new Response('in'), { accept: [resource] } as object),
     ).toThrow('accept is not an option')
+  })
+
+  test('two resources whose metadata would be at the same path', () => {
+    const { client } = api.world.another()
+    const options = { audience: 'https://a.example.test/mcp', metadata: true }
+    client.resource(options)
+    expect(() => client.resource(options)).not.toThrow()
+    expect(() => client.resource({ ...options, audience: 'https://b.example.test/mcp' })).toThrow(
+      expect.objectContaining({ code: 'INVALID_CONFIGURATION' }),
+    )
   })
 
   test('while the configuration is incomplete nothing passes, and the audience is checked at the first request', async () => {
