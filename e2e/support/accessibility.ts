@@ -53,18 +53,22 @@ export function accessibilityProblems(page: Page): Promise<string[]> {
 }
 
 /**
- * Presses the Tab key until the element has the focus.
+ * Presses the Tab key until the element, which may still be streamed, has the focus.
  *
  * @throws when it is not reached within 40 stops
  */
 export async function tabTo(page: Page, selector: string): Promise<void> {
-  for (let stops = 0; stops < 40; stops += 1) {
+  // React may reveal streamed content after the load event: until then the stops would be used up.
+  await page.locator(selector).first().waitFor()
+  const stops: string[] = []
+  while (stops.length < 40) {
     await page.keyboard.press('Tab')
-    const reached = await page.evaluate(
-      (wanted) => document.activeElement?.matches(wanted) ?? false,
-      selector,
-    )
-    if (reached) return
+    const stop = await page.evaluate((wanted) => {
+      const active = document.activeElement
+      return active?.matches(wanted) ? null : (active?.cloneNode() as Element | undefined)?.outerHTML
+    }, selector)
+    if (stop === null) return
+    stops.push(stop ?? 'nothing')
   }
-  throw new Error(`the Tab key does not reach ${selector}`)
+  throw new Error(`the Tab key does not reach ${selector}, but ${[...new Set(stops)].join(' ')}`)
 }
