@@ -11,7 +11,7 @@ export type {
 } from './config/hooks.ts'
 export type * from './config/mfa.ts'
 export * from './config/options.ts'
-export type { ResourceOptions } from './config/resource.ts'
+export type { CertificateRequest, ClientCertificate, ResourceOptions } from './config/resource.ts'
 export type { GetAccessTokenOptions } from './config/token-options.ts'
 export type { VendorKey } from './config/vendor.ts'
 export { generateDpopKeyPair } from './crypto/keys.ts'
@@ -25,6 +25,7 @@ export type {
   BackchannelHint,
 } from './flows/backchannel-auth.ts'
 export type { ConnectAccountOptions, DeleteConnectedAccountOptions } from './flows/connected-accounts.ts'
+export type { AccessTokenExchangeOptions, ExchangedAccessToken } from './flows/exchange-access-token.ts'
 export type { CustomTokenExchangeOptions, CustomTokenExchangeResult } from './flows/exchange-token.ts'
 export type { Fetcher } from './flows/fetcher.ts'
 export type { AccessToken } from './flows/get-access-token.ts'
@@ -42,7 +43,7 @@ export type {
   GuardRequirements,
   ResourceGuardOptions,
 } from './guards/requirements.ts'
-export type { Resource } from './guards/resource.ts'
+export type { McpAuthInfo, Resource } from './guards/resource.ts'
 export type { HostClient } from './host-client.ts'
 export type { SameSite } from './http/cookie-jar.ts'
 export type { Clock } from './lib/clock.ts'

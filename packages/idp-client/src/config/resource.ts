@@ -1,4 +1,6 @@
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import type { RequestView } from '../http/exchange.ts'
+import { defined } from '../lib/own-properties.ts'
 import { parseHttpUrl } from './http-url.ts'
 import { nearestName } from './unknown-keys.ts'
 
@@ -18,7 +20,8 @@ export interface ResourceOptions {
   strict?: boolean
   /**
    * The URL of the API, as its clients know it (RFC 9728 section 1.2): https without query and fragment; http on this machine,
-   * outside production. Default: `audience`, if that is one. Used only with `metadata`.
+   * outside production. Used for `metadata`, and beside `appBaseUrl` for the URL that DPoP proofs may name. Default: with
+   * `metadata` it is `audience`, if that is one.
    */
   resource?: string
   /**
@@ -27,9 +30,41 @@ export interface ResourceOptions {
    * the API find the provider (MCP). Default: false.
    */
   metadata?: boolean
+  /**
+   * Whether the provider is asked about opaque tokens (RFC 7662), which needs its `introspection_endpoint`. `'always'` asks also
+   * about JWTs, which are verified before: a revoked one is refused at once. `{ audience: 'optional' }` accepts an opaque token
+   * without `aud`: then any token of the provider opens the API. The response about an active token is kept for at most 60 s, about
+   * another 5 s. Default: false; opaque tokens are refused.
+   */
+  introspection?: boolean | 'always' | { readonly audience: 'optional' }
+  /**
+   * Returns the certificate of the client of a request, as PEM or as DER bytes; `undefined` without one. Tokens that are bound to a
+   * certificate (`cnf` with `x5t#S256`, RFC 8705) are refused without it. A header may be its source only if the proxy in front
+   * always overwrites that header. Default: none.
+   */
+  clientCertificate?: (request: CertificateRequest) => ClientCertificate | Promise<ClientCertificate>
+  /** Settings for tokens that are bound by DPoP (RFC 9449). */
+  dpop?: {
+    /**
+     * Whether proofs need a nonce of this application, which is valid for 300 s in all its processes: it needs `secret`. Clients
+     * get it by a response 401 with the header `DPoP-Nonce`. Default: false.
+     */
+    readonly nonce?: boolean
+  }
+  /**
+   * Origins whose pages may call the API with a token, beside that of the application: a request with another `Origin` is refused,
+   * as MCP demands against DNS rebinding. Default: all origins may, since a page has no token of its own.
+   */
+  origins?: readonly string[]
   /** Ids of further clients of the provider: a token with one of them in `aud` is refused, as their ID tokens are. Default: none. */
   notAudience?: readonly string[]
 }
+
+/** The certificate of a client: PEM, or DER bytes; `undefined` without one. */
+export type ClientCertificate = string | Uint8Array | undefined
+
+/** The request of a client whose certificate is wanted. */
+export type CertificateRequest = Pick<RequestView, 'headers' | 'method' | 'url'>
 
 /** A validated resource. */
 export interface ResourceConfig {
@@ -40,6 +75,21 @@ export interface ResourceConfig {
   readonly notAudience: readonly string[]
   /** Absent: no metadata is served. */
   readonly metadata?: ResourceMetadata
+  readonly clientCertificate?: NonNullable<ResourceOptions['clientCertificate']>
+  readonly dpopNonce: boolean
+  /** Absent: all. */
+  readonly origins?: readonly string[]
+  /** The URL of the API; absent if it is unknown. */
+  readonly url?: string
+  /** Absent: only JWTs are accepted. */
+  readonly introspection?: IntrospectionConfig
+}
+
+export interface IntrospectionConfig {
+  /** Whether JWTs are introspected, too. */
+  readonly always: boolean
+  /** Whether the response about an opaque token must contain `aud`. */
+  readonly audience: 'required' | 'optional'
 }
 
 /** The metadata of an API: what it names, and where it is served. */
@@ -64,6 +114,10 @@ const NAMES = [
   'notAudience',
   'resource',
   'metadata',
+  'introspection',
+  'clientCertificate',
+  'dpop',
+  'origins',
 ] as const satisfies readonly (keyof ResourceOptions)[]
 
 /** Printable ASCII without space, quote and backslash: values appear in challenges (RFC 6750 section 3). */
@@ -113,6 +167,46 @@ function toMetadata(resource: string, settings: ResourceSettings): ResourceMetad
   return Object.freeze({ resource, path, url: `${url.origin}${settings.basePath}${path}` })
 }
 
+function readIntrospection(value: unknown): IntrospectionConfig | undefined {
+  if (value === undefined || value === false) return undefined
+  if (value === true || value === 'always') return { always: value === 'always', audience: 'required' }
+  const isOptional =
+    typeof value === 'object' &&
+    value !== null &&
+    Object.keys(value).join() === 'audience' &&
+    'audience' in value &&
+    value.audience === 'optional'
+  return isOptional
+    ? { always: false, audience: 'optional' }
+    : refuse("introspection must be true, false, 'always' or { audience: 'optional' }.")
+}
+
+function readDpopNonce(value: unknown): boolean {
+  if (value === undefined) return false
+  const isValid =
+    typeof value === 'object' &&
+    value !== null &&
+    Object.keys(value).join() === 'nonce' &&
+    'nonce' in value &&
+    typeof value.nonce === 'boolean'
+  return isValid ? value.nonce === true : refuse('dpop must be an object with nonce: true or false.')
+}
+
+function readOrigins(value: unknown): readonly string[] {
+  const entries: unknown[] = Array.isArray(value) ? Array.from(value) : []
+  const isOrigin = (entry: unknown): entry is string =>
+    typeof entry === 'string' && URL.canParse(entry) && new URL(entry).origin === entry
+  return entries.length > 0 && entries.every(isOrigin)
+    ? Object.freeze(entries)
+    : refuse('origins must be a list of origins, such as https://app.example.com, without a path.')
+}
+
+function readCertificateOption(value: unknown): ResourceConfig['clientCertificate'] {
+  return value === undefined || typeof value === 'function'
+    ? (value as ResourceConfig['clientCertificate'])
+    : refuse('clientCertificate must be a function.')
+}
+
 /** Validates the options of a resource. Throws `InvalidConfigurationError`. */
 export function readResource(options: unknown, settings: ResourceSettings): ResourceConfig {
   if (typeof options !== 'object' || options === null || Array.isArray(options))
@@ -120,8 +214,12 @@ export function readResource(options: unknown, settings: ResourceSettings): Reso
   checkKeys(options)
   const {
     audience,
+    clientCertificate,
+    dpop,
+    introspection,
     metadata,
     notAudience,
+    origins,
     resource = audience,
     scopes,
     strict,
@@ -134,13 +232,21 @@ export function readResource(options: unknown, settings: ResourceSettings): Reso
   if (typeof resource !== 'string') return refuse('resource must be a URL.')
   const excluded = notAudience === undefined ? [] : readList('notAudience', notAudience)
   if (excluded.includes(audience)) return refuse('notAudience must not contain audience.')
-  return Object.freeze({
+  // An audience that looks like a URL is not yet the one of the API.
+  const isStated = 'resource' in options || metadata === true
+  const config: ResourceConfig = defined({
     audience,
-    ...(scopes === undefined ? {} : { scopes: readList('scopes', scopes) }),
+    scopes: scopes === undefined ? undefined : readList('scopes', scopes),
     strict: strict ?? false,
     notAudience: excluded,
-    ...(metadata ? { metadata: toMetadata(resource, settings) } : {}),
+    introspection: readIntrospection(introspection),
+    clientCertificate: readCertificateOption(clientCertificate),
+    dpopNonce: readDpopNonce(dpop),
+    origins: origins === undefined ? undefined : readOrigins(origins),
+    url: isStated && parseResource(resource, settings) ? resource : undefined,
+    metadata: metadata ? toMetadata(resource, settings) : undefined,
   })
+  return Object.freeze(config)
 }
 
 /** Throws `InvalidConfigurationError` if the audience is that of the ID tokens of this client. */

@@ -17,6 +17,7 @@ export type Purpose =
   | 'connection'
   | 'logout'
   | 'guard'
+  | 'dpop-nonce'
 
 /** Seals bytes into compact JWE (RFC 7516; `dir`, `A256GCM`) and opens them again. Neither throws for any input. */
 export interface Sealer {

@@ -15,6 +15,7 @@ export const codesByClass = {
     'ACCESS_DENIED',
     'INVALID_TOKEN',
     'INVALID_DPOP_PROOF',
+    'USE_DPOP_NONCE',
     'TOKEN_UNDECIDED',
     'INTERNAL_ERROR',
     'MISSING_SESSION',

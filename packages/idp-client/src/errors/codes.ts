@@ -36,6 +36,7 @@ export const codes: Readonly<Record<Code, CodeEntry>> = {
   ACCESS_DENIED: { status: 403, message: 'The application denies the user access.' },
   INVALID_TOKEN: { status: 401, message: 'The access token is not valid for this API.' },
   INVALID_DPOP_PROOF: { status: 401, message: 'The DPoP proof is not valid for this request.' },
+  USE_DPOP_NONCE: { status: 401, message: 'The DPoP proof needs the nonce of this response.' },
   TOKEN_UNDECIDED: { status: 503, message: 'Whether the access token is valid cannot be decided now.' },
   NOT_AUTHENTICATED: { status: 401, message: 'The request is not authenticated.' },
   INTERNAL_ERROR: { status: 500, message: 'An unexpected error occurred.' },

@@ -12,6 +12,7 @@ export type ProviderEndpoint =
   | 'token'
   | 'userinfo'
   | 'revocation'
+  | 'introspection'
   | 'backchannel_authentication'
   | 'mfa_authenticators'
   | 'mfa_challenge'

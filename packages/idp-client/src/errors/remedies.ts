@@ -25,8 +25,10 @@ export const remedies: Readonly<Record<Remedy, string>> = {
     'The log says what is wrong with it (resource, access token): obtain an access token of the provider for the audience of this API.',
   INVALID_DPOP_PROOF:
     'The log says what is wrong with it: sign a new proof for every request, with the key that the access token is bound to (RFC 9449).',
+  USE_DPOP_NONCE:
+    'Repeat the request with a proof that has the nonce of the header DPoP-Nonce (RFC 9449 section 9), as DPoP clients do by themselves.',
   TOKEN_UNDECIDED:
-    'Repeat the request after the seconds of Retry-After: its key is not known yet, or too many DPoP proofs arrive.',
+    'Repeat the request after the seconds of Retry-After: its key is not known yet, or too many DPoP proofs or opaque tokens arrive.',
   NOT_AUTHENTICATED: 'Send the user to the login route.',
   INTERNAL_ERROR: 'Look for the correlation id in the log.',
   DISCOVERY_ERROR: 'Check domain (IDP_DOMAIN), and that this server can reach it.',

@@ -1,3 +1,4 @@
+import type { AccessTokenExchangeOptions, ExchangedAccessToken } from '../flows/exchange-access-token.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 
 /** The user of a session, as guards and `authorize` get it. */
@@ -34,6 +35,12 @@ export interface TokenAuth {
   readonly claims: Readonly<Record<string, unknown>>
   /** The access token. Never send it to another API. */
   readonly token: string
+  /**
+   * Exchanges the token for one of another API, on behalf of its user (RFC 8693). Sends only the scope that is given; a refresh
+   * token in the response is dropped. Throws `CustomTokenExchangeError` `EXCHANGE_FAILED` with the provider's error as `cause`,
+   * and `INVALID_ARGUMENTS`.
+   */
+  readonly exchange: (options: AccessTokenExchangeOptions) => Promise<ExchangedAccessToken>
   readonly session?: undefined
 }
 

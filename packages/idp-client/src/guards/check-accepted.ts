@@ -1,14 +1,13 @@
 import type { Config } from '../config/config.ts'
 import { checkAudience } from '../config/resource.ts'
 import type { Engine } from '../engine.ts'
-import { IdpError, isIdpError } from '../errors/base.ts'
+import { isIdpError } from '../errors/base.ts'
 import type { Code } from '../errors/code.ts'
 import { codes } from '../errors/codes.ts'
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import type { AccessTokenExchangeOptions } from '../flows/exchange-access-token.ts'
 import type { Exchange, RequestView } from '../http/exchange.ts'
 import { verifyAccessToken } from '../oidc/access-token.ts'
 import { isOfOrganization, toVerificationClock } from '../oidc/claims.ts'
-import { verifyDpopProof } from '../oidc/dpop-proof.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { supportedAlgorithms } from '../oidc/signed-token.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
@@ -17,9 +16,10 @@ import { mainAudience } from '../tokens/select.ts'
 import { effectiveScope } from '../transaction/authorization.ts'
 import type { Accepted } from './accept.ts'
 import type { Auth, TokenAuth } from './auth.ts'
+import { checkBinding, newNonce } from './binding.ts'
 import type { LoginParameters } from './check-session.ts'
 import { checkSession, toSessionAuth } from './check-session.ts'
-import { isCrossSite } from './cross-site.ts'
+import { isCrossSite, isForeignOrigin } from './cross-site.ts'
 import type { AuthResult } from './guards.ts'
 import type { Scheme } from './rejection.ts'
 import { rejection, toChallenge, UNMET_CODES, unmetParameters } from './rejection.ts'
@@ -35,7 +35,6 @@ import {
   withoutPrototype,
 } from './requirements.ts'
 import type { Resource } from './resource.ts'
-import { rememberProof } from './used-proofs.ts'
 
 /** The guard of an API that accepts access tokens. */
 interface Guard {
@@ -102,64 +101,29 @@ function rejectUndecided(code: Code): AuthResult {
   return { response }
 }
 
-/**
- * Returns the URLs that a proof may name: below the configured base URL, with and without a prefix that a proxy has removed. A
- * base URL that is inferred from the request would let its sender choose them.
- */
-function provenUrls(engine: Engine, exchange: Exchange): readonly string[] {
-  const { appBaseUrl, production } = engine.config
-  if (production && appBaseUrl.kind === 'inferred') {
-    const detail =
-      'DPoP proofs name the URL of the API: set appBaseUrl (APP_BASE_URL), which they are compared with.'
-    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
-  }
-  const base = engine.baseUrl(exchange)
-  const { pathname = '/' } = exchange.request.url ?? {}
-  return [new URL(base).origin + pathname, base + pathname]
-}
-
-/** Checks that the sender has the key that its token is bound to. Throws `INVALID_TOKEN` and `INVALID_DPOP_PROOF`. */
-async function checkBinding(
-  engine: Engine,
-  exchange: Exchange,
-  { scheme, token: accessToken }: Sent,
-  thumbprint: string | undefined,
-): Promise<void> {
-  if ((scheme === 'DPoP') !== (thumbprint !== undefined)) {
-    const detail = thumbprint
-      ? 'It is bound to a key and needs the scheme DPoP.'
-      : 'It is not bound, but its scheme is DPoP.'
-    throw new IdpError('INVALID_TOKEN', { detail })
-  }
-  if (thumbprint === undefined) return
-  const { headers, method } = exchange.request
-  const proven = {
-    proof: headers.get('dpop'),
-    method,
-    urls: provenUrls(engine, exchange),
-    accessToken,
-    thumbprint,
-  }
-  const name = await verifyDpopProof(engine.config, proven)
-  if (!(await rememberProof(engine, name)))
-    throw new IdpError('INVALID_DPOP_PROOF', { detail: 'It was used before: every request needs a new one.' })
-}
-
 type Sent = Extract<Credential, { kind: 'token' }>
 
 async function verify(
   engine: Engine,
   exchange: Exchange,
-  sent: Sent,
+  { scheme, token }: Sent,
   resources: Accepted['resources'],
 ): Promise<TokenAuth> {
   const { config } = engine
   const configs = resources.map((resource) => resource.config)
   // Again: the client id may have been missing when the resource was created.
   for (const each of configs) checkAudience(each, config.clientId)
-  const { thumbprint, ...content } = await verifyAccessToken(getProvider(config), sent.token, configs)
-  await checkBinding(engine, exchange, sent, thumbprint)
-  return Object.freeze({ kind: 'token', ...content, token: sent.token })
+  const { binding, resource, ...content } = await verifyAccessToken(getProvider(config), token, configs)
+  await checkBinding(engine, exchange, { scheme, token, binding, resource })
+  return Object.freeze({
+    kind: 'token',
+    ...content,
+    token,
+    exchange: async (options: AccessTokenExchangeOptions) => {
+      const { exchangeAccessToken } = await import('../flows/exchange-access-token.ts')
+      return exchangeAccessToken(engine, token, options)
+    },
+  })
 }
 
 /** Returns the first requirement that the claims of a token do not meet; a claim that is missing meets none. */
@@ -203,14 +167,28 @@ async function authorized(auth: Auth, requirements: Requirements): Promise<AuthR
   return { response: rejection(codes.ACCESS_DENIED.status, 'ACCESS_DENIED') }
 }
 
+/** Errors that say nothing about the token, only that the provider does not respond. */
+const PROVIDER_ERRORS: readonly string[] = ['DiscoveryError', 'OAuthError']
+
+/** Errors of the sender, which are 401. */
+const SENDER_CODES: readonly Code[] = ['INVALID_TOKEN', 'INVALID_DPOP_PROOF', 'USE_DPOP_NONCE']
+
 /** Rejects a request by the error of its token. Throws an error that says nothing about the token. */
-function rejectToken({ config }: Engine, thrown: unknown, scheme: Scheme, guard: Guard): AuthResult {
+async function rejectToken(
+  engine: Engine,
+  thrown: unknown,
+  scheme: Scheme,
+  guard: Guard,
+): Promise<AuthResult> {
   if (!isIdpError(thrown)) throw thrown
   const { code, name } = thrown
-  const isUndecided = name === 'DiscoveryError' || code === 'TOKEN_UNDECIDED'
-  if (!isUndecided && code !== 'INVALID_TOKEN' && code !== 'INVALID_DPOP_PROOF') throw thrown
-  reportRefusal(config, thrown)
-  return isUndecided ? rejectUndecided(code) : reject(guard, code, scheme)
+  const isUndecided = PROVIDER_ERRORS.includes(name) || code === 'TOKEN_UNDECIDED'
+  if (!isUndecided && !SENDER_CODES.includes(code)) throw thrown
+  // Every client begins without a nonce.
+  if (code !== 'USE_DPOP_NONCE') reportRefusal(engine.config, thrown)
+  const result = isUndecided ? rejectUndecided(code) : reject(guard, code, scheme)
+  if (code === 'USE_DPOP_NONCE') result.response?.headers.set('dpop-nonce', await newNonce(engine))
+  return result
 }
 
 async function checkToken(engine: Engine, exchange: Exchange, sent: Sent, guard: Guard): Promise<AuthResult> {
@@ -221,7 +199,7 @@ async function checkToken(engine: Engine, exchange: Exchange, sent: Sent, guard:
   try {
     auth = await verify(engine, exchange, sent, accepted.resources)
   } catch (thrown) {
-    return rejectToken(engine, thrown, scheme, guard)
+    return await rejectToken(engine, thrown, scheme, guard)
   }
   const unmet = findUnmet(config, requirements, auth)
   return unmet ? rejectUnmet(unmet, guard, { scheme, scope: auth.scope }) : authorized(auth, requirements)
@@ -273,6 +251,9 @@ async function checkCookie(engine: Engine, exchange: Exchange, guard: Guard): Pr
  */
 export async function checkAccepted(engine: Engine, exchange: Exchange, guard: Guard): Promise<AuthResult> {
   const { accepted } = guard
+  const origins = accepted.resources.flatMap(({ config }) => config.origins ?? [])
+  if (origins.length > 0 && isForeignOrigin(engine, exchange, origins))
+    return { response: rejection(403, 'CROSS_SITE_REQUEST') }
   const credential = readCredential(exchange.request)
   if (credential.kind === 'malformed') return reject(guard, 'INVALID_REQUEST')
   if (credential.kind === 'token') return checkToken(engine, exchange, credential, guard)

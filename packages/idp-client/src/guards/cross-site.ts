@@ -3,6 +3,12 @@ import type { Exchange } from '../http/exchange.ts'
 
 const READING_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
+/** Returns whether a request comes from a page whose origin is neither that of the application nor among the allowed ones. */
+export function isForeignOrigin(engine: Engine, exchange: Exchange, allowed: readonly string[]): boolean {
+  const origin = exchange.request.headers.get('origin')
+  return origin !== null && !allowed.includes(origin) && origin !== new URL(engine.baseUrl(exchange)).origin
+}
+
 /**
  * Returns whether a request with a cookie may come from a page of another site. A browser that sends a cookie with a write names
  * its origin; a request that names none comes from no page.

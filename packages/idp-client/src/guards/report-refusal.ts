@@ -40,7 +40,7 @@ function takeCount({ clientId, clock, provider }: Config, { code }: IdpError): n
 export function reportRefusal(config: Config, error: IdpError): void {
   const count = takeCount(config, error)
   if (count === undefined) return
-  if (error.name === 'DiscoveryError') {
+  if (error.name === 'DiscoveryError' || error.name === 'OAuthError') {
     reportFailure(config.log, error)
     return
   }

@@ -1,6 +1,10 @@
 import type { ResourceConfig, ResourceOptions } from '../config/resource.ts'
 import { checkAudience, checkPath, readResource } from '../config/resource.ts'
 import type { Application } from '../engine.ts'
+import { IdpError } from '../errors/base.ts'
+import { defined } from '../lib/own-properties.ts'
+import { isTime } from '../oidc/claims.ts'
+import type { Auth } from './auth.ts'
 
 /** Returns the client id; `undefined` while the configuration is incomplete, when the first request checks the audience. */
 function configuredClientId(application: Application): string | undefined {
@@ -9,6 +13,18 @@ function configuredClientId(application: Application): string | undefined {
   } catch {
     return undefined
   }
+}
+
+/** The caller, in the form that servers of the MCP SDK take as `authInfo`. */
+export interface McpAuthInfo {
+  readonly token: string
+  readonly clientId: string
+  readonly scopes: string[]
+  /** Seconds since the epoch. */
+  readonly expiresAt?: number
+  /** The URL of the API. */
+  readonly resource?: URL
+  readonly extra: { readonly sub: string }
 }
 
 /**
@@ -37,5 +53,24 @@ export class Resource {
   /** The identifier of the API, which `aud` of its access tokens contains. */
   get audience(): string {
     return this.config.audience
+  }
+
+  /**
+   * Returns a caller in the form that the MCP SDK hands to tools as `authInfo`, with `sub` in `extra`. Throws `INVALID_TOKEN` for a
+   * session, and for a token that names no client.
+   */
+  authInfo(auth: Auth): McpAuthInfo {
+    if (auth.kind !== 'token' || auth.clientId === undefined)
+      throw new IdpError('INVALID_TOKEN', { detail: 'authInfo needs an access token that names its client.' })
+    const { claims, clientId, scope, sub, token } = auth
+    const { url } = this.config
+    return defined({
+      token,
+      clientId,
+      scopes: scope.split(' ').filter(Boolean),
+      expiresAt: isTime(claims['exp']) ? claims['exp'] : undefined,
+      resource: url === undefined ? undefined : new URL(url),
+      extra: { sub },
+    })
   }
 }

@@ -86,6 +86,11 @@ export class SharedRun<T> {
 export class SingleFlight<T> {
   readonly #running = new Map<string, SharedRun<T>>()
 
+  /** Number of runs under way. */
+  get size(): number {
+    return [...this.#running.values()].filter((run) => !run.isLost).length
+  }
+
   /** Returns the run under way, or undefined without one. */
   get(key: string): SharedRun<T> | undefined {
     return this.#running.get(key)

@@ -1,37 +1,25 @@
 import type { ResourceConfig } from '../config/resource.ts'
 import { IdpError } from '../errors/base.ts'
-import { defined } from '../lib/own-properties.ts'
-import type { Assert } from './claims.ts'
-import { createAssert, isTime, timeFault, toAudiences, toVerificationClock } from './claims.ts'
+import type { VerifiedAccessToken } from './access-token-claims.ts'
+import {
+  assert,
+  checkNoClient,
+  checkTimes,
+  has,
+  refuse,
+  selectByAudience,
+  toContent,
+} from './access-token-claims.ts'
+import { checkActive, introspect, isIntrospected } from './introspection.ts'
 import type { JsonObject } from './json.ts'
-import { isObject, stringProperty } from './json.ts'
 import type { Provider } from './provider.ts'
 import type { SignatureHeader, TokenKind } from './signed-token.ts'
-import { decodeSupportedToken, signatureFaults, verifyDecoded } from './signed-token.ts'
+import { decodeObject, decodeSupportedToken, signatureFaults, verifyDecoded } from './signed-token.ts'
 
 /**
- * Access tokens that clients of the provider send to an API of this application: JWTs of RFC 9068, and those that providers
- * issued before it, which no header tells from ID tokens.
+ * Access tokens that clients of the provider send to an API of this application: JWTs of RFC 9068, those that providers issued
+ * before it, which no header tells from ID tokens, and opaque ones.
  */
-
-/** A verified access token. */
-export interface AccessTokenContent {
-  readonly sub: string
-  readonly clientId?: string
-  /** Whether the client acts for itself, so that `sub` is no user. */
-  readonly isClient: boolean
-  /** Separated by spaces; empty without any. */
-  readonly scope: string
-  readonly claims: JsonObject
-  /** Thumbprint (RFC 7638) of the key that the token is bound to; absent for a bearer token. */
-  readonly thumbprint?: string
-}
-
-function refuse(detail: string): never {
-  throw new IdpError('INVALID_TOKEN', { detail })
-}
-
-const assert: Assert = createAssert(refuse)
 
 /** Header types of RFC 9068 section 4, in lower case. */
 const OWN_TYPES: readonly unknown[] = ['at+jwt', 'application/at+jwt']
@@ -54,13 +42,8 @@ const FOREIGN_CLAIMS = ['events', 'at_hash', 'c_hash', 's_hash', 'code', 'respon
  */
 const OWN_CLAIMS = ['scope', 'scp', 'client_id', 'cid', 'appid', 'azpacr', 'idtyp', 'gty', 'permissions']
 
-/** Names of the claim that is the client, in the order of RFC 9068, OpenID Connect Core, Okta, Microsoft Entra ID. */
-const CLIENT_CLAIMS = ['client_id', 'azp', 'cid', 'appid']
-
 /** Claims that RFC 9068 section 2.2 requires beside `iss`, `aud` and `exp`, which are always required. */
 const REQUIRED_CLAIMS = ['iat', 'jti', 'sub', 'client_id']
-
-const has = (claims: JsonObject, name: string): boolean => Object.hasOwn(claims, name)
 
 /** Refuses what the provider signs for another purpose: an ID token proves a login, not a permission. */
 function checkPurpose(claims: JsonObject, hasOwnType: boolean): void {
@@ -78,27 +61,11 @@ function checkPurpose(claims: JsonObject, hasOwnType: boolean): void {
   assert(hasOwnType || hasOwnClaim, `It is no access token: it has none of ${OWN_CLAIMS.join(', ')}.`)
 }
 
-/** Refuses a token for a client: the audience of an ID token. */
-function checkNoClient(claims: JsonObject, ids: readonly string[]): void {
-  const audiences = toAudiences(claims)
-  const isOfClient = ids.some((id) => audiences.includes(id))
-  assert(!isOfClient, 'aud contains the id of a client, as that of an ID token does.')
-}
-
 /** Checks that a token has the type and the claims of RFC 9068 section 2. */
 function checkProfile(claims: JsonObject, hasOwnType: boolean): void {
   assert(hasOwnType, 'Its type is not that of RFC 9068, which the option strict demands.')
   const missing = REQUIRED_CLAIMS.find((name) => !has(claims, name))
   assert(missing === undefined, `${missing} is missing, which RFC 9068 requires.`)
-}
-
-function checkTimes(claims: JsonObject, { config }: Provider): void {
-  const { exp, iat, nbf } = claims
-  assert(isTime(exp), 'exp is missing or not a number.')
-  assert(iat === undefined || isTime(iat), 'iat is not a number.')
-  assert(nbf === undefined || isTime(nbf), 'nbf is not a number.')
-  const fault = timeFault(claims, toVerificationClock(config))
-  assert(fault === undefined, fault ?? '')
 }
 
 /**
@@ -119,72 +86,36 @@ async function checkSignature(provider: Provider, token: string, header: Signatu
   if (typeof outcome === 'string') refuse(signatureFaults[outcome])
 }
 
-const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
-
-/** Returns the scopes of `scope` (RFC 9068) or `scp` (Okta, Microsoft Entra ID): a string or a list. */
-function toScope({ scope, scp }: JsonObject): string {
-  const given = scope ?? scp
-  const names: readonly unknown[] = typeof given === 'string' ? given.split(' ') : [given].flat()
-  return names.filter((name) => typeof name === 'string' && SCOPE_TOKEN.test(name)).join(' ')
-}
-
-const THUMBPRINT = /^[\w-]{43}$/
-
-/** Returns the key that a token is bound to (RFC 9449 section 6.1). A stolen token must not pass without any other binding. */
-function toThumbprint(claims: JsonObject): string | undefined {
-  if (!has(claims, 'cnf')) return undefined
-  const { cnf } = claims
-  const jkt = isObject(cnf) && Object.keys(cnf).length === 1 ? cnf['jkt'] : undefined
-  assert(
-    typeof jkt === 'string' && THUMBPRINT.test(jkt),
-    'It is bound (cnf) to something that cannot be verified here.',
-  )
-  return jkt
-}
-
-/** Returns user, client, scope and key that the claims of a token name. Throws `INVALID_TOKEN` without a `sub`. */
-function toContent(claims: JsonObject): AccessTokenContent {
-  const sub = stringProperty(claims, 'sub')
-  assert(sub !== undefined, 'sub is missing or not a string.')
-  const ids = CLIENT_CLAIMS.map((name) => stringProperty(claims, name)).filter((id) => id !== undefined)
-  const isClient = ids.includes(sub) || claims['idtyp'] === 'app' || claims['gty'] === 'client-credentials'
-  return defined({
-    sub,
-    clientId: ids[0],
-    isClient,
-    scope: toScope(claims),
-    claims,
-    thumbprint: toThumbprint(claims),
-  })
-}
-
-/** Returns the first of the resources that the token is for. */
-function selectByAudience<R extends ResourceConfig>(claims: JsonObject, resources: readonly R[]): R {
-  const audiences = toAudiences(claims)
-  const found = resources.find(({ audience }) => audiences.includes(audience))
-  return found ?? refuse('aud does not contain the audience of a resource that the guard accepts.')
-}
+/** Whether a token has the form of a signed JWT. A sender who changes the form of a token makes it another one, which the provider does not know. */
+const isJwt = (token: string): boolean =>
+  token.split('.', 4).length === 3 && decodeObject(token.slice(0, token.indexOf('.'))) !== null
 
 /**
  * Verifies an access token of the provider for one of the resources (RFC 9068 section 4): `iss`, `aud` and what kind of token it
  * is before any key is loaded, then the signature by a published key, never one that the token names. Throws `INVALID_TOKEN`;
- * `TOKEN_UNDECIDED` if only keys that may not be loaded yet can decide; `DiscoveryError` while metadata or keys cannot be loaded.
+ * `TOKEN_UNDECIDED` if only keys that may not be loaded yet can decide; `DiscoveryError` while metadata or keys cannot be loaded. A
+ * token of another form is introspected, where a resource says so; see `introspect`.
  */
 export async function verifyAccessToken(
   provider: Provider,
   token: string,
   resources: readonly ResourceConfig[],
-): Promise<AccessTokenContent> {
+): Promise<VerifiedAccessToken> {
+  const introspected = resources.filter(isIntrospected)
+  if (introspected.length > 0 && !isJwt(token)) return introspect(provider, token, introspected)
   const { claims, type, ...header } = decodeSupportedToken(token, kind)
-  const { notAudience, strict } = selectByAudience(claims, resources)
+  const resource = selectByAudience(claims, resources)
+  const { notAudience, strict } = resource
   checkNoClient(claims, [provider.config.clientId, ...notAudience])
   checkPurpose(claims, isOwnType(type))
   if (strict) checkProfile(claims, isOwnType(type))
+  assert(has(claims, 'exp'), 'exp is missing.')
   checkTimes(claims, provider)
   const content = toContent(claims)
   // Last, so that tokens for others cause no request while the metadata cannot be loaded.
   const { issuer } = await provider.metadata()
   assert(claims['iss'] === issuer, 'iss is not the issuer of the provider.')
   await checkSignature(provider, token, header)
-  return content
+  if (isIntrospected(resource) && resource.introspection.always) await checkActive(provider, token, resource)
+  return { ...content, resource }
 }

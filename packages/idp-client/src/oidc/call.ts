@@ -148,6 +148,7 @@ const endpointNames = {
   tokenEndpoint: 'token',
   parEndpoint: 'par',
   revocationEndpoint: 'revocation',
+  introspectionEndpoint: 'introspection',
   backchannelAuthenticationEndpoint: 'backchannel_authentication',
   userinfoEndpoint: 'userinfo',
 } as const

@@ -23,6 +23,14 @@ export interface ProvenRequest {
   readonly thumbprint: string
 }
 
+/** A proof that is valid, except that it was not used before. */
+export interface ValidProof {
+  /** A name by which it can be remembered, without anything of its content. */
+  readonly name: string
+  /** The nonce that it names; anything. */
+  readonly nonce: unknown
+}
+
 /** Seconds before and after now in which a proof is created, plus the tolerance. */
 const LIFETIME = 60
 
@@ -65,13 +73,13 @@ async function checkRequest(claims: JsonObject, { accessToken, method, urls }: P
 }
 
 /**
- * Validates the proof of a request (RFC 9449 section 4.3), except that it was not used before. Returns a name of the proof, by
- * which it can be remembered, without anything of its content. Throws `INVALID_DPOP_PROOF`.
+ * Validates the proof of a request (RFC 9449 section 4.3), except that it was not used before, and its nonce. Throws
+ * `INVALID_DPOP_PROOF`.
  */
 export async function verifyDpopProof(
   { clock, dpop }: Pick<Config, 'clock' | 'dpop'>,
   request: ProvenRequest,
-): Promise<string> {
+): Promise<ValidProof> {
   const { proof, thumbprint } = request
   assert(proof !== null && proof !== '', 'The request has no DPoP header, which its access token demands.')
   const { claims, ...header } = decodeSupportedToken(proof, kind)
@@ -83,7 +91,8 @@ export async function verifyDpopProof(
   const jti = stringProperty(claims, 'jti')
   assert(jti !== undefined && jti.length <= LONGEST_ID, 'jti is missing, not a string or too long.')
   await checkKey(proof, header, thumbprint)
-  return hashToken(JSON.stringify([thumbprint, jti]), 32)
+  const name = await hashToken(JSON.stringify([thumbprint, jti]), 32)
+  return { name, nonce: claims['nonce'] }
 }
 
 /** Returns the seconds for which a proof could be accepted again. */

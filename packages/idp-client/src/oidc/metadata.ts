@@ -31,6 +31,7 @@ const endpoints = {
   jwksUri: 'jwks_uri',
   endSessionEndpoint: 'end_session_endpoint',
   revocationEndpoint: 'revocation_endpoint',
+  introspectionEndpoint: 'introspection_endpoint',
   userinfoEndpoint: 'userinfo_endpoint',
   parEndpoint: 'pushed_authorization_request_endpoint',
   backchannelAuthenticationEndpoint: 'backchannel_authentication_endpoint',

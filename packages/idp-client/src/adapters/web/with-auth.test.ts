@@ -2,7 +2,15 @@ import { expect, test } from 'vitest'
 import type { Auth } from '../../guards/auth.ts'
 import { withAuth } from './with-auth.ts'
 
-const auth: Auth = { kind: 'token', sub: 'carol', isClient: false, scope: '', claims: {}, token: 'x' }
+const auth: Auth = {
+  kind: 'token',
+  sub: 'carol',
+  isClient: false,
+  scope: '',
+  claims: {},
+  exchange: () => Promise.reject(new Error('unused')),
+  token: 'x',
+}
 
 /** Stands for the second argument of a server, such as that of Bun. */
 class ServerInfo {

@@ -1,0 +1,56 @@
+import type { Engine } from '../engine.ts'
+import { IdpError, isIdpError } from '../errors/base.ts'
+import { CustomTokenExchangeError } from '../errors/tokens.ts'
+import { defined } from '../lib/own-properties.ts'
+import { getProvider } from '../oidc/provider.ts'
+import { exchangeTokens } from '../oidc/token-endpoint.ts'
+
+/** Options of `auth.exchange()`. */
+export interface AccessTokenExchangeOptions {
+  /** The API that the new access token is for. */
+  audience: string
+  /** Space-delimited scope. Default: none is sent, and the provider decides. */
+  scope?: string | undefined
+}
+
+/** An access token for another API. Nothing of it is stored. */
+export interface ExchangedAccessToken {
+  accessToken: string
+  /** `Bearer`, or `DPoP` for a token that is bound to the key of this application. */
+  tokenType: string
+  /** Lifetime in seconds from now. */
+  expiresIn: number
+  scope?: string
+}
+
+const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
+
+const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+
+/** Exchanges the access token of a caller for one of another API (RFC 8693). Reads and writes no session. */
+export async function exchangeAccessToken(
+  { config }: Engine,
+  token: string,
+  options: AccessTokenExchangeOptions,
+): Promise<ExchangedAccessToken> {
+  const { audience, scope }: { readonly audience?: unknown; readonly scope?: unknown } = options ?? {}
+  if (!isText(audience) || (scope !== undefined && !isText(scope)))
+    throw new IdpError('INVALID_ARGUMENTS', {
+      detail: 'exchange needs audience, and may have scope: strings.',
+    })
+  const parameters = Object.entries({
+    subject_token: token,
+    subject_token_type: ACCESS_TOKEN,
+    requested_token_type: ACCESS_TOKEN,
+    audience,
+    ...(scope === undefined ? {} : { scope }),
+  })
+  try {
+    const grant = await exchangeTokens(getProvider(config), parameters)
+    const { accessToken, expiresIn, scope: granted, tokenType } = grant
+    return defined({ accessToken, tokenType, expiresIn, scope: granted })
+  } catch (cause) {
+    if (isIdpError(cause, 'INVALID_CONFIGURATION')) throw cause
+    throw new CustomTokenExchangeError('EXCHANGE_FAILED', { cause })
+  }
+}

@@ -1,0 +1,111 @@
+import type { ResourceConfig } from '../config/resource.ts'
+import { IdpError } from '../errors/base.ts'
+import { defined } from '../lib/own-properties.ts'
+import type { Assert } from './claims.ts'
+import { createAssert, isTime, timeFault, toAudiences, toVerificationClock } from './claims.ts'
+import type { JsonObject } from './json.ts'
+import { isObject, stringProperty } from './json.ts'
+import type { Provider } from './provider.ts'
+
+/** The claims of an access token, signed in a JWT or in the response of an introspection. */
+
+/** A verified access token. */
+export interface AccessTokenContent {
+  readonly sub: string
+  readonly clientId?: string
+  /** Whether the client acts for itself, so that `sub` is no user. */
+  readonly isClient: boolean
+  /** Separated by spaces; empty without any. */
+  readonly scope: string
+  readonly claims: JsonObject
+  /** Absent for a bearer token. */
+  readonly binding?: TokenBinding
+}
+
+/** An access token that one of the resources accepts, but for the proof of what it is bound to. */
+export interface VerifiedAccessToken extends AccessTokenContent {
+  readonly resource: ResourceConfig
+}
+
+/** The key or certificate that the sender of a token must prove to have, by its SHA-256 in base64url. */
+export interface TokenBinding {
+  /** `jkt`: a key (RFC 9449 section 6.1), by its thumbprint (RFC 7638); `x5t#S256`: a certificate (RFC 8705 section 3.1). */
+  readonly method: 'jkt' | 'x5t#S256'
+  readonly thumbprint: string
+}
+
+export function refuse(detail: string): never {
+  throw new IdpError('INVALID_TOKEN', { detail })
+}
+
+export const assert: Assert = createAssert(refuse)
+
+export const has = (claims: JsonObject, name: string): boolean => Object.hasOwn(claims, name)
+
+/** Names of the claim that is the client, in the order of RFC 9068, OpenID Connect Core, Okta, Microsoft Entra ID. */
+const CLIENT_CLAIMS = ['client_id', 'azp', 'cid', 'appid']
+
+/** Refuses a token for a client: the audience of an ID token. */
+export function checkNoClient(claims: JsonObject, ids: readonly string[]): void {
+  const audiences = toAudiences(claims)
+  const isOfClient = ids.some((id) => audiences.includes(id))
+  assert(!isOfClient, 'aud contains the id of a client, as that of an ID token does.')
+}
+
+/** Refuses a token that is not valid now. A time that is missing is not checked. */
+export function checkTimes(claims: JsonObject, { config }: Provider): void {
+  const { exp, iat, nbf } = claims
+  assert(exp === undefined || isTime(exp), 'exp is not a number.')
+  assert(iat === undefined || isTime(iat), 'iat is not a number.')
+  assert(nbf === undefined || isTime(nbf), 'nbf is not a number.')
+  const fault = timeFault(claims, toVerificationClock(config))
+  assert(fault === undefined, fault ?? '')
+}
+
+const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
+
+/** Returns the scopes of `scope` (RFC 9068) or `scp` (Okta, Microsoft Entra ID): a string or a list. */
+function toScope({ scope, scp }: JsonObject): string {
+  const given = scope ?? scp
+  const names: readonly unknown[] = typeof given === 'string' ? given.split(' ') : [given].flat()
+  return names.filter((name) => typeof name === 'string' && SCOPE_TOKEN.test(name)).join(' ')
+}
+
+const THUMBPRINT = /^[\w-]{43}$/
+
+/** Returns what a token is bound to. A stolen token must not pass without any other binding. */
+function toBinding(claims: JsonObject): TokenBinding | undefined {
+  if (!has(claims, 'cnf')) return undefined
+  const entries = isObject(claims['cnf']) ? Object.entries(claims['cnf']) : []
+  const [method, thumbprint] = entries.length === 1 ? (entries[0] ?? []) : []
+  assert(
+    (method === 'jkt' || method === 'x5t#S256') &&
+      typeof thumbprint === 'string' &&
+      THUMBPRINT.test(thumbprint),
+    'It is bound (cnf) to something that cannot be verified here.',
+  )
+  return { method, thumbprint }
+}
+
+/** Returns user, client, scope and binding that the claims of a token name. Throws `INVALID_TOKEN` without a `sub`. */
+export function toContent(claims: JsonObject): AccessTokenContent {
+  const sub = stringProperty(claims, 'sub')
+  assert(sub !== undefined, 'sub is missing or not a string.')
+  const ids = CLIENT_CLAIMS.map((name) => stringProperty(claims, name)).filter((id) => id !== undefined)
+  const isClient = ids.includes(sub) || claims['idtyp'] === 'app' || claims['gty'] === 'client-credentials'
+  return defined({
+    sub,
+    clientId: ids[0],
+    isClient,
+    scope: toScope(claims),
+    claims,
+    binding: toBinding(claims),
+  })
+}
+
+/** Returns the first of the resources that the token is for. */
+export function selectByAudience<R extends ResourceConfig>(claims: JsonObject, resources: readonly R[]): R {
+  const audiences = toAudiences(claims)
+  const found = resources.find(({ audience }) => audiences.includes(audience))
+  return found ?? refuse('aud does not contain the audience of a resource that the guard accepts.')
+}
