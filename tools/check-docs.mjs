@@ -1,5 +1,6 @@
 // Compiles every TypeScript snippet of the documentation against the built package. The pages of frameworks print files of
-// their examples instead, which compile and run where the framework is installed (`e2e/hosts/hosts.test.mjs`).
+// their examples instead, which compile and run where the framework is installed (`e2e/hosts/hosts.test.mjs`). Other pages can print
+// such files, too.
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { filesBelow, readText } from './lib/files.mjs'
@@ -80,17 +81,18 @@ export function findSnippets(page, text) {
 export const findExample = (page) => /^docs\/guides\/hosts\/([\w-]+)\.md$/.exec(page)?.[1]
 
 /**
- * Compares the snippets of a page that name a file with the files of its example: the files of a guide are those of the example,
+ * Compares the snippets of a page that name a file with the files of its example, or of the example that they name: the files of a guide are those of the example,
  * or files that only the guide has (`npm run test:guides` runs them); other snippets are consecutive parts of their file.
  *
  * @param {(path: string) => string | null} readFile returns the text of a file of the example, `null` if there is none
  * @returns {string[]} a problem for each snippet that differs
  */
 export function misquoted(page, text, readFile) {
-  const isGuide = findExample(page) in guides
+  const example = findExample(page)
+  const isGuide = example in guides
   return parseFences(text).flatMap(({ code, info, line }) => {
     const path = FILE_LINE.exec(code)?.[1]
-    if (path === undefined) return []
+    if (path === undefined || (example === undefined && !path.startsWith('examples/'))) return []
     const [printed, file] = [code.replace(FILE_LINE, ''), readFile(path)]
     const isSame =
       isGuide && !isVariant(info)
@@ -150,11 +152,11 @@ function pages() {
 }
 
 if (isMain(import.meta)) {
-  const [quoting, compiled] = [pages().filter(findExample), pages().filter((page) => !findExample(page))]
+  const compiled = pages().filter((page) => !findExample(page))
   const all = [...new Set(compiled)].map((page) => ({ page, ...findSnippets(page, readText(page)) }))
   const work = all.filter(({ files }) => files.length > 0)
   const problems = all.flatMap((item) => item.problems)
-  for (const page of quoting) {
+  for (const page of pages()) {
     const toExampleFile = (path) =>
       path.startsWith('examples/') ? path : `examples/${findExample(page)}/${path}`
     const readFile = (path) =>

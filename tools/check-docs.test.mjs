@@ -89,12 +89,24 @@ test('a snippet that names a file of an example is a part of that file', () => {
     fence('html', '<!-- file: b.html -->', '<p>'),
   ].join('\n')
   const files = { 'a.ts': 'one()\ntwo()\nthree()\n', 'b.html': '<b>\n' }
-  expect(misquoted('x.md', text, (path) => files[path])).toEqual([
-    'x.md:7 differs from b.html of the example',
+  const page = 'docs/guides/hosts/x.md'
+  expect(misquoted(page, text, (path) => files[path])).toEqual([
+    `${page}:7 differs from b.html of the example`,
   ])
-  expect(misquoted('x.md', text, () => null)).toHaveLength(2)
+  expect(misquoted(page, text, () => null)).toHaveLength(2)
   expect(findExample('docs/guides/hosts/react-router.md')).toBe('react-router')
   expect(findExample('docs/guides/quick-start.md')).toBeUndefined()
+})
+
+test('on other pages only files below examples/ are those of an example', () => {
+  const text = [
+    fence('ts', '// file: lib/idp.ts', 'one()'),
+    fence('js', '// file: examples/x/a.mjs', 'two()'),
+  ].join('\n')
+  expect(misquoted('docs/guides/x.md', text, () => 'two()\n')).toEqual([])
+  expect(misquoted('docs/guides/x.md', text, () => 'three()\n')).toEqual([
+    'docs/guides/x.md:6 differs from examples/x/a.mjs of the example',
+  ])
 })
 
 test('[O1] a file of a guide is the whole file of the example, or one that the example does not have', () => {
