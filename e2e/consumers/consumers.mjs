@@ -69,16 +69,6 @@ export const consumers = {
       ],
     ],
   },
-  mcp: {
-    copies: ['mcp'],
-    devProvider: true,
-    steps: [
-      [
-        'the client of the MCP SDK finds the provider, logs in, calls a tool and requests a further scope',
-        ({ folder }) => mustNode(folder, ['--test'], { NODE_ENV: 'test' }),
-      ],
-    ],
-  },
   'ui-frameworks': {
     copies: ['ui-frameworks'],
     steps: [

@@ -83,9 +83,12 @@ async function installNode(version) {
 export class Host {
   #program
 
-  /** @param {string} name of a row of tools/hosts.mjs */
-  constructor(name) {
-    this.row = hosts[name]
+  /**
+   * @param {string} name
+   * @param {Partial<import('../../tools/hosts.mjs').Host>} [row] default: that of tools/hosts.mjs
+   */
+  constructor(name, row = hosts[name]) {
+    this.row = row
     this.folder = join(cache, name)
   }
 
@@ -150,8 +153,11 @@ export class Host {
       })
   }
 
-  /** Runs `work` while the application in a folder runs, with its address and its output. `toEnv` returns its variables for an address. */
-  async serve(folder, toEnv, work) {
+  /**
+   * Runs `work` while the application in a folder runs, with its address and its output. `toEnv` returns its variables for an
+   * address; `start` are the arguments of Node, default those of the row.
+   */
+  async serve(folder, toEnv, work, start = this.row.start) {
     const port = await freePort()
     const base = `http://127.0.0.1:${port}`
     const env = {
@@ -161,7 +167,7 @@ export class Host {
       PORT: String(port),
       NITRO_PORT: String(port),
     }
-    const args = this.#resolve(this.row.start)
+    const args = this.#resolve(start)
     const application = { args, base, env, folder: join(this.folder, folder), program: this.#program }
     await running(application, (output) => work(base, output))
   }

@@ -22,13 +22,14 @@ import { selectNames, testApplication } from '../support/applications.mjs'
 import { visitExample } from '../support/example-visit.mjs'
 import { hangUpCases, hangUpOnce } from './hang-ups.mjs'
 import { cache, Host, secret, toContractFolder } from './host.mjs'
+import { toMcpSteps } from './mcp.mjs'
 import { furtherApplications, installInNewApplication, quickApplications } from './new-applications.mjs'
 import { readResult, writeMatrix, writeResult } from './results.mjs'
 
 const { ONLY, RESUME, WRITE } = process.env
 const quick = !ONLY
-const names = selectNames([...Object.keys(hosts), ...furtherApplications]).filter(
-  (name) => !quick || hosts[name]?.quick || quickApplications.includes(name),
+const names = selectNames([...Object.keys(hosts), ...furtherApplications, 'mcp']).filter(
+  (name) => !quick || hosts[name]?.quick || [...quickApplications, 'mcp'].includes(name),
 )
 
 const cases = [...adapterContract, ...lateWriteContract]
@@ -227,7 +228,10 @@ function toSteps(host) {
   }
 }
 
-for (const name of names) {
+if (names.includes('mcp'))
+  testApplication('mcp', toMcpSteps({ quick, running: () => ({ browser, provider, tarball }) }))
+
+for (const name of names.filter((each) => each !== 'mcp')) {
   const isHost = name in hosts && (!quick || hosts[name].quick)
   const host = isHost && new Host(name)
   const installs = [

@@ -4,7 +4,8 @@ import { connect } from 'node:tls'
 import type { DevProvider } from 'idp-dev-provider'
 import { createAuthority } from '../../packages/dev-provider/src/certificates.ts'
 
-type Identity = Awaited<ReturnType<typeof createAuthority>>['identity']
+type Authority = Awaited<ReturnType<typeof createAuthority>>
+type Identity = Authority['identity'] & Pick<Authority, 'ca'>
 
 let identity: Promise<Identity> | undefined
 
@@ -18,7 +19,7 @@ async function createIdentity(): Promise<Identity> {
   const authority = await createAuthority('localhost')
   // Nothing reads the file with the CA.
   await authority.remove()
-  return authority.identity
+  return { ...authority.identity, ca: authority.ca }
 }
 
 /** Returns the SHA-256 of the SubjectPublicKeyInfo, by which Chromium names a key. */

@@ -1,0 +1,32 @@
+// node refusals.mjs <URL of a server> <issuer> <token for reading> <token for another API>: requests that the client of the SDK does
+// not send.
+import { deepEqual, equal, ok } from 'node:assert/strict'
+
+const [url, issuer, readingToken, foreignToken] = process.argv.slice(2)
+
+const send = (body, token) =>
+  fetch(url, {
+    method: 'POST',
+    headers: {
+      accept: 'application/json, text/event-stream',
+      'content-type': 'application/json',
+      ...(token && { authorization: `Bearer ${token}` }),
+    },
+    body,
+  })
+
+const rename = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'rename' } }
+// A list of messages does not hide the tool that writes.
+for (const message of [rename, [rename]])
+  equal((await send(JSON.stringify(message), readingToken)).status, 403)
+for (const body of ['{}', 'not JSON']) equal((await send(body, readingToken)).status, 400)
+equal((await send(JSON.stringify(rename), foreignToken)).status, 401)
+equal((await fetch(url)).status, 405)
+
+const { origin } = new URL(url)
+const address = `${origin}/.well-known/oauth-protected-resource/mcp`
+const challenge = await send(JSON.stringify(rename))
+equal(challenge.status, 401)
+ok(challenge.headers.get('www-authenticate').includes(`resource_metadata="${address}"`))
+const { authorization_servers, resource } = await (await fetch(address)).json()
+deepEqual([resource, authorization_servers], [url, [issuer]])

@@ -1,0 +1,34 @@
+// The part of the server that is the same on every framework: two tools, and the scopes that they need.
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+
+/** Returns the API of an application. The provider knows it by its URL, which clients request as `resource`. */
+export const describeApi = (baseUrl) => ({
+  audience: `${baseUrl}/mcp`,
+  scopes: ['mcp:read', 'mcp:write'],
+  metadata: true,
+})
+
+const READING = ['whoami']
+
+/** Returns the scope that a message needs. A list of messages, and a tool that is not known to read, need that of writing. */
+export function scopeOf(message) {
+  const isCall = message?.method === 'tools/call'
+  const isReading = !Array.isArray(message) && (!isCall || READING.includes(message.params?.name))
+  return isReading ? 'mcp:read' : 'mcp:write'
+}
+
+/** Returns the message of a Web request, whose body can still be read; `undefined` if it is not JSON: the transport refuses that. */
+export const readMessage = (request) =>
+  request
+    .clone()
+    .json()
+    .catch(() => undefined)
+
+/** Returns a server for one request of a user. */
+export function createMcpServer({ sub }) {
+  const server = new McpServer({ name: 'people', version: '1.0.0' })
+  const text = (content) => ({ content: [{ type: 'text', text: content }] })
+  server.registerTool('whoami', { description: 'Returns the user' }, async () => text(sub))
+  server.registerTool('rename', { description: 'Renames the user' }, async () => text(`${sub} is renamed`))
+  return server
+}
