@@ -7,6 +7,8 @@ export interface Api {
   readonly audience: string
   /** Scopes that the API knows; others are never granted for it. */
   readonly scopes: readonly string[]
+  /** Form of its access tokens: a `jwt` (default), or `opaque`, which the API introspects (RFC 7662). */
+  readonly tokenFormat?: 'jwt' | 'opaque'
   /** Lifetime of its access tokens in seconds; default the setting `accessTokenTtl`. */
   readonly accessTokenTtl?: number
   /**

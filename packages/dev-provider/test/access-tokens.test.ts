@@ -102,3 +102,26 @@ test('a refresh token is active at introspection, with nothing that an access to
   expect(found).toMatchObject({ active: true })
   expect(found).not.toHaveProperty('token_type')
 })
+
+test('an API with opaque tokens learns by introspection what they are good for', async () => {
+  const audience = 'https://opaque.example.test/'
+  provider.addApi({ audience, scopes: ['read:things'], tokenFormat: 'opaque' })
+  const tokens = await app.logIn({ audience, scope: 'openid offline_access read:things' })
+  expect(tokens.access_token).not.toContain('.')
+  const described = await client.tokenIntrospection(app.config, tokens.access_token)
+  expect(described).toMatchObject({
+    active: true,
+    aud: audience,
+    client_id: 'dev-app',
+    iss: provider.issuer,
+    sub: 'dev|alice',
+    token_type: 'Bearer',
+  })
+  expect(described.scope?.split(' ')).toContain('read:things')
+  // Active, too: an API has to tell it from an access token.
+  expect(await client.tokenIntrospection(app.config, tokens.refresh_token ?? '')).toMatchObject({
+    active: true,
+  })
+  await client.tokenRevocation(app.config, tokens.access_token)
+  expect(await client.tokenIntrospection(app.config, tokens.access_token)).toEqual({ active: false })
+})

@@ -23,6 +23,8 @@ export function createFeatures(state: ProviderState): NonNullable<Configuration[
     backchannelLogout: { enabled: true },
     ciba: cibaConfiguration(state),
     claimsParameter: { enabled: true },
+    // Clients of MCP are known by the https URL of their metadata.
+    clientIdMetadataDocument: { enabled: true, ack: 'draft-02', cacheDuration: { min: 0, max: 0 } },
     clientCredentials: { enabled: true },
     dPoP: {
       enabled: true,

@@ -22,14 +22,15 @@ export async function verifyOwnToken(state: ProviderState, token: string): Promi
   }
 }
 
-/** The API as oidc-provider wants to see it: JWT access tokens, signed RS256 (RFC 9068). */
+/** The API as oidc-provider wants to see it: JWT access tokens, signed RS256 (RFC 9068), unless it has opaque ones. */
 export function toResourceServer(state: ProviderState, api: Api): ResourceServer {
   return {
     scope: api.scopes.join(' '),
     audience: api.audience,
-    accessTokenFormat: 'jwt',
     accessTokenTTL: api.accessTokenTtl ?? state.settings.accessTokenTtl,
-    jwt: { sign: { alg: 'RS256' } },
+    ...(api.tokenFormat === 'opaque'
+      ? { accessTokenFormat: 'opaque' }
+      : { accessTokenFormat: 'jwt', jwt: { sign: { alg: 'RS256' } } }),
   }
 }
 
