@@ -87,16 +87,29 @@ function toBinding(claims: JsonObject): TokenBinding | undefined {
   return { method, thumbprint }
 }
 
+/**
+ * Returns whether the client acts for itself: its id is the subject, also in the form of Auth0; a claim of Microsoft Entra ID or
+ * Auth0 says so; or the token is one of Keycloak for a service account, which alone has `client_id` beside `azp` there.
+ */
+function isOfClient(claims: JsonObject, sub: string, ids: readonly string[]): boolean {
+  const { azp, client_id: id, gty, idtyp, typ } = claims
+  return (
+    ids.some((each) => sub === each || sub === `${each}@clients`) ||
+    idtyp === 'app' ||
+    gty === 'client-credentials' ||
+    (typ === 'Bearer' && id !== undefined && id === azp)
+  )
+}
+
 /** Returns user, client, scope and binding that the claims of a token name. Throws `INVALID_TOKEN` without a `sub`. */
 export function toContent(claims: JsonObject): AccessTokenContent {
   const sub = stringProperty(claims, 'sub')
   assert(sub !== undefined, 'sub is missing or not a string.')
   const ids = CLIENT_CLAIMS.map((name) => stringProperty(claims, name)).filter((id) => id !== undefined)
-  const isClient = ids.includes(sub) || claims['idtyp'] === 'app' || claims['gty'] === 'client-credentials'
   return defined({
     sub,
     clientId: ids[0],
-    isClient,
+    isClient: isOfClient(claims, sub, ids),
     scope: toScope(claims),
     claims,
     binding: toBinding(claims),

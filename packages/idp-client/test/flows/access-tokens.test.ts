@@ -59,6 +59,12 @@ describe('an access token', () => {
     ['client_id', { sub: 'service', client_id: 'service' }],
     ['azp', { sub: 'service', client_id: undefined, azp: 'service' }],
     ['cid', { sub: 'service', client_id: undefined, cid: 'service' }],
+    ['sub of Auth0', { sub: 'service@clients', client_id: undefined, azp: 'service' }],
+    ['sub of Auth0 in the profile of RFC 9068', { sub: 'service@clients', client_id: 'service' }],
+    [
+      'client_id beside azp at Keycloak',
+      { typ: 'Bearer', sub: 'uuid', client_id: 'service', azp: 'service' },
+    ],
     ['idtyp', { idtyp: 'app' }],
     ['gty', { gty: 'client-credentials' }],
   ])('of a client is told from that of a user by %s', async (_, claims) => {
