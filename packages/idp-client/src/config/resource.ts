@@ -33,7 +33,7 @@ export interface ResourceOptions {
   /**
    * Whether the provider is asked about opaque tokens (RFC 7662), which needs its `introspection_endpoint`. `'always'` asks also
    * about JWTs, which are verified before: a revoked one is refused at once. `{ audience: 'optional' }` accepts an opaque token
-   * without `aud`: then any token of the provider opens the API. The response about an active token is kept for at most 60 s, about
+   * without `aud`, but with `token_type`: then any token of the provider opens the API. The response about an active token is kept for at most 60 s, about
    * another 5 s. Default: false; opaque tokens are refused.
    */
   introspection?: boolean | 'always' | { readonly audience: 'optional' }

@@ -104,12 +104,18 @@ async function getClaims(
   return claims
 }
 
-/** Refuses what the provider says is another kind of token, such as a refresh token, for which `active` is true as well. */
-function checkKind({ token_type: scheme, typ }: JsonObject): void {
+/**
+ * Refuses what the provider says is another kind of token, such as a refresh token, for which `active` is true as well. Without
+ * `aud`, which refresh tokens lack, it must say that it is an access token.
+ */
+function checkKind(claims: JsonObject): void {
+  const { token_type: scheme, typ } = claims
   const isType = (value: unknown): boolean =>
     value === undefined || (typeof value === 'string' && /^(?:bearer|dpop)$/i.test(value))
   assert(isType(scheme), 'The provider says that its token_type is neither Bearer nor DPoP.')
   assert(isType(typ), 'The provider says by typ that it is no access token.')
+  const isStated = has(claims, 'aud') || scheme !== undefined || typ !== undefined
+  assert(isStated, 'It has neither aud nor token_type: it may be a refresh token.')
 }
 
 /** Returns the resource of a token: by `aud`, or the first that does not demand one of the provider. */

@@ -83,6 +83,21 @@ describe('an opaque token of the provider', () => {
     expect((await call(accessToken)).status).toBe(401)
   })
 
+  test('for an API passes there, and a refresh token never', async () => {
+    const audience = 'https://opaque.example.test/'
+    world.provider.addApi({ audience, scopes: ['read:things'], tokenFormat: 'opaque' })
+    const { browser } = world.another({
+      authorizationParameters: { audience, scope: 'openid offline_access read:things' },
+    })
+    await world.login(browser)
+    const { tokenSet } = await browser.session()
+    const { auth } = await call(tokenSet.accessToken, { audience })
+    expect(auth).toMatchObject({ sub: 'dev|alice', scope: expect.stringContaining('read:things') })
+    expect((await call(tokenSet.accessToken)).status).toBe(401)
+    for (const introspection of [true, { audience: 'optional' } as const])
+      expect((await call(tokenSet.refreshToken ?? '', { audience, introspection })).status).toBe(401)
+  })
+
   test('that the provider does not know is refused, and asked about once in 5 s', async () => {
     const token = newToken()
     for (const seconds of [0, 4, 1]) {
