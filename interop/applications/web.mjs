@@ -1,6 +1,7 @@
 // The Web entry behind node:http.
 import { createServer } from 'node:http'
 import { customClock, customFetch, IdpClient } from 'idp-client'
+import { createApis } from './apis.mjs'
 import { respond, respondToError } from './operations.mjs'
 import { fingerprint, readOptions } from './settings.mjs'
 
@@ -8,7 +9,8 @@ const { APP_BASE_URL: baseUrl, PORT } = process.env
 const idp = new IdpClient(await readOptions(process.env, { customClock, customFetch }))
 const granted = () => new Response('granted')
 
-const pages = {
+const guarded = {
+  ...createApis(idp),
   '/gold': idp.withPageAuthRequired(granted, { acr: 'gold' }),
   '/recent': idp.withPageAuthRequired(granted, { maxAge: 1 }),
   '/rendered': idp.withPageAuthRequired(async () => {
@@ -18,8 +20,8 @@ const pages = {
 }
 
 function application(request) {
-  const page = pages[new URL(request.url).pathname]
-  return page ? page(request) : respond(idp, request)
+  const handler = guarded[new URL(request.url).pathname]
+  return handler ? handler(request) : respond(idp, request)
 }
 
 function toRequest(incoming) {

@@ -1,5 +1,7 @@
 /** A realm as an administrator would set it up: rotation, keys of several kinds, a second level of authentication. */
 
+import { apis } from '../applications/apis.mjs'
+
 export const REALM = 'interop'
 
 /** A client that only takes tokens: the API that others exchange their tokens for. */
@@ -60,6 +62,30 @@ export const keys = [
   key('hs512', 'hmac-generated', { algorithm: 'HS512' }),
   key('aes', 'aes-generated'),
 ]
+
+/** A client that requests a scope of an API gets tokens for that API. ID tokens, too: they must be refused nevertheless. */
+const apiScope = (name, audience) => ({
+  name,
+  protocol: 'openid-connect',
+  attributes: { 'include.in.token.scope': 'true' },
+  protocolMappers: [
+    {
+      name: 'audience',
+      protocol: 'openid-connect',
+      protocolMapper: 'oidc-audience-mapper',
+      config: {
+        'included.custom.audience': audience,
+        'access.token.claim': 'true',
+        'id.token.claim': 'true',
+      },
+    },
+  ],
+})
+
+/** Client scopes that every client may request. They are no part of the realm's import, which would replace those of Keycloak. */
+export const apiScopes = Object.values(apis).flatMap(({ audience, scopes }) =>
+  scopes.map((name) => apiScope(name, audience)),
+)
 
 /** An RSA key that replaces the active one, because its priority is higher. */
 export const newerKey = (priority) =>

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { oneTimePassword } from '../support/credentials.mjs'
 import { unpackArtifact } from '../support/maven.mjs'
 import { freePort, startProgram, until, untilResponding } from '../support/program.mjs'
-import { AUDIENCE, newerKey, REALM, realm, user } from './keycloak-realm.mjs'
+import { AUDIENCE, apiScopes, newerKey, REALM, realm, user } from './keycloak-realm.mjs'
 
 const VERSION = '26.4.7'
 const admin = { username: 'admin', password: 'interop-admin' }
@@ -64,6 +64,19 @@ const rolesMapper = {
   config: { 'claim.name': 'realm_access.roles', 'id.token.claim': 'true', multivalued: 'true' },
 }
 
+/** Access tokens say that the client acts for itself, which by default they do not. */
+const grantMapper = {
+  name: 'grant',
+  protocol: 'openid-connect',
+  protocolMapper: 'oidc-hardcoded-claim-mapper',
+  config: {
+    'claim.name': 'gty',
+    'claim.value': 'client-credentials',
+    'jsonType.label': 'String',
+    'access.token.claim': 'true',
+  },
+}
+
 const groupsMapper = (groups) => ({
   name: 'groups',
   protocol: 'openid-connect',
@@ -85,13 +98,15 @@ function representation(clientId, wanted) {
     clientId,
     enabled: true,
     publicClient: false,
-    standardFlowEnabled: true,
+    standardFlowEnabled: !wanted.serviceAccount,
+    serviceAccountsEnabled: wanted.serviceAccount ?? false,
     directAccessGrantsEnabled: false,
     redirectUris: apps.map((app) => `${app}/auth/callback`),
     ...rest,
     protocolMappers: [
       ...(wanted.exchange ? [audienceMapper] : []),
       ...(wanted.rolesInIdToken ? [rolesMapper] : []),
+      ...(wanted.serviceAccount ? [grantMapper] : []),
     ],
     attributes: {
       ...attributes,
@@ -175,6 +190,14 @@ function administrator(call) {
   }
 }
 
+async function createRealm(call) {
+  await call('POST', '', realm)
+  for (const scope of apiScopes) await call('POST', `/${REALM}/client-scopes`, scope)
+  const names = apiScopes.map(({ name }) => name)
+  const created = (await call('GET', `/${REALM}/client-scopes`)).filter(({ name }) => names.includes(name))
+  for (const { id } of created) await call('PUT', `/${REALM}/default-optional-client-scopes/${id}`)
+}
+
 /** A running Keycloak that has the realm. */
 export function keycloakAt(origin) {
   return {
@@ -182,7 +205,7 @@ export function keycloakAt(origin) {
     title: `Keycloak ${VERSION}`,
     issuer: `${origin}/realms/${REALM}`,
     user: { username: user.name, password: user.password, otp: () => oneTimePassword(user.otpSecret) },
-    lacks: {},
+    lacks: { 'reference tokens': { reason: 'access tokens are JWTs' } },
     /** A client that tokens can be exchanged for. */
     audience: AUDIENCE,
     ...administrator(administration(origin)),
@@ -218,7 +241,7 @@ export async function startKeycloak({ key, certificate }) {
     await untilResponding(program, `${origin}/realms/master`)
   }
   await start()
-  await administration(origin)('POST', '', realm)
+  await createRealm(administration(origin))
   return {
     ...keycloakAt(origin),
     start,

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
+import { apis } from '../applications/apis.mjs'
 import { packageSpring } from '../support/maven.mjs'
 import { cacheFolder, freePort, startProgram, untilResponding } from '../support/program.mjs'
 
@@ -31,6 +32,8 @@ const lacks = {
   'earlier ID tokens': { reason: 'a logout accepts the latest ID token only' },
 }
 
+const scopes = ['openid', 'profile', 'email', ...Object.values(apis).flatMap((api) => api.scopes)]
+
 /** Publishes the keys of clients, since the server only takes the URL of a JWKS. */
 async function startPublisher() {
   const documents = []
@@ -56,10 +59,10 @@ async function post(url, body) {
 /** Actions of an administrator, through the endpoints of `InteropController`. */
 function administrator(origin, publisher) {
   return {
-    async addClient({ accessTokenSeconds = 300, algorithm, apps, idTokenAlgorithm, jwks, method, secret }) {
+    async addClient({ accessTokenSeconds = 300, algorithm, jwks, secret, ...wanted }) {
       const keys = jwks ? { jwksUrl: publisher.publish(jwks), assertionAlgorithm: algorithm } : { secret }
-      const wanted = { accessTokenSeconds, apps, idTokenAlgorithm, method, ...keys }
-      return (await post(`${origin}/interop/clients`, wanted)).clientId
+      const registration = { ...wanted, accessTokenSeconds, scopes, ...keys }
+      return (await post(`${origin}/interop/clients`, registration)).clientId
     },
     setAccessTokenSeconds: (clientId, accessTokenSeconds) =>
       post(`${origin}/interop/clients/${clientId}`, { accessTokenSeconds }),

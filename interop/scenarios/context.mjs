@@ -1,5 +1,6 @@
 import { equal, ok } from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
+import { startApiClient } from '../support/api-client.mjs'
 import { startApplication } from '../support/application.mjs'
 import { Browser } from '../support/browser.mjs'
 import { freePort, until } from '../support/program.mjs'
@@ -14,6 +15,7 @@ export const online = { authorizationParameters: { scope: 'openid profile email'
  */
 export function createContext({ provider, host, redisUrl, certificate }) {
   const applications = []
+  const apiClients = []
   return {
     provider,
     host,
@@ -48,6 +50,13 @@ export function createContext({ provider, host, redisUrl, certificate }) {
       return application
     },
 
+    /** Starts a program that calls APIs, registered as `registration` says. */
+    async apiClient(registration) {
+      const client = await startApiClient(provider, registration)
+      apiClients.push(client)
+      return client
+    },
+
     browser: () => new Browser(),
 
     /** Logs in, and returns what the application knows of the session; `filled` names the fields that were filled in. */
@@ -72,7 +81,7 @@ export function createContext({ provider, host, redisUrl, certificate }) {
 
     output: () => applications.map((application) => application.output()).join('\n'),
 
-    stop: () => Promise.all(applications.map((application) => application.stop())),
+    stop: () => Promise.all([...applications, ...apiClients].map((each) => each.stop())),
   }
 }
 

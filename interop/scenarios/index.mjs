@@ -1,3 +1,4 @@
+import { accessTokens } from './access-tokens.mjs'
 import { clientAuthentication } from './client-authentication.mjs'
 import { grants } from './grants.mjs'
 import { manyGroups } from './groups.mjs'
@@ -22,5 +23,6 @@ export const scenarios = [
   ...logout,
   ...manyGroups,
   ...grants,
+  ...accessTokens,
   ...outage,
 ]

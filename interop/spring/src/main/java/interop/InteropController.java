@@ -10,6 +10,7 @@ import org.springframework.security.oauth2.jose.jws.SignatureAlgorithm;
 import org.springframework.security.oauth2.server.authorization.client.RegisteredClient;
 import org.springframework.security.oauth2.server.authorization.client.RegisteredClientRepository;
 import org.springframework.security.oauth2.server.authorization.settings.ClientSettings;
+import org.springframework.security.oauth2.server.authorization.settings.OAuth2TokenFormat;
 import org.springframework.security.oauth2.server.authorization.settings.TokenSettings;
 import org.springframework.web.bind.annotation.PathVariable;
 import org.springframework.web.bind.annotation.PostMapping;
@@ -27,6 +28,8 @@ class InteropController {
       String assertionAlgorithm,
       String idTokenAlgorithm,
       long accessTokenSeconds,
+      boolean referenceTokens,
+      List<String> scopes,
       List<String> apps) {}
 
   record Lifetime(long accessTokenSeconds) {}
@@ -54,7 +57,8 @@ class InteropController {
             .authorizationGrantType(AuthorizationGrantType.AUTHORIZATION_CODE)
             .authorizationGrantType(AuthorizationGrantType.REFRESH_TOKEN)
             .authorizationGrantType(AuthorizationGrantType.TOKEN_EXCHANGE)
-            .scopes(scopes -> scopes.addAll(List.of("openid", "profile", "email")))
+            .authorizationGrantType(AuthorizationGrantType.CLIENT_CREDENTIALS)
+            .scopes(scopes -> scopes.addAll(wanted.scopes()))
             .clientSettings(clientSettings(wanted))
             .tokenSettings(tokenSettings(wanted));
     for (String app : wanted.apps()) client.redirectUri(app + "/auth/callback").postLogoutRedirectUri(app);
@@ -96,6 +100,8 @@ class InteropController {
     var settings =
         TokenSettings.builder()
             .reuseRefreshTokens(false)
+            .accessTokenFormat(
+                wanted.referenceTokens() ? OAuth2TokenFormat.REFERENCE : OAuth2TokenFormat.SELF_CONTAINED)
             .accessTokenTimeToLive(Duration.ofSeconds(wanted.accessTokenSeconds()));
     if (wanted.idTokenAlgorithm() != null) {
       settings.idTokenSignatureAlgorithm(SignatureAlgorithm.from(wanted.idTokenAlgorithm()));

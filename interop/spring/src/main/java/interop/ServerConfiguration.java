@@ -11,16 +11,16 @@ import org.springframework.security.config.Customizer;
 import org.springframework.security.config.annotation.web.builders.HttpSecurity;
 import org.springframework.security.core.userdetails.User;
 import org.springframework.security.core.userdetails.UserDetailsService;
-import org.springframework.security.oauth2.core.oidc.endpoint.OidcParameterNames;
 import org.springframework.security.oauth2.jwt.JwtEncoder;
 import org.springframework.security.oauth2.jwt.NimbusJwtEncoder;
 import org.springframework.security.oauth2.server.authorization.JdbcOAuth2AuthorizationService;
 import org.springframework.security.oauth2.server.authorization.OAuth2AuthorizationService;
-import org.springframework.security.oauth2.server.authorization.authentication.OAuth2TokenExchangeAuthenticationToken;
+import org.springframework.security.oauth2.server.authorization.OAuth2TokenType;
 import org.springframework.security.oauth2.server.authorization.client.JdbcRegisteredClientRepository;
 import org.springframework.security.oauth2.server.authorization.config.annotation.web.configurers.OAuth2AuthorizationServerConfigurer;
 import org.springframework.security.oauth2.server.authorization.settings.AuthorizationServerSettings;
 import org.springframework.security.oauth2.server.authorization.token.JwtEncodingContext;
+import org.springframework.security.oauth2.server.authorization.token.OAuth2TokenClaimsContext;
 import org.springframework.security.oauth2.server.authorization.token.OAuth2TokenCustomizer;
 import org.springframework.security.provisioning.InMemoryUserDetailsManager;
 import org.springframework.security.web.SecurityFilterChain;
@@ -81,18 +81,31 @@ class ServerConfiguration {
     return encoder;
   }
 
-  /** An exchanged token is for the audience that was asked for; ID tokens name the groups of the user. */
+  /** Access tokens name their client, and the APIs that they are for; ID tokens name the groups of the user. */
   @Bean
   OAuth2TokenCustomizer<JwtEncodingContext> claims(Groups groups) {
     return context -> {
-      List<String> named = groups.of(context.getRegisteredClient().getClientId());
-      if (!named.isEmpty() && context.getTokenType().getValue().equals(OidcParameterNames.ID_TOKEN)) {
-        context.getClaims().claim("groups", named);
+      String clientId = context.getRegisteredClient().getClientId();
+      List<String> audiences = Audiences.of(context);
+      if (context.getTokenType().equals(OAuth2TokenType.ACCESS_TOKEN)) {
+        context.getClaims().claim("client_id", clientId);
+        if (!audiences.isEmpty()) context.getClaims().audience(audiences);
+        return;
       }
-      if (context.getAuthorizationGrant() instanceof OAuth2TokenExchangeAuthenticationToken exchange
-          && !exchange.getAudiences().isEmpty()) {
-        context.getClaims().audience(List.copyOf(exchange.getAudiences()));
-      }
+      // An API must refuse ID tokens, even those that name it.
+      audiences.add(0, clientId);
+      context.getClaims().audience(audiences);
+      List<String> named = groups.of(clientId);
+      if (!named.isEmpty()) context.getClaims().claim("groups", named);
+    };
+  }
+
+  /** What an introspection responds about reference tokens. */
+  @Bean
+  OAuth2TokenCustomizer<OAuth2TokenClaimsContext> referencedClaims() {
+    return context -> {
+      List<String> audiences = Audiences.of(context);
+      if (!audiences.isEmpty()) context.getClaims().audience(audiences);
     };
   }
 
