@@ -19,6 +19,10 @@ export function createApis(idp) {
     '/api/orders': guard({ accept: [orders], scope: 'orders:read' }),
     '/api/changes': guard({ accept: [orders], scope: 'orders:write' }),
     '/api/invoices': guard({ accept: [invoices], scope: 'invoices:read' }),
+    '/api/opaque': guard({
+      accept: [idp.resource({ ...apis.orders, introspection: true })],
+      scope: 'orders:read',
+    }),
     '/api/shared': guard({ accept: ['session', orders] }),
   }
 }

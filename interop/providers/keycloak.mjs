@@ -64,19 +64,6 @@ const rolesMapper = {
   config: { 'claim.name': 'realm_access.roles', 'id.token.claim': 'true', multivalued: 'true' },
 }
 
-/** Access tokens say that the client acts for itself, which by default they do not. */
-const grantMapper = {
-  name: 'grant',
-  protocol: 'openid-connect',
-  protocolMapper: 'oidc-hardcoded-claim-mapper',
-  config: {
-    'claim.name': 'gty',
-    'claim.value': 'client-credentials',
-    'jsonType.label': 'String',
-    'access.token.claim': 'true',
-  },
-}
-
 const groupsMapper = (groups) => ({
   name: 'groups',
   protocol: 'openid-connect',
@@ -106,7 +93,6 @@ function representation(clientId, wanted) {
     protocolMappers: [
       ...(wanted.exchange ? [audienceMapper] : []),
       ...(wanted.rolesInIdToken ? [rolesMapper] : []),
-      ...(wanted.serviceAccount ? [grantMapper] : []),
     ],
     attributes: {
       ...attributes,

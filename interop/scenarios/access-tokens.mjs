@@ -164,13 +164,23 @@ export const accessTokens = [
     },
   },
   {
-    title: 'API: refuses an opaque access token',
+    title: 'API: introspects an opaque access token, and refuses it without introspection',
     needs: ['reference tokens'],
     async run(context) {
       const app = await context.application()
       const client = await context.apiClient({ referenceTokens: true })
       const token = await client.requestToken('orders:read')
       await expectRefused(app, '/api/orders', bearer(token))
+      equal((await expectAccepted(app, '/api/opaque', bearer(token))).clientId, client.clientId)
+      const foreign = await client.requestToken('invoices:read')
+      await expectRefused(app, '/api/opaque', bearer(foreign), { what: 'a token for another API' })
+      const { id_token: idToken, refresh_token: refreshToken } = await client.logIn(
+        context.browser(),
+        'openid orders:read',
+      )
+      await expectRefused(app, '/api/opaque', bearer(refreshToken), { what: 'a refresh token' })
+      await expectRefused(app, '/api/opaque', bearer(`${idToken}.`), { what: 'an ID token with another dot' })
+      await expectRefused(app, '/api/opaque', bearer('unknown'), { what: 'an unknown token' })
     },
   },
 ]
