@@ -9,6 +9,7 @@ import { toEnvironment } from './environment.ts'
 import { DevProviderError } from './error.ts'
 import { createAccounts } from './extensions/accounts/accounts.ts'
 import { createCiba } from './extensions/ciba.ts'
+import { noteAccessToken } from './extensions/jwt-introspection.ts'
 import { endProviderSession, logoutClaims } from './extensions/logout-notices.ts'
 import { createMfa } from './extensions/mfa/mfa.ts'
 import { totp } from './extensions/mfa/totp.ts'
@@ -144,6 +145,7 @@ function time(
     signAccessToken: (claims) => {
       const iat = clock.now()
       const content = { iss, client_id: 'api-client', jti: randomUUID(), iat, exp: iat + 300, ...claims }
+      noteAccessToken(state, content, undefined)
       return keys.sign(content, { header: { typ: 'at+jwt' } })
     },
   }

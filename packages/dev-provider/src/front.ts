@@ -8,6 +8,7 @@ import {
   refusedMethod,
   withWrongSecretError,
 } from './extensions/client-authentication.ts'
+import { introspectJwt } from './extensions/jwt-introspection.ts'
 import { mfaApi } from './extensions/mfa/api.ts'
 import { refusedOfflineAccess, withoutOfflineAccess } from './extensions/offline-access.ts'
 import { moveAuthTime } from './extensions/session-auth-time.ts'
@@ -139,6 +140,8 @@ async function respondTo(front: Front, endpoint: Endpoint, received: Call): Prom
       return withoutOfflineAccess(state, await engineResponse(state, call))
     case 'userinfo':
       return (await apiUserinfo(state, call)) ?? engineResponse(state, call)
+    case 'introspection':
+      return introspectJwt(state, call, await engineResponse(state, call))
     case 'backchannelAuthentication':
       return withInterval(state, await engineResponse(state, call))
     case 'authorize':

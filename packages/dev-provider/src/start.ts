@@ -117,6 +117,7 @@ async function createState(options: DevProviderOptions, issuer: string): Promise
     clock,
     store: createStore(() => clock.now()),
     facts: new Map(),
+    accessTokenGrants: new Map(),
     ciba: { open: new Map() },
     accounts: createAccountVault(() => clock.now()),
     connectRequests: createConnectRequests(() => clock.now()),

@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose'
 import type { ProviderState } from '../oidc/state.ts'
 import type { Endpoint } from '../wire/endpoints.ts'
 import { PATHS } from '../wire/endpoints.ts'
@@ -40,6 +41,15 @@ function decoded(text: string): string {
   } catch {
     return text
   }
+}
+
+/** The client that authenticates in a call: by its header, a secret in the body, or a client assertion (RFC 7523). */
+export function namedClient(call: Call): string | undefined {
+  const basic = parseBasic(call)
+  if (basic) return decoded(basic.id)
+  const form = parseForm(call)
+  const assertion = form.get('client_assertion')
+  return form.get('client_id') ?? (assertion === null ? undefined : decodeJwt(assertion).sub)
 }
 
 /** The request as a provider understands it that takes HTTP Basic literally, like RFC 7617 and unlike RFC 6749, 2.3.1. */

@@ -5,6 +5,7 @@ import { applyProfile } from '../extensions/access-token-profile.ts'
 import { accountAudience } from '../extensions/accounts/access.ts'
 import { assertAudience } from '../extensions/client-authentication.ts'
 import { registerFederatedConnection } from '../extensions/federated-connection.ts'
+import { noteAccessToken } from '../extensions/jwt-introspection.ts'
 import { forwardedLogoutToken, postLogoutToken } from '../extensions/logout-notices.ts'
 import { addDemandMembers, assertTokenRequestMfa } from '../extensions/mfa/demand.ts'
 import { registerMfaGrants } from '../extensions/mfa/grants.ts'
@@ -162,8 +163,9 @@ function tokenFormats(state: ProviderState): Pick<Configuration, 'formats' | 'ex
     extraTokenClaims: (ctx) => (ctx ? toFactClaims(findGrantFacts(state, ctx)) : {}),
     formats: {
       customizers: {
-        jwt: (ctx, _token, jwt) => {
+        jwt: (ctx, token, jwt) => {
           if (!jwt.payload || !ctx) return
+          noteAccessToken(state, jwt.payload, 'grantId' in token ? token.grantId : undefined)
           jwt.payload['scope'] = responseScope(state, ctx, jwt.payload['scope'])
           // The account API is this provider's own.
           if (jwt.payload['aud'] !== accountAudience(state.issuer))

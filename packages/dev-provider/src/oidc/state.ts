@@ -44,6 +44,8 @@ export interface ProviderState {
   readonly store: Store
   /** By grant id. */
   readonly facts: Map<string, AuthorizationFacts>
+  /** The id of the grant, if there is one, by the `jti` of a JWT access token. */
+  readonly accessTokenGrants: Map<string, string | undefined>
   readonly ciba: CibaRequests
   readonly accounts: AccountVault
   readonly connectRequests: ConnectRequests
