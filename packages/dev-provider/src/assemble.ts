@@ -142,11 +142,11 @@ function time(
       await state.rebuild()
     },
     sign: (claims, options) => keys.sign(claims, options),
-    signAccessToken: (claims) => {
+    signAccessToken: (claims, options = {}) => {
       const iat = clock.now()
       const content = { iss, client_id: 'api-client', jti: randomUUID(), iat, exp: iat + 300, ...claims }
       noteAccessToken(state, content, undefined)
-      return keys.sign(content, { header: { typ: 'at+jwt' } })
+      return keys.sign(content, { ...options, header: { typ: 'at+jwt', ...options.header } })
     },
   }
 }

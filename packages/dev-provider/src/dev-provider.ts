@@ -72,9 +72,9 @@ export interface DevProvider {
   sign(claims: JWTPayload, options?: SignOptions): Promise<string>
   /**
    * Signs an access token of RFC 9068 for the client `api-client`, valid for five minutes. The given claims are added, or replace
-   * others.
+   * others; a claim or header that is `undefined` is left out.
    */
-  signAccessToken(claims: JWTPayload): Promise<string>
+  signAccessToken(claims: JWTPayload, options?: SignOptions): Promise<string>
 
   addClient(options?: ClientOptions): Promise<RegisteredClient>
   addUser(user: UserOptions): Promise<User>

@@ -15,7 +15,7 @@ export type SigningKey = JWK | CryptoKey | KeyObject | Uint8Array
 
 export interface SignOptions {
   /** Protected header members over the default `{ alg, kid }`; `undefined` removes one. */
-  readonly header?: Partial<JWTHeaderParameters>
+  readonly header?: { [Name in keyof JWTHeaderParameters]?: JWTHeaderParameters[Name] | undefined }
   /** Default RS256. */
   readonly alg?: string
   /** Default: the provider's current key for the algorithm. */
@@ -118,8 +118,12 @@ export async function createKeyRing(): Promise<KeyRing> {
     sign: (claims, { header = {}, alg = header.alg ?? 'RS256', key } = {}) => {
       const own = alg === 'none' ? undefined : (key ?? current(alg))
       const kid = own && isJwk(own) ? own.kid : undefined
-      const full: JWTHeaderParameters = { alg, ...(kid === undefined ? {} : { kid }), ...header }
-      return signJwt(claims, full, own ?? new Uint8Array())
+      const members = Object.entries({ alg, kid, ...header }).filter(([, value]) => value !== undefined)
+      return signJwt(
+        claims,
+        { ...Object.fromEntries(members), alg: header.alg ?? alg },
+        own ?? new Uint8Array(),
+      )
     },
     release: () => {
       if (!isReleased) spareRsaKeys.push(...keys.filter(({ alg }) => alg === 'RS256'))

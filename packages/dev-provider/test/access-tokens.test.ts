@@ -1,4 +1,4 @@
-import { createLocalJWKSet, jwtVerify } from 'jose'
+import { createLocalJWKSet, generateKeyPair, jwtVerify } from 'jose'
 import * as client from 'openid-client'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { DevProvider, DevProviderSettings } from '../src/index.ts'
@@ -124,4 +124,37 @@ test('an API with opaque tokens learns by introspection what they are good for',
   })
   await client.tokenRevocation(app.config, tokens.access_token)
   expect(await client.tokenIntrospection(app.config, tokens.access_token)).toEqual({ active: false })
+})
+
+test('signAccessToken: header, claims and key of other kinds of tokens', async () => {
+  const aud = [THINGS, 'https://other.example.test/']
+  const { claims, header } = await read(
+    await provider.signAccessToken(
+      { sub: 'dev|alice', aud, typ: 'Refresh', client_id: undefined },
+      { header: { typ: undefined } },
+    ),
+  )
+  expect(header).not.toHaveProperty('typ')
+  expect(claims).toMatchObject({ aud, typ: 'Refresh', iss: provider.issuer })
+  expect(claims).not.toHaveProperty('client_id')
+
+  const { privateKey, publicKey } = await generateKeyPair('RS256')
+  const named = { jku: 'https://other.example.test/jwks.json', x5c: ['MIIB'] }
+  const foreign = await provider.signAccessToken({ aud: THINGS }, { key: privateKey, header: named })
+  expect((await jwtVerify(foreign, publicKey)).protectedHeader).toEqual({
+    alg: 'RS256',
+    typ: 'at+jwt',
+    ...named,
+  })
+})
+
+test('an ID token with the API in its audience', async () => {
+  provider.tamperIdToken((claims) => {
+    claims.aud = [provider.clientId, THINGS]
+    claims['azp'] = provider.clientId
+    return undefined
+  })
+  const { id_token: idToken = '' } = await app.logIn(REQUEST)
+  expect((await read(idToken)).claims).toMatchObject({ sub: 'dev|alice', aud: ['dev-app', THINGS] })
+  expect(await client.tokenIntrospection(app.config, idToken)).toEqual({ active: false })
 })
