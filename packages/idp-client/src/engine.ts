@@ -1,6 +1,6 @@
 import { reportAddress, reportRouteAddress } from './config/address-notices.ts'
 import { resolveBaseUrl } from './config/base-url.ts'
-import type { Config, Settings } from './config/config.ts'
+import type { ApiConfig, Config, Settings } from './config/config.ts'
 import type { HostPrefix } from './config/env.ts'
 import { isBrowser, readEnv } from './config/env.ts'
 import type { IdpClientOptions } from './config/options.ts'
@@ -23,18 +23,23 @@ import { withPendingRefreshes } from './tokens/refresh/pending-refreshes.ts'
 import { forgetProcessTokens, hasEnded, keepMainToken } from './tokens/refresh/process-memory.ts'
 import { TransactionStorage } from './transaction/in-cookie.ts'
 
+/** The dependencies of guards that accept access tokens; with `sessions: false` there are no others. */
+export interface ApiEngine {
+  readonly config: ApiConfig
+  /** Loads the application's session store, completed; absent without one. */
+  readonly sessionStore: (() => Promise<CompleteStore>) | undefined
+  /** Base URL of the application for this request, as the browser sees it, without trailing slash. */
+  baseUrl(exchange: Exchange): string
+}
+
 /** The dependencies of every operation, created once per client. Contains no state of any user. */
-export interface Engine {
+export interface Engine extends ApiEngine {
   readonly config: Config
   readonly sealer: Sealer
   readonly sessions: SessionStorage
-  /** Loads the application's session store, completed; absent without one. */
-  readonly sessionStore: (() => Promise<CompleteStore>) | undefined
   readonly transactions: TransactionStorage
   /** Returns the tag of provider and client: sealed values are not valid for another client with the same secret. */
   clientTag(): MaybePromise<string>
-  /** Base URL of the application for this request, as the browser sees it, without trailing slash. */
-  baseUrl(exchange: Exchange): string
   /** Reports an address of a request for an auth route that does not match the options: base path, internal host. */
   checkAddress(exchange: Exchange): void
 }
@@ -79,15 +84,7 @@ function createSessionStorage(
   )
 }
 
-export function createEngine(config: Config): Engine {
-  const sealer = createSealer(config.secrets)
-  const clientTag = lazy(() => hashToken(`${config.provider.url} ${config.clientId}`, 9))
-  const baseUrl = ({ request }: Exchange): string => {
-    reportAddress(config, request)
-    return resolveBaseUrl(config, request)
-  }
-  const parts = { config, sealer, clientTag, baseUrl }
-  const transactions = new TransactionStorage(parts)
+function createApiEngine(config: ApiConfig): ApiEngine {
   const given = config.sessionStore
   const sessionStore =
     given &&
@@ -95,6 +92,22 @@ export function createEngine(config: Config): Engine {
       const { CompleteStore } = await import('./session/store/complete-store.ts')
       return new CompleteStore(config, given)
     })
+  return {
+    config,
+    sessionStore,
+    baseUrl({ request }) {
+      reportAddress(config, request)
+      return resolveBaseUrl(config, request)
+    },
+  }
+}
+
+export function createEngine(config: Config): Engine {
+  const { baseUrl, sessionStore } = createApiEngine(config)
+  const sealer = createSealer(config.secrets)
+  const clientTag = lazy(() => hashToken(`${config.provider.url} ${config.clientId}`, 9))
+  const parts = { config, sealer, clientTag, baseUrl }
+  const transactions = new TransactionStorage(parts)
   return {
     config,
     sealer,
@@ -115,9 +128,15 @@ export interface Application {
   readonly settings: Settings
   /** The APIs whose metadata the middleware serves, by its path without base path. */
   readonly resources: Map<string, ResourceConfig>
-  /** Throws `InvalidConfigurationError` while something required is missing or wrong. */
+  /** Throws `InvalidConfigurationError` while something required is missing or wrong, and with `sessions: false`. */
   engine(): Engine
+  /** The engine of guards that accept access tokens. Throws `InvalidConfigurationError` while something is missing or wrong. */
+  apiEngine(): ApiEngine
 }
+
+const NO_SESSIONS =
+  'The option sessions: false says that this application has neither sessions nor a client at the provider. Remove it to use ' +
+  'logins, sessions and their tokens.'
 
 /**
  * Reads options and variables, without I/O. Throws for an invalid option. Reports missing ones, and reads the variables
@@ -133,19 +152,27 @@ export function createApplication(
   const first = resolve(options, readEnv({ publicPrefixes }))
   report(first)
   let engine = first.config && createEngine(first.config)
+  let apiEngine = engine ?? (first.apiConfig && createApiEngine(first.apiConfig))
   let { settings } = first
+  const completed = (): ApiEngine => {
+    if (apiEngine) return apiEngine
+    const again = resolve(options, readEnv({ publicPrefixes }))
+    if (!again.apiConfig) throw configurationError(again.problems)
+    settings = again.settings
+    engine = again.config && createEngine(again.config)
+    apiEngine = engine ?? createApiEngine(again.apiConfig)
+    return apiEngine
+  }
   return {
     resources: new Map(),
     get settings() {
       return settings
     },
     engine() {
+      if (!engine) completed()
       if (engine) return engine
-      const again = resolve(options, readEnv({ publicPrefixes }))
-      if (!again.config) throw configurationError(again.problems)
-      settings = again.settings
-      engine = createEngine(again.config)
-      return engine
+      throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail: NO_SESSIONS })
     },
+    apiEngine: completed,
   }
 }

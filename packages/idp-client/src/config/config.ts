@@ -127,8 +127,10 @@ export interface Settings {
    * `NODE_ENV` is `development` or `test`: failure pages show the diagnosis, and exceptions of hooks are printed.
    */
   readonly development: boolean
+  /** False: the application is an API alone, for access tokens only. */
+  readonly sessions: boolean
   readonly routes: RoutePaths
-  /** Routes that pass through because their option is off. */
+  /** Routes that pass through because their option is off; with `sessions: false` all. */
   readonly disabledRoutes: ReadonlySet<RouteKey>
   /** `''` or `/path`, without trailing slash; from FRAMEWORK_PUBLIC_BASE_PATH (or the host's public variable). */
   readonly basePath: string
@@ -140,16 +142,34 @@ export interface Settings {
   readonly log: Log
 }
 
-/** Complete, valid, deeply frozen (keys, functions and the store excepted). Nothing below `config/` applies a default. */
-export interface Config extends Settings {
+/** The part of the configuration that guards of access tokens need; with `sessions: false` there is no other. Valid and frozen, too. */
+export interface ApiConfig extends Settings {
   readonly provider: ProviderAddress
+  /** Audiences of ID tokens, which no access token may have: the client id; none with `sessions: false`. */
+  readonly idTokenAudiences: readonly string[]
+  readonly appBaseUrl: AppBaseUrl
+  /** Absent: sessions are stored in the cookie, and used DPoP proofs in this process. */
+  readonly sessionStore?: SessionDataStore
+  /** Milliseconds. */
+  readonly sessionLockTimeout: number
+  /** Always false in production. */
+  readonly allowInsecureRequests: boolean
+  /** Milliseconds. */
+  readonly httpTimeout: number
+  readonly telemetry: boolean
+  readonly dpop: DpopConfig
+  readonly fetch: typeof globalThis.fetch
+  readonly vendor: Readonly<Record<string, string>>
+}
+
+/** Complete, valid, deeply frozen (keys, functions and the store excepted). Nothing below `config/` applies a default. */
+export interface Config extends ApiConfig {
   readonly clientId: string
   readonly clientAuth: ClientAuth
   /** Algorithms of ID and logout tokens; absent: what the provider advertises. */
   readonly idTokenAlgorithms?: readonly string[]
   /** The first seals, all open. */
   readonly secrets: readonly [string, ...string[]]
-  readonly appBaseUrl: AppBaseUrl
   readonly authorization: AuthorizationConfig
   readonly pushedAuthorizationRequests: boolean
   readonly crossSiteLoginParameters: readonly CrossSiteLoginParameter[]
@@ -157,10 +177,6 @@ export interface Config extends Settings {
   readonly signInReturnToPath: string
   readonly session: SessionConfig
   readonly transaction: TransactionConfig
-  /** Absent: sessions are stored in the cookie. */
-  readonly sessionStore?: SessionDataStore
-  /** Milliseconds. */
-  readonly sessionLockTimeout: number
   /** Whether this process can keep what no response carries. */
   readonly processLasts: boolean
   readonly logoutStrategy: LogoutStrategy
@@ -169,19 +185,11 @@ export interface Config extends Settings {
     readonly beforeSessionSaved?: BeforeSessionSavedHook
     readonly onCallback?: OnCallbackHook
   }
-  /** Always false in production. */
-  readonly allowInsecureRequests: boolean
-  /** Milliseconds. */
-  readonly httpTimeout: number
-  readonly telemetry: boolean
   /** Seconds. */
   readonly tokenRefreshBuffer: number
   /** Seconds. */
   readonly mfaTokenTtl: number
   readonly fetchUserInfo: boolean
-  readonly dpop: DpopConfig
-  readonly fetch: typeof globalThis.fetch
-  readonly vendor: Readonly<Record<string, string>>
 }
 
 export type ProblemKind =
@@ -204,7 +212,9 @@ export interface Problem {
 
 export interface Resolved {
   readonly settings: Settings
-  /** Null while something is missing or wrong. */
+  /** Null while something is missing or wrong, and with `sessions: false`. */
   readonly config: Config | null
+  /** The same; with `sessions: false` that of an API alone. Null while something is missing or wrong. */
+  readonly apiConfig: ApiConfig | null
   readonly problems: readonly Problem[]
 }

@@ -132,6 +132,7 @@ export const optionRows = {
 
   // Session.
   secret: { kind: 'string or list', variable: 'IDP_SECRET' },
+  sessions: { kind: 'boolean', default: true },
   session: { kind: 'group' },
   'session.rolling': { kind: 'boolean', default: true },
   'session.absoluteDuration': {

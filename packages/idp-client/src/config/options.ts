@@ -356,8 +356,8 @@ export type VendorOptions = {
 /**
  * Options of `new IdpClient()`. Every one may be left out or be undefined; an empty text counts as left out. An option
  * wins over its environment variable, that over the default. Blanks and line breaks around a text do not count. `domain`, `clientId`, `secret` and one of `clientSecret`
- * and `clientAssertionSigningKey` are required in one of the two ways: the constructor warns about what is missing,
- * and every use throws an `InvalidConfigurationError` until it is there. A wrong option makes the constructor throw.
+ * and `clientAssertionSigningKey` are required in one of the two ways (with `sessions: false` only `domain`): the constructor warns
+ * about what is missing, and every use throws an `InvalidConfigurationError` until it is there. A wrong option makes the constructor throw.
  */
 export interface IdpClientOptions {
   /**
@@ -448,6 +448,14 @@ export interface IdpClientOptions {
    * @default `true` with a list, and where `NODE_ENV` is `development` or `test`; else `false`
    */
   trustProxy?: boolean | undefined
+  /**
+   * `false`: the application is [an API
+   * alone](https://github.com/idp-client/idp-client/blob/main/docs/guides/access-tokens.md#an-api-without-sessions), for access
+   * tokens only. Only `domain` is required. No auth route is mounted; everything that needs a session or a client at the provider
+   * throws `InvalidConfigurationError`, also the options for it; their variables do not count.
+   * @default true
+   */
+  sessions?: boolean | undefined
   /**
    * Encrypts the cookies. 32 characters or more, not all the same; `npx idp-client secret` prints one of 64
    * hexadecimal digits. In a list, the first one encrypts and all decrypt: see [rotating

@@ -31,7 +31,8 @@ function isPlaceholder(field: Field): boolean {
   return matches(value, LEFT_OVER) || (field.option === 'secret' && matches(secrets, SECRET_FROM_EXAMPLE))
 }
 
-function without<Values extends object>(values: Values, names: readonly string[]): Values {
+/** Returns the values without those of these names. */
+export function without<Values extends object>(values: Values, names: readonly string[]): Values {
   return names.length === 0
     ? values
     : { ...values, ...Object.fromEntries(names.map((name) => [name, undefined])) }

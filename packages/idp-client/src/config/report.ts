@@ -55,7 +55,8 @@ export function report({ settings, problems }: Resolved): void {
   if (blocking.some(({ kind }) => kind === 'wrong-option'))
     throw configurationError(problems, { atConstruction: true })
   if (blocking.length === 0) return
-  const message = `The configuration is incomplete, so every session and login is refused:${toList(blocking)}`
+  const refused = settings.sessions ? 'session and login' : 'access token'
+  const message = `The configuration is incomplete, so every ${refused} is refused:${toList(blocking)}`
   const remedy = 'INVALID_CONFIGURATION'
   if (!isRepeated(message)) settings.log.emit({ level: 'warn', code: 'CONFIGURATION', message, remedy })
 }

@@ -8,7 +8,15 @@ import { createLog } from '../log/log.ts'
 import { resolveAuthorization } from './authorization.ts'
 import { resolveAppBaseUrl, toOrigins } from './base-url.ts'
 import { resolveClientAuth, resolveIdTokenAlgorithms } from './client-auth.ts'
-import type { AppBaseUrl, Config, CrossSiteLoginParameter, Problem, Resolved, Settings } from './config.ts'
+import type {
+  ApiConfig,
+  AppBaseUrl,
+  Config,
+  CrossSiteLoginParameter,
+  Problem,
+  Resolved,
+  Settings,
+} from './config.ts'
 import { noteOutOfReach } from './cookie-reach.ts'
 import { resolveDpop } from './dpop.ts'
 import type { Env } from './env.ts'
@@ -35,25 +43,27 @@ import { resolveSecrets } from './secrets.ts'
 import { resolveLockTimeout, resolveSession, resolveSessionStore, resolveTransaction } from './session.ts'
 import { checkKeys } from './unknown-keys.ts'
 import { resolveVendor } from './vendor.ts'
+import { withoutSessions } from './without-sessions.ts'
 
 interface BaseSettings {
   readonly settings: Settings
   readonly appBaseUrl: AppBaseUrl | null
 }
 
-function resolveBaseSettings(source: Source): BaseSettings {
+function resolveBaseSettings(source: Source, sessions: boolean): BaseSettings {
   const { env, options } = source
   const production = env.NODE_ENV === 'production'
   // Otherwise browsers may reach this deployment without a proxy.
   const development = isDevelopment(env.NODE_ENV)
   const basePath = resolveBasePath(source)
-  const routes = resolveRoutes(source, basePath)
+  const routes = resolveRoutes(source, basePath, sessions)
   const appBaseUrl = resolveAppBaseUrl(source, { basePath, callback: routes.routes.callback })
   const clock: Clock = readFunction('[customClock]', options[customClock], source) ?? systemClock
   const trustByDefault = development || appBaseUrl?.kind === 'allow-list'
   const settings: Settings = {
     production,
     development,
+    sessions,
     ...routes,
     basePath,
     origins: appBaseUrl ? [...toOrigins(appBaseUrl)] : [],
@@ -130,16 +140,28 @@ function hasNothing(source: Source): boolean {
   return REQUIRED.every((name) => !isSet(getField(name, source)))
 }
 
-/** Resolves all options that are not required, so that their mistakes are reported even if a required one is missing. */
+/** Resolves the options that are not required, and that count with `sessions: false`, too. */
+function resolveApi(source: Source) {
+  const httpTimeout = readNumber(getField('httpTimeout', source))
+  const configuredFetch = readFunction('[customFetch]', source.options[customFetch], source)
+  return defined({
+    sessionStore: resolveSessionStore(source),
+    httpTimeout,
+    sessionLockTimeout: resolveLockTimeout(source, httpTimeout),
+    telemetry: readFlag(getField('enableTelemetry', source)),
+    dpop: resolveDpop(source),
+    fetch: configuredFetch ?? defaultFetch(),
+    vendor: resolveVendor(source),
+  })
+}
+
+/** Resolves all other options that are not required, so that their mistakes are reported even if a required one is missing. */
 function resolveRest(source: Source, { settings, appBaseUrl }: BaseSettings) {
   const authorization = resolveAuthorization(source, appBaseUrl)
   const context = { production: settings.production, appBaseUrl }
   const session = resolveSession(source, context)
   const crossSitePost = authorization.parameters.get('response_mode') === 'form_post'
-  const sessionStore = resolveSessionStore(source)
   const idTokenAlgorithms = resolveIdTokenAlgorithms(source)
-  const httpTimeout = readNumber(getField('httpTimeout', source))
-  const configuredFetch = readFunction('[customFetch]', source.options[customFetch], source)
   return defined({
     authorization,
     session,
@@ -148,7 +170,6 @@ function resolveRest(source: Source, { settings, appBaseUrl }: BaseSettings) {
       sessionCookieName: session.cookie.name,
       crossSitePost,
     }),
-    sessionStore,
     idTokenAlgorithms,
     crossSiteLoginParameters: resolveCrossSiteParameters(source),
     signInReturnToPath: resolveReturnPath(source),
@@ -156,17 +177,43 @@ function resolveRest(source: Source, { settings, appBaseUrl }: BaseSettings) {
     includeIdTokenHint: readFlag(getField('includeIdTokenHintInOIDCLogoutUrl', source)),
     pushedAuthorizationRequests: readFlag(getField('pushedAuthorizationRequests', source)),
     fetchUserInfo: readFlag(getField('fetchUserInfo', source)),
-    telemetry: readFlag(getField('enableTelemetry', source)),
     processLasts: readFlag(getField('processLasts', source)),
     hooks: resolveHooks(source),
-    httpTimeout,
-    sessionLockTimeout: resolveLockTimeout(source, httpTimeout),
     tokenRefreshBuffer: readNumber(getField('tokenRefreshBuffer', source)),
     mfaTokenTtl: readNumber(getField('mfaTokenTtl', source)),
-    dpop: resolveDpop(source),
-    fetch: configuredFetch ?? defaultFetch(),
-    vendor: resolveVendor(source),
   })
+}
+
+type Configs = Pick<Resolved, 'apiConfig' | 'config'>
+
+/** Resolves the configuration of a client with sessions. */
+function resolveSessions(source: Source, base: BaseSettings, isUsable: () => boolean): Configs {
+  const { settings, appBaseUrl } = base
+  const allowInsecureRequests = resolveInsecure(source, settings.production)
+  const provider = resolveProvider(source, allowInsecureRequests)
+  const clientId = resolveClientId(source)
+  const secrets = resolveSecrets(source)
+  const clientAuth = resolveClientAuth(source)
+  const rest = { ...resolveRest(source, base), ...resolveApi(source) }
+  noteOutOfReach(base, rest, source.addIssue)
+  if (!isUsable() || !appBaseUrl || !provider || !clientId || !clientAuth || !secrets)
+    return { config: null, apiConfig: null }
+  const required = { appBaseUrl, allowInsecureRequests, provider, clientId, clientAuth, secrets }
+  const config: Config = { ...settings, ...rest, ...required, idTokenAudiences: [clientId] }
+  return { config, apiConfig: config }
+}
+
+/** Resolves the configuration of an API alone. */
+function resolveAlone(source: Source, base: BaseSettings, isUsable: () => boolean): Configs {
+  const { settings, appBaseUrl } = base
+  const allowInsecureRequests = resolveInsecure(source, settings.production)
+  const provider = resolveProvider(source, allowInsecureRequests)
+  const rest = resolveApi(source)
+  const apiConfig: ApiConfig | null =
+    isUsable() && appBaseUrl && provider
+      ? { ...settings, ...rest, appBaseUrl, allowInsecureRequests, provider, idTokenAudiences: [] }
+      : null
+  return { config: null, apiConfig }
 }
 
 /**
@@ -179,21 +226,13 @@ export function resolve(givenOptions: IdpClientOptions, env: Env): Resolved {
   const given: Source = { options: {}, env, addIssue }
   const options: IdpClientOptions = readGroup('options', givenOptions, given)
   checkKeys(options, given)
-  if (hasNothing({ ...given, options })) addIssue('missing', NOTHING_SET)
-  const source = withoutPlaceholders({ ...given, options })
-  const base = resolveBaseSettings(source)
-  const { settings, appBaseUrl } = base
-  const allowInsecureRequests = resolveInsecure(source, settings.production)
-  const provider = resolveProvider(source, allowInsecureRequests)
-  const clientId = resolveClientId(source)
-  const secrets = resolveSecrets(source)
-  const clientAuth = resolveClientAuth(source)
-  const rest = resolveRest(source, base)
-  noteOutOfReach(base, rest, addIssue)
-  const usable = problems.every(({ kind }) => kind === 'notice')
-  const config: Config | null =
-    usable && appBaseUrl && provider && clientId && clientAuth && secrets
-      ? { ...settings, ...rest, appBaseUrl, allowInsecureRequests, provider, clientId, clientAuth, secrets }
-      : null
-  return deepFreeze({ settings, config, problems }, options.sessionStore)
+  const all: Source = { ...given, options }
+  const sessions = readFlag(getField('sessions', all))
+  const counting = sessions ? all : withoutSessions(all)
+  if (hasNothing(counting)) addIssue('missing', NOTHING_SET)
+  const source = withoutPlaceholders(counting)
+  const base = resolveBaseSettings(source, sessions)
+  const isUsable = (): boolean => problems.every(({ kind }) => kind === 'notice')
+  const configs = sessions ? resolveSessions(source, base, isUsable) : resolveAlone(source, base, isUsable)
+  return deepFreeze({ settings: base.settings, ...configs, problems }, options.sessionStore)
 }

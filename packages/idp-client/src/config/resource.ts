@@ -105,6 +105,7 @@ export interface ResourceMetadata {
 export interface ResourceSettings {
   readonly basePath: string
   readonly production: boolean
+  readonly sessions: boolean
 }
 
 const NAMES = [
@@ -249,9 +250,19 @@ export function readResource(options: unknown, settings: ResourceSettings): Reso
   return Object.freeze(config)
 }
 
+/** Throws `InvalidConfigurationError` for options that need a client at the provider or `secret`, if there are none. */
+export function checkNeeds(
+  { dpopNonce, introspection }: ResourceConfig,
+  { sessions }: ResourceSettings,
+): void {
+  if (sessions) return
+  if (introspection) refuse('introspection needs a client at the provider, which sessions: false excludes.')
+  if (dpopNonce) refuse('dpop.nonce needs the option secret, which sessions: false excludes.')
+}
+
 /** Throws `InvalidConfigurationError` if the audience is that of the ID tokens of this client. */
-export function checkAudience({ audience }: ResourceConfig, clientId: string): void {
-  if (audience === clientId)
+export function checkAudience({ audience }: ResourceConfig, idTokenAudiences: readonly string[]): void {
+  if (idTokenAudiences.includes(audience))
     refuse(
       'audience must not be the client id: register the API at the provider as an application of its own.',
     )

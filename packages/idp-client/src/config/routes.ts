@@ -81,9 +81,10 @@ function refuseDuplicates(fields: ReadonlyMap<RouteKey, Field>, table: RouteTabl
 }
 
 /**
- * Option → variable → default, per route. Disabled routes keep their path, so that they can be recognized.
+ * Option → variable → default, per route. Disabled routes keep their path, so that they can be recognized. Without sessions all
+ * are disabled.
  */
-export function resolveRoutes(source: Source, basePath: string): RouteTable {
+export function resolveRoutes(source: Source, basePath: string, sessions = true): RouteTable {
   const fields = new Map<RouteKey, Field>()
   const routes: Partial<Record<RouteKey, string>> = {}
   for (const key of routeKeys) {
@@ -95,7 +96,7 @@ export function resolveRoutes(source: Source, basePath: string): RouteTable {
     }
     routes[key] = resolved
   }
-  const disabled: RouteKey[] = []
+  const disabled: RouteKey[] = sessions ? [] : [...routeKeys]
   if (!readFlag(getField('enableAccessTokenEndpoint', source))) disabled.push('accessToken')
   if (!readFlag(getField('enableConnectAccountEndpoint', source))) disabled.push('connectAccount')
   const table = { routes: routes as RoutePaths, disabledRoutes: frozenSet(disabled) }

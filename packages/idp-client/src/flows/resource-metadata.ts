@@ -1,11 +1,11 @@
-import type { Engine } from '../engine.ts'
-import { getProvider } from '../oidc/provider.ts'
+import type { ApiEngine } from '../engine.ts'
+import { getPublicProvider } from '../oidc/provider.ts'
 import { supportedAlgorithms } from '../oidc/signed-token.ts'
 
 /** Returns what the metadata of an API says about its provider, and about proofs. Throws `DiscoveryError`. */
 export async function issuerAndAlgorithms({
   config,
-}: Engine): Promise<{ readonly issuer: string; readonly algorithms: readonly string[] }> {
-  const { issuer } = await getProvider(config).metadata()
+}: ApiEngine): Promise<{ readonly issuer: string; readonly algorithms: readonly string[] }> {
+  const { issuer } = await getPublicProvider(config).metadata()
   return { issuer, algorithms: supportedAlgorithms }
 }

@@ -14,8 +14,8 @@ function refuse(guard: string, what: string): never {
 }
 
 /**
- * Validates `accept` in the options of a guard. Throws `InvalidConfigurationError` for anything but resources of this client and `'session'`, and
- * if `scope` requires one that no resource has.
+ * Validates `accept` in the options of a guard. Throws `InvalidConfigurationError` for anything but resources of this client and `'session'`, for
+ * `'session'` if there are none, and if `scope` requires one that no resource has.
  */
 export function readAccept(
   application: Application,
@@ -34,6 +34,8 @@ export function readAccept(
       guard,
       "accept must be a list of resources (idp.resource()), and 'session' for sessions, too.",
     )
+  if (!application.settings.sessions && given.includes('session'))
+    refuse(guard, "accept has 'session', but the option sessions: false says that there are none.")
   const resources = [first, ...others] as const
   for (const resource of resources) {
     if (resource.application !== application)

@@ -1,7 +1,7 @@
 import type { ClientCertificate, ResourceConfig } from '../config/resource.ts'
 import { toBase64url } from '../crypto/base64url.ts'
 import { constantTimeEqual } from '../crypto/random.ts'
-import type { Engine } from '../engine.ts'
+import type { ApiEngine, Application, Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -47,7 +47,7 @@ const withoutSlash = (url: string): string => url.replace(/\/$/, '')
  * Returns the URLs that a proof may name: below the configured base URL and the URL of the API, with and without a prefix that a
  * proxy has removed. A base URL that is inferred from the request would let its sender choose them.
  */
-function provenUrls(engine: Engine, exchange: Exchange, { url }: ResourceConfig): readonly string[] {
+function provenUrls(engine: ApiEngine, exchange: Exchange, { url }: ResourceConfig): readonly string[] {
   const { appBaseUrl, production } = engine.config
   const isChosenBySender = production && appBaseUrl.kind === 'inferred'
   if (isChosenBySender && url === undefined) {
@@ -61,18 +61,19 @@ function provenUrls(engine: Engine, exchange: Exchange, { url }: ResourceConfig)
 }
 
 async function checkKey(
-  engine: Engine,
+  application: Application,
   exchange: Exchange,
   sent: SentToken,
   thumbprint: string,
 ): Promise<void> {
   const { resource, scheme, token: accessToken } = sent
   if (scheme !== 'DPoP') refuse('It is bound to a key and needs the scheme DPoP.')
+  const engine = application.apiEngine()
   const { headers, method } = exchange.request
   const urls = provenUrls(engine, exchange, resource)
   const request = { proof: headers.get('dpop'), method, urls, accessToken, thumbprint }
   const { name, nonce } = await verifyDpopProof(engine.config, request)
-  if (resource.dpopNonce) await checkNonce(engine, nonce)
+  if (resource.dpopNonce) await checkNonce(application.engine(), nonce)
   // Last: a proof that is refused for another reason is not used up.
   if (!(await rememberProof(engine, name)))
     throw new IdpError('INVALID_DPOP_PROOF', { detail: 'It was used before: every request needs a new one.' })
@@ -109,9 +110,13 @@ async function checkCertificate(
  * Checks that the sender has what its token is bound to, and that a token that is bound to nothing is sent as such. Throws
  * `INVALID_TOKEN`, `INVALID_DPOP_PROOF` and `USE_DPOP_NONCE`.
  */
-export async function checkBinding(engine: Engine, exchange: Exchange, sent: SentToken): Promise<void> {
+export async function checkBinding(
+  application: Application,
+  exchange: Exchange,
+  sent: SentToken,
+): Promise<void> {
   const { binding, resource, scheme } = sent
-  if (binding?.method === 'jkt') return checkKey(engine, exchange, sent, binding.thumbprint)
+  if (binding?.method === 'jkt') return checkKey(application, exchange, sent, binding.thumbprint)
   if (scheme === 'DPoP') refuse('It is not bound to a key, but its scheme is DPoP.')
   if (binding) await checkCertificate(exchange, resource, binding.thumbprint)
 }

@@ -1,6 +1,6 @@
-import type { Config } from '../config/config.ts'
+import type { ApiConfig, Config } from '../config/config.ts'
 import { checkAudience } from '../config/resource.ts'
-import type { Engine } from '../engine.ts'
+import type { Application, Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import type { Code } from '../errors/code.ts'
 import { codes } from '../errors/codes.ts'
@@ -8,7 +8,8 @@ import type { AccessTokenExchangeOptions } from '../flows/exchange-access-token.
 import type { Exchange, RequestView } from '../http/exchange.ts'
 import { verifyAccessToken } from '../oidc/access-token.ts'
 import { isOfOrganization, toVerificationClock } from '../oidc/claims.ts'
-import { getProvider } from '../oidc/provider.ts'
+import type { Provider } from '../oidc/provider.ts'
+import { getProvider, getPublicProvider } from '../oidc/provider.ts'
 import { supportedAlgorithms } from '../oidc/signed-token.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -104,30 +105,36 @@ function rejectUndecided(code: Code): AuthResult {
 type Sent = Extract<Credential, { kind: 'token' }>
 
 async function verify(
-  engine: Engine,
+  application: Application,
   exchange: Exchange,
   { scheme, token }: Sent,
   resources: Accepted['resources'],
 ): Promise<TokenAuth> {
-  const { config } = engine
+  const { config } = application.apiEngine()
   const configs = resources.map((resource) => resource.config)
   // Again: the client id may have been missing when the resource was created.
-  for (const each of configs) checkAudience(each, config.clientId)
-  const { binding, resource, ...content } = await verifyAccessToken(getProvider(config), token, configs)
-  await checkBinding(engine, exchange, { scheme, token, binding, resource })
+  for (const each of configs) checkAudience(each, config.idTokenAudiences)
+  const provider = getPublicProvider(config)
+  const client = (): Provider => getProvider(application.engine().config)
+  const { binding, resource, ...content } = await verifyAccessToken(provider, token, configs, client)
+  await checkBinding(application, exchange, { scheme, token, binding, resource })
   return Object.freeze({
     kind: 'token',
     ...content,
     token,
     exchange: async (options: AccessTokenExchangeOptions) => {
       const { exchangeAccessToken } = await import('../flows/exchange-access-token.ts')
-      return exchangeAccessToken(engine, token, options)
+      return exchangeAccessToken(application.engine(), token, options)
     },
   })
 }
 
 /** Returns the first requirement that the claims of a token do not meet; a claim that is missing meets none. */
-function findUnmet(config: Config, requirements: Requirements, { claims, scope }: TokenAuth): Unmet | null {
+function findUnmet(
+  config: ApiConfig,
+  requirements: Requirements,
+  { claims, scope }: TokenAuth,
+): Unmet | null {
   const { acr, amr, maxAge, organization } = requirements
   if (Object.keys(requirements).length === 0) return null
   const own = withoutPrototype(claims)
@@ -175,7 +182,7 @@ const SENDER_CODES: readonly Code[] = ['INVALID_TOKEN', 'INVALID_DPOP_PROOF', 'U
 
 /** Rejects a request by the error of its token. Throws an error that says nothing about the token. */
 async function rejectToken(
-  engine: Engine,
+  application: Application,
   thrown: unknown,
   scheme: Scheme,
   guard: Guard,
@@ -185,21 +192,27 @@ async function rejectToken(
   const isUndecided = PROVIDER_ERRORS.includes(name) || code === 'TOKEN_UNDECIDED'
   if (!isUndecided && !SENDER_CODES.includes(code)) throw thrown
   // Every client begins without a nonce.
-  if (code !== 'USE_DPOP_NONCE') reportRefusal(engine.config, thrown)
+  if (code !== 'USE_DPOP_NONCE') reportRefusal(application.apiEngine().config, thrown)
   const result = isUndecided ? rejectUndecided(code) : reject(guard, code, scheme)
-  if (code === 'USE_DPOP_NONCE') result.response?.headers.set('dpop-nonce', await newNonce(engine))
+  if (code === 'USE_DPOP_NONCE')
+    result.response?.headers.set('dpop-nonce', await newNonce(application.engine()))
   return result
 }
 
-async function checkToken(engine: Engine, exchange: Exchange, sent: Sent, guard: Guard): Promise<AuthResult> {
+async function checkToken(
+  application: Application,
+  exchange: Exchange,
+  sent: Sent,
+  guard: Guard,
+): Promise<AuthResult> {
   const { accepted, requirements } = guard
-  const { config } = engine
+  const { config } = application.apiEngine()
   const { scheme } = sent
   let auth: TokenAuth
   try {
-    auth = await verify(engine, exchange, sent, accepted.resources)
+    auth = await verify(application, exchange, sent, accepted.resources)
   } catch (thrown) {
-    return await rejectToken(engine, thrown, scheme, guard)
+    return await rejectToken(application, thrown, scheme, guard)
   }
   const unmet = findUnmet(config, requirements, auth)
   return unmet ? rejectUnmet(unmet, guard, { scheme, scope: auth.scope }) : authorized(auth, requirements)
@@ -249,13 +262,18 @@ async function checkCookie(engine: Engine, exchange: Exchange, guard: Guard): Pr
  * Decides about a request by its access token, or if it has none by its session. A token decides alone: a session never rescues
  * a bad one. Throws if that cannot be decided for another reason than the provider.
  */
-export async function checkAccepted(engine: Engine, exchange: Exchange, guard: Guard): Promise<AuthResult> {
+export async function checkAccepted(
+  application: Application,
+  exchange: Exchange,
+  guard: Guard,
+): Promise<AuthResult> {
   const { accepted } = guard
+  const engine = application.apiEngine()
   const origins = accepted.resources.flatMap(({ config }) => config.origins ?? [])
   if (origins.length > 0 && isForeignOrigin(engine, exchange, origins))
     return { response: rejection(403, 'CROSS_SITE_REQUEST') }
   const credential = readCredential(exchange.request)
   if (credential.kind === 'malformed') return reject(guard, 'INVALID_REQUEST')
-  if (credential.kind === 'token') return checkToken(engine, exchange, credential, guard)
-  return accepted.session ? checkCookie(engine, exchange, guard) : rejectAnonymous(guard)
+  if (credential.kind === 'token') return checkToken(application, exchange, credential, guard)
+  return accepted.session ? checkCookie(application.engine(), exchange, guard) : rejectAnonymous(guard)
 }

@@ -1,10 +1,10 @@
-import type { Engine } from '../engine.ts'
+import type { ApiEngine, Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
 
 const READING_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
 /** Returns whether a request comes from a page whose origin is neither that of the application nor among the allowed ones. */
-export function isForeignOrigin(engine: Engine, exchange: Exchange, allowed: readonly string[]): boolean {
+export function isForeignOrigin(engine: ApiEngine, exchange: Exchange, allowed: readonly string[]): boolean {
   const origin = exchange.request.headers.get('origin')
   return origin !== null && !allowed.includes(origin) && origin !== new URL(engine.baseUrl(exchange)).origin
 }

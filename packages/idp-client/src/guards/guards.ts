@@ -134,7 +134,7 @@ export async function requireAccepted(
 ): Promise<AuthResult> {
   try {
     const { checkAccepted } = await loadCheckAccepted()
-    return await checkAccepted(application.engine(), exchange, guard)
+    return await checkAccepted(application, exchange, guard)
   } catch (thrown) {
     return { response: await toFailure(application, thrown) }
   }

@@ -1,5 +1,6 @@
 import type { Application } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
+import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { newCorrelationId } from '../http/responses.ts'
 import { readAccept } from './accept.ts'
@@ -22,6 +23,12 @@ interface GuardKind {
   readonly further?: readonly string[]
 }
 
+/** Throws for a guard that only sessions pass, if there are none. */
+function refuseSessions(guard: string, remedy = ''): never {
+  const detail = `${guard}: it needs a session, but the option sessions: false says that there are none${remedy}.`
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+}
+
 /**
  * Creates a page guard of a host: reads its options once, and returns a function that decides about one request. `path`
  * returns path and query of the request, `undefined` if the host does not tell.
@@ -31,6 +38,7 @@ export function createPageGuard<Host>(
   { name, further = [] }: GuardKind,
   options: HostPageGuardOptions<Host> = {},
 ): (exchange: Exchange, host: Host, path: () => string | undefined) => Promise<GuardResult> {
+  if (!application.settings.sessions) refuseSessions(name)
   const requirements = readRequirements(name, options, ['returnTo', ...further])
   const { returnTo } = options
   return (exchange, host, path) =>
@@ -58,6 +66,7 @@ export function createApiGuard(
   const requirements = readRequirements(name, options, ['accept', 'sameOrigin'])
   // Also if it is undefined: a resource that was not found must not leave the API to sessions.
   if (!('accept' in options)) {
+    if (!application.settings.sessions) refuseSessions(name, ': name resources (idp.resource()) in accept')
     const sameOrigin = readFlag(name, 'sameOrigin', options.sameOrigin)
     return (exchange) => requireAuth(application, exchange, { requirements, sameOrigin })
   }

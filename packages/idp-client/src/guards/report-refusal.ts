@@ -1,4 +1,4 @@
-import type { Config } from '../config/config.ts'
+import type { ApiConfig } from '../config/config.ts'
 import { IdpError } from '../errors/base.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide, toKey } from '../lib/registry.ts'
@@ -20,9 +20,9 @@ interface Refusals {
  * Counts a refusal. Returns the number of those that were not logged since the last line, or `undefined` if that is too recent
  * for another one.
  */
-function takeCount({ clientId, clock, provider }: Config, { code }: IdpError): number | undefined {
+function takeCount({ clock, idTokenAudiences, provider }: ApiConfig, { code }: IdpError): number | undefined {
   const refusals = processWide('mark:refusals/1', () => new Lru<string, Refusals>(LIMIT))
-  const key = toKey(provider.url, clientId, code)
+  const key = toKey(provider.url, idTokenAudiences, code)
   const now = clock()
   const last = refusals.get(key)
   if (last && Math.abs(now - last.loggedAt) < PAUSE) {
@@ -37,7 +37,7 @@ function takeCount({ clientId, clock, provider }: Config, { code }: IdpError): n
  * Logs why a request was refused, once in 60 s for each client and code, with the number of those in between. A failure of the
  * provider is logged as such. The text never contains anything of the request.
  */
-export function reportRefusal(config: Config, error: IdpError): void {
+export function reportRefusal(config: ApiConfig, error: IdpError): void {
   const count = takeCount(config, error)
   if (count === undefined) return
   if (error.name === 'DiscoveryError' || error.name === 'OAuthError') {

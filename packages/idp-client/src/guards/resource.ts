@@ -1,17 +1,17 @@
 import type { ResourceConfig, ResourceOptions } from '../config/resource.ts'
-import { checkAudience, checkPath, readResource } from '../config/resource.ts'
+import { checkAudience, checkNeeds, checkPath, readResource } from '../config/resource.ts'
 import type { Application } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { defined } from '../lib/own-properties.ts'
 import { isTime } from '../oidc/claims.ts'
 import type { Auth } from './auth.ts'
 
-/** Returns the client id; `undefined` while the configuration is incomplete, when the first request checks the audience. */
-function configuredClientId(application: Application): string | undefined {
+/** Returns the audiences of ID tokens; none while the configuration is incomplete, when the first request checks them. */
+function idTokenAudiences(application: Application): readonly string[] {
   try {
-    return application.engine().config.clientId
+    return application.apiEngine().config.idTokenAudiences
   } catch {
-    return undefined
+    return []
   }
 }
 
@@ -41,8 +41,8 @@ export class Resource {
     const { resources, settings } = application
     this.config = readResource(options, settings)
     this.application = application
-    const clientId = configuredClientId(application)
-    if (clientId !== undefined) checkAudience(this.config, clientId)
+    checkNeeds(this.config, settings)
+    checkAudience(this.config, idTokenAudiences(application))
     const { metadata } = this.config
     if (metadata) {
       checkPath(metadata, resources.get(metadata.path))

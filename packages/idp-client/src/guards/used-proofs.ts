@@ -1,4 +1,4 @@
-import type { Engine } from '../engine.ts'
+import type { ApiEngine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { processWide } from '../lib/registry.ts'
 import { proofLifetime } from '../oidc/dpop-proof.ts'
@@ -32,7 +32,7 @@ function rememberInProcess(name: string, now: number, expiresAt: number): boolea
  * Remembers the name of a proof that is otherwise valid: in the store, if it has `once`, else in this process. Returns false if it
  * was used before. Throws `TOKEN_UNDECIDED`, and `SESSION_STORE_FAILED`, if that cannot be told.
  */
-export async function rememberProof({ config, sessionStore }: Engine, name: string): Promise<boolean> {
+export async function rememberProof({ config, sessionStore }: ApiEngine, name: string): Promise<boolean> {
   const now = config.clock()
   const expiresAt = now + proofLifetime(config)
   const store = await sessionStore?.()

@@ -5,7 +5,7 @@ import type { Assert } from './claims.ts'
 import { createAssert, isTime, timeFault, toAudiences, toVerificationClock } from './claims.ts'
 import type { JsonObject } from './json.ts'
 import { isObject, stringProperty } from './json.ts'
-import type { Provider } from './provider.ts'
+import type { PublicProvider } from './provider.ts'
 
 /** The claims of an access token, signed in a JWT or in the response of an introspection. */
 
@@ -53,7 +53,7 @@ export function checkNoClient(claims: JsonObject, ids: readonly string[]): void 
 }
 
 /** Refuses a token that is not valid now. A time that is missing is not checked. */
-export function checkTimes(claims: JsonObject, { config }: Provider): void {
+export function checkTimes(claims: JsonObject, { config }: PublicProvider): void {
   const { exp, iat, nbf } = claims
   assert(exp === undefined || isTime(exp), 'exp is not a number.')
   assert(iat === undefined || isTime(iat), 'iat is not a number.')

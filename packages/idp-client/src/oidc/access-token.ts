@@ -12,7 +12,7 @@ import {
 } from './access-token-claims.ts'
 import { checkActive, introspect, isIntrospected } from './introspection.ts'
 import type { JsonObject } from './json.ts'
-import type { Provider } from './provider.ts'
+import type { Provider, PublicProvider } from './provider.ts'
 import type { SignatureHeader, TokenKind } from './signed-token.ts'
 import { decodeObject, decodeSupportedToken, signatureFaults, verifyDecoded } from './signed-token.ts'
 
@@ -72,7 +72,11 @@ function checkProfile(claims: JsonObject, hasOwnType: boolean): void {
  * Verifies the signature by a published key. Only newly loaded keys prove that a key does not exist: until they may be loaded
  * again, such a token is undecided, which is no fault of its sender.
  */
-async function checkSignature(provider: Provider, token: string, header: SignatureHeader): Promise<void> {
+async function checkSignature(
+  provider: PublicProvider,
+  token: string,
+  header: SignatureHeader,
+): Promise<void> {
   const keys = await provider.keys()
   let outcome = await verifyDecoded(keys, token, header)
   if (outcome === 'unknown-key' || outcome === 'mismatch') {
@@ -94,19 +98,20 @@ const isJwt = (token: string): boolean =>
  * Verifies an access token of the provider for one of the resources (RFC 9068 section 4): `iss`, `aud` and what kind of token it
  * is before any key is loaded, then the signature by a published key, never one that the token names. Throws `INVALID_TOKEN`;
  * `TOKEN_UNDECIDED` if only keys that may not be loaded yet can decide; `DiscoveryError` while metadata or keys cannot be loaded. A
- * token of another form is introspected, where a resource says so; see `introspect`.
+ * token of another form is introspected, where a resource says so; see `introspect`, which alone needs the client.
  */
 export async function verifyAccessToken(
-  provider: Provider,
+  provider: PublicProvider,
   token: string,
   resources: readonly ResourceConfig[],
+  client: () => Provider,
 ): Promise<VerifiedAccessToken> {
   const introspected = resources.filter(isIntrospected)
-  if (introspected.length > 0 && !isJwt(token)) return introspect(provider, token, introspected)
+  if (introspected.length > 0 && !isJwt(token)) return introspect(client(), token, introspected)
   const { claims, type, ...header } = decodeSupportedToken(token, kind)
   const resource = selectByAudience(claims, resources)
   const { notAudience, strict } = resource
-  checkNoClient(claims, [provider.config.clientId, ...notAudience])
+  checkNoClient(claims, [...provider.config.idTokenAudiences, ...notAudience])
   checkPurpose(claims, isOwnType(type))
   if (strict) checkProfile(claims, isOwnType(type))
   assert(has(claims, 'exp'), 'exp is missing.')
@@ -116,6 +121,6 @@ export async function verifyAccessToken(
   const { issuer } = await provider.metadata()
   assert(claims['iss'] === issuer, 'iss is not the issuer of the provider.')
   await checkSignature(provider, token, header)
-  if (isIntrospected(resource) && resource.introspection.always) await checkActive(provider, token, resource)
+  if (isIntrospected(resource) && resource.introspection.always) await checkActive(client(), token, resource)
   return { ...content, resource }
 }

@@ -1,5 +1,5 @@
 import type { ClientAuth } from 'oauth4webapi'
-import type { Config } from '../config/config.ts'
+import type { ApiConfig, Config } from '../config/config.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWideFor, toKey } from '../lib/registry.ts'
@@ -121,13 +121,10 @@ export class CachedDocument<T> {
   }
 }
 
-/** One client at one provider: the first argument of every protocol operation. */
-export interface Provider {
-  readonly config: Config
+/** A provider as it publishes itself, which an API without a client needs to know. */
+export interface PublicProvider {
+  readonly config: ApiConfig
   readonly send: ProviderFetch
-  readonly dpop: Dpop
-  /** Returns the authentication method of the client, the same at every endpoint. */
-  authentication(metadata: ServerMetadata): ClientAuth
   /**
    * Returns the provider's metadata, from the cache of the process (600 s; older while the provider is down). Throws
    * `DiscoveryError`.
@@ -142,6 +139,14 @@ export interface Provider {
   newerKeys(seen: KeySet, sender: TokenSender): Promise<Renewal<KeySet>>
 }
 
+/** One client at one provider: the first argument of every protocol operation. */
+export interface Provider extends PublicProvider {
+  readonly config: Config
+  readonly dpop: Dpop
+  /** Returns the authentication method of the client, the same at every endpoint. */
+  authentication(metadata: ServerMetadata): ClientAuth
+}
+
 /** Maximum number of documents that are cached for a `fetch`. A client has two: metadata and keys. */
 const MAX_DOCUMENTS = 1000
 
@@ -151,7 +156,7 @@ const MAX_DOCUMENTS = 1000
  */
 function cachedDocument<T>(
   kind: 'metadata' | 'keys',
-  { allowInsecureRequests, fetch }: Config,
+  { allowInsecureRequests, fetch }: ApiConfig,
   ...parts: readonly unknown[]
 ): CachedDocument<T> {
   const newDocuments = () => new Lru<string, CachedDocument<unknown>>(MAX_DOCUMENTS)
@@ -169,8 +174,7 @@ interface KeyDocument {
   readonly source: DocumentSource<KeySet>
 }
 
-/** Creates the provider of a configuration. No I/O happens before the first use. */
-export function createProvider(config: Config): Provider {
+function createPublicProvider(config: ApiConfig): PublicProvider {
   const { clock, httpTimeout: patience, provider } = config
   const send = providerFetch(config)
   const report = (error: unknown): void => reportFailure(config.log, error)
@@ -211,8 +215,6 @@ export function createProvider(config: Config): Provider {
   return {
     config,
     send,
-    dpop: createDpop(config),
-    authentication: clientAuthentications(config),
     metadata,
     async keys() {
       const { document, source } = await getKeyDocument()
@@ -225,11 +227,26 @@ export function createProvider(config: Config): Provider {
   }
 }
 
+/** Creates the provider of a configuration. No I/O happens before the first use. */
+export function createProvider(config: Config): Provider {
+  const dpop = createDpop(config)
+  return { ...createPublicProvider(config), config, dpop, authentication: clientAuthentications(config) }
+}
+
 const providers = new WeakMap<Config, Provider>()
 
 /** Returns the one provider of a configuration, created at the first call. */
 export function getProvider(config: Config): Provider {
   const provider = providers.get(config) ?? createProvider(config)
   providers.set(config, provider)
+  return provider
+}
+
+const publicProviders = new WeakMap<ApiConfig, PublicProvider>()
+
+/** Returns the same without the client; documents are cached together. */
+export function getPublicProvider(config: ApiConfig): PublicProvider {
+  const provider = publicProviders.get(config) ?? createPublicProvider(config)
+  publicProviders.set(config, provider)
   return provider
 }

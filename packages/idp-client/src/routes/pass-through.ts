@@ -11,7 +11,7 @@ import { recover } from '../lib/chain.ts'
  */
 export function mayCarrySession(application: Application, headers: RequestHeaders): boolean {
   const header = headers.get('cookie')
-  if (header === null) return false
+  if (header === null || !application.settings.sessions) return false
   try {
     return header.includes(application.engine().config.session.cookie.name)
   } catch {
@@ -21,6 +21,7 @@ export function mayCarrySession(application: Application, headers: RequestHeader
 
 /** Returns whether a cookie has the name of a session or transaction cookie. True while the configuration is incomplete. */
 export function isOwnCookie(application: Application, name: string): boolean {
+  if (!application.settings.sessions) return false
   try {
     const { session, transaction } = application.engine().config
     return name.startsWith(session.cookie.name) || name.startsWith(transaction.cookie.prefix)

@@ -41,7 +41,7 @@ export async function resourceMetadata(
   if (!METHODS.includes(method)) return readable(empty(405, { allow: METHODS.join(', ') }))
   if (method === 'OPTIONS') return new Response(null, { status: 204, headers: PREFLIGHT })
   try {
-    const { algorithms, issuer } = await issuerAndAlgorithms(application.engine())
+    const { algorithms, issuer } = await issuerAndAlgorithms(application.apiEngine())
     const document = {
       resource: metadata?.resource,
       authorization_servers: [issuer],

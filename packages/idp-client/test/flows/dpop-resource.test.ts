@@ -201,6 +201,22 @@ describe('attacks with proofs', () => {
     expect(passed).toHaveLength(1)
   })
 
+  test('an API without sessions uses the store for nothing else', async () => {
+    const client = { clientId: undefined, clientSecret: undefined, authorizationParameters: undefined }
+    const none = { ...client, secret: undefined, sessions: false }
+    const sessionStore = memoryStore()
+    const newClient = () => api.world.another({ ...none, sessionStore }).client
+    const token = await boundToken()
+    const headers = { authorization: `DPoP ${token}`, dpop: await prove(token) }
+    const statuses: (number | undefined)[] = []
+    for (const process of [newClient(), newClient()]) {
+      const accept = [process.resource({ audience: API })]
+      const { response } = await process.requireAuth(new Request(URL_OF_API, { headers }), { accept })
+      statuses.push(response?.status)
+    }
+    expect(statuses).toEqual([undefined, 401])
+  })
+
   test('while the store fails nothing passes', async () => {
     const fail = async (): Promise<never> => {
       throw new Error('the database is down')

@@ -1,4 +1,4 @@
-import type { Config } from '../../config/config.ts'
+import type { ApiConfig } from '../../config/config.ts'
 import type { LogoutToken, ProviderSession, SessionDataStore, SessionExpiry } from '../../config/options.ts'
 import { randomToken } from '../../crypto/random.ts'
 import type { Remedy } from '../../errors/remedy.ts'
@@ -133,12 +133,12 @@ type RecordUpdater = (current: SessionData) => SessionData
 export class CompleteStore {
   /** Returns a copy of a record: the store may keep the object that it returns. */
   readonly get: (id: string) => Promise<unknown>
-  readonly #config: Config
+  readonly #config: ApiConfig
   readonly #given: SessionDataStore
   /** Result of the first call of `update`. */
   #probed: { readonly result: unknown } | undefined
 
-  constructor(config: Config, given: SessionDataStore) {
+  constructor(config: ApiConfig, given: SessionDataStore) {
     this.get = async (id) => {
       try {
         return copyRecord(await given.get(id))
