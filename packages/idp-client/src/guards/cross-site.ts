@@ -1,12 +1,22 @@
+import { isLoopback } from '../config/base-url.ts'
 import type { ApiEngine, Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
 
 const READING_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
-/** Returns whether a request comes from a page whose origin is neither that of the application nor among the allowed ones. */
+/** Returns the origin of the application; `null` if only a name that anyone could have given to this server says so. */
+function ownOrigin(engine: ApiEngine, exchange: Exchange): string | null {
+  const { host, origin } = new URL(engine.baseUrl(exchange))
+  return engine.config.appBaseUrl.kind !== 'inferred' || isLoopback(host) ? origin : null
+}
+
+/**
+ * Returns whether a request comes from a page whose origin is neither that of the application nor among the allowed ones. A page
+ * that binds its own name to this server (DNS rebinding) has an origin of that name.
+ */
 export function isForeignOrigin(engine: ApiEngine, exchange: Exchange, allowed: readonly string[]): boolean {
   const origin = exchange.request.headers.get('origin')
-  return origin !== null && !allowed.includes(origin) && origin !== new URL(engine.baseUrl(exchange)).origin
+  return origin !== null && !allowed.includes(origin) && origin !== ownOrigin(engine, exchange)
 }
 
 /**

@@ -6,7 +6,7 @@ import type { JWK } from 'jose'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { GuardedApi, Outcome } from '../support/guarded-api.ts'
-import { provideGuardedApi } from '../support/guarded-api.ts'
+import { API, provideGuardedApi } from '../support/guarded-api.ts'
 
 /** Access tokens that are bound to a certificate (RFC 8705), nonces of DPoP (RFC 9449 section 9), and origins of pages. */
 
@@ -167,6 +167,19 @@ describe('origins', () => {
     expect(outcome.status).toBe(status)
     if (status === 403) expect(outcome.error).toBe('cross_site_request')
   })
+})
+
+test('a page that binds its name to a server without appBaseUrl is foreign', async () => {
+  const { client } = api.world.another({ appBaseUrl: undefined })
+  const accept = [client.resource({ audience: API, origins: ['https://inspector.example'] })]
+  const { authorization = '' } = await api.bearer()
+  const statusOf = async (host: string) => {
+    const headers = { authorization, host, origin: `http://${host}` }
+    const { response } = await client.requireAuth(new Request(`http://${host}/api`, { headers }), { accept })
+    return response?.status ?? 200
+  }
+  expect(await statusOf('rebound.example:3000')).not.toBe(200)
+  expect(await statusOf('localhost:3000')).toBe(200)
 })
 
 test.each([
