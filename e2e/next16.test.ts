@@ -5,6 +5,7 @@ import type { DevProvider } from 'idp-dev-provider'
 import { startDevProvider } from 'idp-dev-provider'
 import type { Browser, Page, Response as PageResponse } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { repeatedCredentials } from '../packages/idp-client/test/support/repeated-credentials.ts'
 import type { CachingProxy } from './fixtures/support/caching-proxy.ts'
 import { startCachingProxy } from './fixtures/support/caching-proxy.ts'
 import { startChromium } from './fixtures/support/chromium.ts'
@@ -49,8 +50,9 @@ async function start(folder: string, variables: Variables = {}): Promise<Running
 
 function toContractHost({ url }: RunningNext, styles: ContractHost['styles']): ContractHost {
   const signIn: ContractHost['signIn'] = (authorizationUrl, user) => provider.login(authorizationUrl, user)
-  const accessToken: ContractHost['accessToken'] = (claims) => provider.signAccessToken(claims)
-  return { url, secret: SECRET, styles, signIn, accessToken }
+  const accessToken: ContractHost['accessToken'] = (claims, header = {}) =>
+    provider.signAccessToken(claims, { header })
+  return { url, secret: SECRET, styles, signIn, accessToken, publicKeys: () => provider.jwks().keys }
 }
 
 /** The contract without the cases whose titles begin so; each must exist, or the list would rot. */
@@ -71,7 +73,7 @@ describe('App Router behind the proxy', () => {
     host = toContractHost(await start(plain), ['ambient', 'explicit'])
   })
 
-  test.each(adapterContract)('$title', ({ run }) => run(host))
+  test.each([...adapterContract, repeatedCredentials(true)])('$title', ({ run }) => run(host))
 })
 
 describe('App Router behind middleware.ts on the edge runtime', () => {
@@ -81,7 +83,7 @@ describe('App Router behind middleware.ts on the edge runtime', () => {
     host = toContractHost(await start(await builtFolder('next16-edge')), ['ambient', 'explicit'])
   })
 
-  test.each(adapterContract)('$title', ({ run }) => run(host))
+  test.each([...adapterContract, repeatedCredentials(true)])('$title', ({ run }) => run(host))
 })
 
 describe('Pages Router behind the proxy and a rewrite', () => {
@@ -92,9 +94,9 @@ describe('Pages Router behind the proxy and a rewrite', () => {
   })
 
   // Next hides router headers from the proxy and spells the query anew, unless skipProxyUrlNormalize is set.
-  test.each(contractWithout('prefetches do not extend', 'returnTo is unchanged'))('$title', ({ run }) =>
-    run(host),
-  )
+  const cases = contractWithout('prefetches do not extend', 'returnTo is unchanged')
+
+  test.each([...cases, repeatedCredentials(false)])('$title', ({ run }) => run(host))
 
   test('the guard redirects back to the page with the same parameters', async () => {
     const response = await fetch(`${host.url}/page?q=a%20b&next=%2Fpublic%3Fx%3D1`, { redirect: 'manual' })

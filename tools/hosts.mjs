@@ -32,6 +32,8 @@ import { node22, otherVersions, tsc } from './lib/other-versions.mjs'
  * @property {boolean} [visit] whether `visit.mjs` in the folder of the contract application visits the example in Chromium,
  *   after what every example is tested for
  * @property {Record<string, string>} [env] further variables of tests, builds and starts
+ * @property {boolean} [hidesSecondCredential] whether its server passes on only the first of two `Authorization` headers
+ * @property {boolean} [hidesNodeEnv] whether its runtime has no `process`, so that the library does not know that it is in production
  * @property {boolean} [hangUps] whether clients hang up during its requests to the provider
  * @property {Record<string, { isKept: boolean, env: Record<string, string> }>} [variants] of the runtime, by title, for which the
  *   contract and the hang-ups are run once more; `isKept`: whether work continues after a client has hung up
@@ -118,6 +120,7 @@ const main = {
     types: [['node_modules/@react-router/dev/bin.js', 'typegen'], tsc],
     build: [['node_modules/@react-router/dev/bin.js', 'build']],
     start: ['node_modules/@react-router/serve/bin.js', 'build/server/index.js'],
+    hidesSecondCredential: true,
     guide: { starter: 'create-react-router', recorded: '8.4.0', action: true },
   },
   hono: {
@@ -239,6 +242,7 @@ const main = {
     ],
     build: [viteBuild],
     start: ['build'],
+    hidesSecondCredential: true,
     env: { PROTOCOL_HEADER: 'x-forwarded-proto', HOST_HEADER: 'x-forwarded-host' },
     guide: { starter: 'sv', frameworks: ['@sveltejs/kit', 'svelte', 'vite'], action: true },
   },
@@ -293,6 +297,7 @@ const main = {
     frameworks: ['workerd'],
     start: ['../contract/runtime.mjs'],
     styles: ['explicit'],
+    hidesNodeEnv: true,
   },
   'hono-lambda': {
     title: 'Hono on AWS Lambda',
@@ -311,6 +316,7 @@ const main = {
     types: [['node_modules/astro/astro.js', 'check']],
     build: [['node_modules/astro/astro.js', 'build']],
     start: ['dist/server/entry.mjs'],
+    hidesSecondCredential: true,
     guide: {
       starter: 'create-astro',
       recorded: '5.2.4',

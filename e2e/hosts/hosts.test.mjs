@@ -13,6 +13,7 @@ import {
   lateWriteContract,
   unconfiguredContract,
 } from '../../packages/idp-client/dist/testing.js'
+import { repeatedCredentials } from '../../packages/idp-client/test/support/repeated-credentials.ts'
 import { hosts } from '../../tools/hosts.mjs'
 import { fromRoot } from '../../tools/lib/run.mjs'
 import { pack } from '../../tools/pack.mjs'
@@ -32,7 +33,11 @@ const names = selectNames([...Object.keys(hosts), ...furtherApplications, 'mcp']
   (name) => !quick || hosts[name]?.quick || [...quickApplications, 'mcp'].includes(name),
 )
 
-const cases = [...adapterContract, ...lateWriteContract]
+const toCases = ({ row: { hidesSecondCredential = false } }) => [
+  ...adapterContract,
+  ...lateWriteContract,
+  repeatedCredentials(hidesSecondCredential),
+]
 
 let browser
 let provider
@@ -57,16 +62,21 @@ const configured = (base, path = '') => {
   return { ...provider.env, APP_BASE_URL: base, IDP_SECRET: secret }
 }
 
-/** Runs contract cases at once. `address` is where users are, `listensAt` where the application listens, if that is another one. */
-async function runCases(host, toRun, { address, listensAt }) {
+/**
+ * Runs contract cases at once, on a host with further properties: `url` is where users are, `listensAt` where the application
+ * listens, if that is another address.
+ */
+async function runCases(host, toRun, properties) {
   const { styles = ['ambient', 'explicit'] } = host.row
-  const signIn = (authorizationUrl, user) => provider.login(authorizationUrl, user)
-  const accessToken = (claims) => provider.signAccessToken(claims)
-  const settled = await Promise.allSettled(
-    toRun.map(({ run }) =>
-      run({ url: address, ...(listensAt && { listensAt }), secret, styles, signIn, accessToken }),
-    ),
-  )
+  const contractHost = {
+    secret,
+    styles,
+    signIn: (authorizationUrl, user) => provider.login(authorizationUrl, user),
+    accessToken: (claims, header = {}) => provider.signAccessToken(claims, { header }),
+    publicKeys: () => provider.jwks().keys,
+    ...properties,
+  }
+  const settled = await Promise.allSettled(toRun.map(({ run }) => run(contractHost)))
   const failed = settled.flatMap(({ reason }, index) =>
     reason ? [`${toRun[index].title}: ${String(reason.message).slice(0, 300)}`] : [],
   )
@@ -74,19 +84,22 @@ async function runCases(host, toRun, { address, listensAt }) {
     throw new Error(`${failed.length} of ${toRun.length} cases failed\n${failed.join('\n')}`)
 }
 
+/** Senders choose the URLs that a server such as react-router-serve logs. */
+const withoutAccessLog = (output) => output.replaceAll(/^(?:\[.*\] )?(?:GET|HEAD|POST) .*$/gm, '')
+
 const runDirectly = (host, env = {}) =>
   host.serve(
     'contract',
-    (base) => ({ ...configured(base), ...env }),
-    (address) => runCases(host, cases, { address }),
+    (base) => ({ ...configured(base), CONTRACT_LOG: '1', ...env }),
+    (url, output) => runCases(host, toCases(host), { url, log: () => withoutAccessLog(output()) }),
   )
 
 /** Behind a proxy the base URL is that of each request. */
-const runBehindProxy = (host, address = 'https://app.example.test') =>
+const runBehindProxy = (host, url = 'https://app.example.test') =>
   host.serve(
     'contract',
-    () => ({ ...configured(address), APP_BASE_URL: undefined, CONTRACT_PROXY: '1' }),
-    (listensAt) => runCases(host, cases, { address, listensAt }),
+    () => ({ ...configured(url), APP_BASE_URL: undefined, CONTRACT_PROXY: '1' }),
+    (listensAt) => runCases(host, toCases(host), { url, listensAt, infersBaseUrl: !host.row.hidesNodeEnv }),
   )
 
 const runBelowPath = (host, { basePath, basePathVariable } = host.row) =>
@@ -96,7 +109,7 @@ const runBelowPath = (host, { basePath, basePathVariable } = host.row) =>
       ...configured(base, basePath),
       ...(basePathVariable && { FRAMEWORK_PUBLIC_BASE_PATH: basePath }),
     }),
-    (base) => runCases(host, cases, { address: base + basePath }),
+    (base) => runCases(host, toCases(host), { url: base + basePath }),
   )
 
 /** A client without configuration, whose errors the framework shows at `/page`. */
@@ -104,7 +117,7 @@ const runUnconfigured = (host, env = {}) =>
   host.serve(
     'contract',
     () => env,
-    (address) => runCases(host, unconfiguredContract, { address }),
+    (url) => runCases(host, unconfiguredContract, { url }),
   )
 
 /** Waits until the server has logged that the variable with the base path is missing, after a request for a protected page. */
@@ -203,7 +216,7 @@ function toSteps(host) {
     ...when(tests.length > 0, {
       'the tests of the adapter pass': () => host.run(tests, 'contract', { NODE_ENV: 'test' }),
     }),
-    [`passes the contract, ${cases.length} cases`]: () => runDirectly(host),
+    [`passes the contract, ${toCases(host).length} cases`]: () => runDirectly(host),
     ...when(!contractOnly, {
       'passes the contract behind a proxy that ends TLS': () => runBehindProxy(host),
       'guards deny without a configuration': () => runUnconfigured(host),

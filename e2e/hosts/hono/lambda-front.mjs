@@ -9,8 +9,10 @@ import { pathToFileURL } from 'node:url'
 /** Media types whose bodies API Gateway passes on as text; all others, also forms, are in base64. */
 const textual = /^(?:text\/|application\/(?:json|javascript|xml)\b)/
 
-/** Returns the event of a request. Cookies are in a list of their own, and not among the headers. */
-function toEvent({ method, url, headers: { cookie, ...headers }, socket }, body) {
+/** Returns the event of a request. Cookies are in a list of their own, and not among the headers, which repeated ones join. */
+function toEvent({ method, url, headersDistinct, socket }, body) {
+  const joined = Object.entries(headersDistinct).map(([name, values]) => [name, values.join(',')])
+  const { cookie, ...headers } = Object.fromEntries(joined)
   const { pathname, search } = new URL(url, 'http://localhost')
   const text = textual.test(headers['content-type'] ?? '')
   const now = new Date()

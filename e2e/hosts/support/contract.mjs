@@ -25,8 +25,11 @@ export const basePath = variables.FRAMEWORK_PUBLIC_BASE_PATH ?? ''
 
 const audience = 'https://api.example.test/'
 
-/** The options of the guard of `/resource`, which accepts only access tokens. */
-export const tokensOnly = (idp) => ({ accept: [idp.resource({ audience })] })
+/** The options of the guard of `/resource`, which accepts only access tokens of users. */
+export const tokensOnly = (idp) => ({
+  accept: [idp.resource({ audience })],
+  authorize: ({ isClient }) => !isClient,
+})
 
 /** The options of the guard of `/shared`, which also accepts sessions. */
 export const sharing = (idp) => ({ accept: ['session', idp.resource({ audience })] })

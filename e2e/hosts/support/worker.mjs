@@ -8,6 +8,7 @@ import { build } from 'esbuild'
 const variables = [
   'APP_BASE_URL',
   'CONTRACT_HTTP_TIMEOUT',
+  'CONTRACT_LOG',
   'CONTRACT_PROCESS_LASTS',
   'CONTRACT_PROXY',
   'IDP_DOMAIN',

@@ -1,5 +1,6 @@
 import { accessTokens } from './adapter-contract/access-tokens.ts'
 import { accounts } from './adapter-contract/accounts.ts'
+import { attacks } from './adapter-contract/attacks.ts'
 import type { ContractCase } from './adapter-contract/host.ts'
 import { lateWrites } from './adapter-contract/late-writes.ts'
 import { logins } from './adapter-contract/logins.ts'
@@ -18,6 +19,7 @@ export const adapterContract: readonly ContractCase[] = [
   ...sessions,
   ...requests,
   ...accessTokens,
+  ...attacks,
   ...accounts,
 ]
 

@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import express from 'express'
 import { describe } from 'vitest'
-import type { FrameworkRequest, FrameworkResponse } from '../../src/adapters/express/index.ts'
+import type { Auth, FrameworkRequest, FrameworkResponse } from '../../src/adapters/express/index.ts'
 import { IdpClient, isIdpError, sendResponse } from '../../src/adapters/express/index.ts'
 import type { MakeApplication } from './hosts.ts'
 import { runContract } from './run-contract.ts'
@@ -47,7 +47,8 @@ function routes(idp: IdpClient): express.Router {
   const respondWithAuth: RequestHandler = (req, res) => {
     res.json({ kind: req.idpAuth?.kind, sub: req.idpAuth?.sub })
   }
-  router.get('/resource', idp.withApiAuthRequired({ accept: [resource] }), respondWithAuth)
+  const tokensOnly = { accept: [resource], authorize: ({ isClient }: Auth) => !isClient }
+  router.get('/resource', idp.withApiAuthRequired(tokensOnly), respondWithAuth)
   router.all('/shared', idp.withApiAuthRequired({ accept: ['session', resource] }), respondWithAuth)
   router.get('/whoami', async (req, res) => {
     const [request] = explicitArguments(req, res)

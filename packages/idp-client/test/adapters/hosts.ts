@@ -50,7 +50,11 @@ export async function startHost(
   provider: DevProvider,
   options: IdpClientOptions,
 ): Promise<RunningHost> {
-  const server = await listen(make({ ...options, ...local }, basePath))
+  const events: unknown[] = []
+  const logger = (event: unknown): void => {
+    events.push(event)
+  }
+  const server = await listen(make({ ...options, ...local, logger }, basePath))
   const listensAt = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const url = `${proxy ?? listensAt}${basePath}`
   provider.registerApp(url)
@@ -61,7 +65,9 @@ export async function startHost(
       secret: SECRET,
       styles: ['ambient', 'explicit'],
       signIn: (authorizationUrl, user) => provider.login(authorizationUrl, user),
-      accessToken: (claims) => provider.signAccessToken(claims),
+      accessToken: (claims, header = {}) => provider.signAccessToken(claims, { header }),
+      publicKeys: () => provider.jwks().keys,
+      log: () => JSON.stringify(events),
     },
     async stop() {
       server.closeAllConnections()
@@ -79,6 +85,5 @@ export function configured(provider: DevProvider): IdpClientOptions {
     clientSecret: provider.clientSecret,
     secret: SECRET,
     allowInsecureRequests: true,
-    logger: () => {},
   }
 }

@@ -42,7 +42,7 @@ export function runContract(make: MakeApplication, further: readonly ContractCas
     beforeAll(async () => {
       // Otherwise responses name what is missing, for the developer.
       vi.stubEnv('NODE_ENV', 'production')
-      running = await startHost(make, place, provider, { logger: () => {} })
+      running = await startHost(make, place, provider, {})
     })
 
     afterAll(async () => {

@@ -68,6 +68,7 @@ const handlers: Readonly<Record<string, Handler>> = {
   '/resource': (idp, { request }) =>
     idp.withApiAuthRequired((_request, { auth }) => Response.json({ kind: auth.kind, sub: auth.sub }), {
       accept: [idp.resource({ audience: 'https://api.example.test/' })],
+      authorize: ({ isClient }) => !isClient,
     })(request),
   '/shared': (idp, { request }) =>
     idp.withApiAuthRequired((_request, { auth }) => Response.json({ kind: auth.kind, sub: auth.sub }), {

@@ -163,3 +163,10 @@ export class Browser {
     return { 'x-forwarded-host': url.host, 'x-forwarded-proto': url.protocol.slice(0, -1) }
   }
 }
+
+/** Returns a browser in which Alice has a session. */
+export async function signedInBrowser(host: ContractHost): Promise<Browser> {
+  const browser = new Browser(host)
+  await browser.logIn({ user: 'alice' })
+  return browser
+}

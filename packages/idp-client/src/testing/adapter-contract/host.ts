@@ -30,7 +30,7 @@ export type WayBack =
  * | `/public` | 200, the text `public`, `Cache-Control: public, max-age=60` |
  * | `/page` | behind `withPageAuthRequired`: 200, a text that contains `user=<sub>` |
  * | `/api` | behind `withApiAuthRequired`: 200, the JSON `{ sub }` |
- * | `/resource` | behind the guard of an API that accepts only access tokens for `https://api.example.test/`: 200, the JSON `{ kind, sub }` of `auth` |
+ * | `/resource` | behind the guard of an API that accepts only access tokens of users for `https://api.example.test/` (`authorize` requires `isClient` to be false): 200, the JSON `{ kind, sub }` of `auth` |
  * | `/shared`, GET and POST | the same, but the guard also accepts sessions |
  * | `/whoami?style` | `getSession` as the JSON `{ sub, value, hooked, createdAt }`, each null if absent |
  * | `/unhandled?style` | `getSession` as JSON; the framework's own error handler responds to errors |
@@ -56,8 +56,23 @@ export interface ContractHost {
   readonly styles: readonly CallingStyle[]
   /** Acts as the user at the given authorization URL, in a separate browser. */
   signIn(authorizationUrl: string, user: ContractUser): Promise<WayBack>
-  /** Returns an access token of the provider with these claims; those of a valid one are added (`iss`, `exp` …). */
-  accessToken(claims: { readonly sub: string; readonly aud: string }): Promise<string>
+  /**
+   * Returns an access token that the provider signs, with these claims and members of its header. Those of a valid one are added
+   * (`iss`, `exp`, `client_id`, `typ` …); `undefined` leaves one out.
+   */
+  accessToken(
+    claims: Readonly<Record<string, unknown>>,
+    header?: Readonly<Record<string, unknown>>,
+  ): Promise<string>
+  /** Returns the keys that the provider publishes, as JWKs. */
+  publicKeys(): readonly Readonly<Record<string, unknown>>[]
+  /** Whether the application infers its base URL from requests in production, so that no DPoP proof can be accepted. Default: false. */
+  readonly infersBaseUrl?: boolean
+  /**
+   * Returns all that the application has logged, which must not contain a token; without an access log, because senders choose
+   * URLs. Default: this is not tested.
+   */
+  log?(): string
 }
 
 /** One rule of the contract. Runs independently, in any order, and concurrently with others on one host. */
