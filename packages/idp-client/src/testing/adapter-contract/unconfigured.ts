@@ -1,3 +1,4 @@
+import { bearer } from './attacks/attack.ts'
 import { Browser } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
 import type { ContractCase } from './host.ts'
@@ -17,9 +18,12 @@ const failClosed: ContractCase = {
     claim(page.status >= 500, `the page guard responds with an error (status ${page.status})`)
     claim(page.location === null && !page.text.includes('user='), 'it neither redirects nor shows the page')
     claimNoNames(page, 'the page guard')
-    const api = await browser.send('/api')
-    claimEqual([api.status, api.location], [500, null], 'the API guard')
-    claimEqual((JSON.parse(api.text) as Record<string, unknown>)['code'], 'INVALID_CONFIGURATION', 'its code')
+    for (const path of ['/api', '/resource', '/shared']) {
+      const api = await browser.send(path, path === '/api' ? {} : bearer('e30.e30.e30'))
+      claimEqual([api.status, api.location], [500, null], `the guard of ${path}`)
+      const { code } = JSON.parse(api.text) as Record<string, unknown>
+      claimEqual(code, 'INVALID_CONFIGURATION', `the code of ${path}`)
+    }
     for (const path of ['/auth/login', '/auth/logout', '/auth/callback?state=x', '/auth/profile']) {
       const { status, location } = await browser.send(path)
       claimEqual([status, location], [500, null], path)
