@@ -13,30 +13,6 @@ provideGuardedApi((started) => {
 })
 
 describe('credentials', () => {
-  const malformed = [
-    'Bearer',
-    'Bearer ',
-    'bearer  a b',
-    'Bearer a, Bearer b',
-    'Bearer a,b',
-    'Basic dTpw, Bearer a',
-    'Bearer "a"',
-    'Bearer a;b',
-    'Bearer:a',
-    'Bearer=a',
-    '"Bearer" a',
-    ';Bearer a',
-    'Bearer\ta',
-    'DPoP',
-  ]
-  test.each(malformed)('%s: 400 invalid_request, with a session, too', async (authorization) => {
-    for (const mixed of [false, true]) {
-      const { challenge, error, status } = await api.call({ authorization, cookie: true }, { mixed })
-      expect([status, error]).toEqual([400, 'invalid_request'])
-      expect(challenge).toMatch(/^Bearer error="invalid_request"/)
-    }
-  })
-
   test('none: 401 that names the scope, without an error', async () => {
     for (const mixed of [false, true]) {
       expect(await api.call({}, { mixed })).toMatchObject({

@@ -1,6 +1,6 @@
-import { createHmac, generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import type { GuardedApi, Options, SignOptions } from '../support/guarded-api.ts'
+import type { GuardedApi, Options } from '../support/guarded-api.ts'
 import { API, INVALID, provideGuardedApi } from '../support/guarded-api.ts'
 
 /** Tokens that an API of the application gets: accepted ones, and attacks. */
@@ -10,17 +10,7 @@ provideGuardedApi((started) => {
   api = started
 })
 
-const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
-const foreign = generateKeyPairSync('rsa', { modulusLength: 2048 })
-
-/** The token with another header; its signature is that of the former one. */
-const withHeader = (token: string, header: object): string =>
-  `${encode(header)}.${token.split('.').slice(1).join('.')}`
-
-function hmacToken(key: string): string {
-  const input = `${encode({ alg: 'HS256', typ: 'at+jwt' })}.${encode(api.claims())}`
-  return `${input}.${createHmac('sha256', key).update(input).digest('base64url')}`
-}
+const { privateKey: foreign } = generateKeyPairSync('rsa', { modulusLength: 2048 })
 
 describe('an access token', () => {
   test('passes, and the handler gets whom it names', async () => {
@@ -133,96 +123,22 @@ describe('an access token', () => {
   })
 })
 
-describe('attacks with tokens that the provider signed', () => {
-  const other: readonly [string, Record<string, unknown>, SignOptions?][] = [
-    ['another audience', { aud: 'https://other.example.test/' }],
-    ['no audience', { aud: undefined }],
-    ['an audience that only begins like ours', { aud: `${API}x` }],
-    ['an audience in another case', { aud: API.toUpperCase() }],
-    ['an audience as an object', { aud: { [API]: true } }],
-    ['an empty list of audiences', { aud: [] }],
-    ['an audience in a nested list', { aud: [[API]] }],
-    ['the client id as audience', { aud: 'dev-app' }],
-    ['the client id beside our audience', { aud: [API, 'dev-app'] }],
-    ['another issuer', { iss: 'https://other.example.test' }],
-    ['the issuer with a slash', { iss: `${'http://127.0.0.1'}/` }],
-    ['no issuer', { iss: undefined }],
-    ['the issuer in a list', { iss: ['http://127.0.0.1'] }],
-    ['an end that is past', { exp: -3600 }],
-    ['no end', { exp: undefined }],
-    ['an end as text', { exp: '9999999999' }],
-    ['an end that is no finite number', { exp: null }],
-    ['a start in an hour', { nbf: 3600 }],
-    ['a start as text', { nbf: 'now' }],
-    ['issued tomorrow', { iat: 86_400 }],
-    ['issued as text', { iat: 'now' }],
-    ['no subject', { sub: undefined }],
-    ['an empty subject', { sub: '' }],
-    ['a subject as a list', { sub: ['dev|alice'] }],
-    ['the payload type of a refresh token', { typ: 'Refresh' }],
-    ['the payload type of an offline token', { typ: 'Offline' }],
-    ['the payload type of an ID token', { typ: 'ID' }],
-    ['the payload type of a logout token', { typ: 'Logout' }],
-    ['the payload type in lower case', { typ: 'bearer' }],
-    ['the payload type as a list', { typ: ['Bearer'] }],
-    ['events, as a logout token', { events: { 'http://schemas.openid.net/event/backchannel-logout': {} } }],
-    ['at_hash, as an ID token', { at_hash: 'x' }],
-    ['at_hash with null', { at_hash: null }],
-    ['c_hash, as an ID token', { c_hash: 'x' }],
-    ['s_hash, as an ID token', { s_hash: 'x' }],
-    ['code, as a JARM response', { code: 'x' }],
-    ['response, as a JARM response', { response: 'x' }],
-    ['a nonce, as an ID token', { nonce: 'x' }],
-    ['a binding to a DPoP key', { cnf: { jkt: 'x' } }],
-    ['token_use of an ID token', { token_use: 'id' }],
-    ['payload type DPoP without a binding', { typ: 'DPoP' }],
-    ['a binding to a certificate', { cnf: { 'x5t#S256': 'x' } }],
-    ['an empty binding', { cnf: null }],
-    ['the type of a logout token', {}, { header: { typ: 'logout+jwt' } }],
-    ['the type of an introspection response', {}, { header: { typ: 'token-introspection+jwt' } }],
-    ['the type of an authorization response', {}, { header: { typ: 'oauth-authz-req+jwt' } }],
-    ['the type of a DPoP proof', {}, { header: { typ: 'dpop+jwt' } }],
-    ['the type of a client assertion', {}, { header: { typ: 'client-authentication+jwt' } }],
-  ]
-  test.each(other)('%s: 401', async (_, { exp, iat, iss, nbf, ...claims }, options) => {
-    const { now } = api.world.clock
-    const later = (value: unknown): unknown => (typeof value === 'number' ? now + value : value)
-    const times = Object.entries({ exp, iat, iss, nbf }).filter(
-      ([name]) => name in (other.find(([n]) => n === _)?.[1] ?? {}),
-    )
-    const changes = { ...claims, ...Object.fromEntries(times.map(([name, value]) => [name, later(value)])) }
-    const outcome = await api.call(await api.bearer(changes, options))
-    expect([outcome.status, outcome.challenge]).toEqual([401, INVALID])
-    expect(JSON.stringify(api.world.events)).not.toContain('eyJ')
-  })
-
+describe('attacks that the adapter contract leaves to this file', () => {
   test.each([undefined, 'JWT'])(
-    'an untyped token (%s) that has nothing of an access token: 401',
+    'an untyped token (%s) that has nothing of an access token: 401, unless its payload says Bearer',
     async (typ) => {
       const claims = { scope: undefined, client_id: undefined }
       const header = { typ } as { typ: string }
-      expect((await api.call(await api.bearer(claims, { header }))).status).toBe(401)
       expect((await api.call(await api.bearer({ ...claims, azp: 'app' }, { header }))).status).toBe(401)
-      // Microsoft Entra ID puts roles into ID tokens, too.
-      expect((await api.call(await api.bearer({ ...claims, roles: ['Admin'] }, { header }))).status).toBe(401)
       expect((await api.call(await api.bearer({ ...claims, typ: 'Bearer' }, { header }))).status).toBe(200)
     },
   )
 
-  test('the ID token of a session: 401, also where the provider puts the API into its audience', async () => {
-    const { idToken } = (await api.browser.session()).tokenSet
-    expect((await api.call({ authorization: `Bearer ${idToken}` })).status).toBe(401)
-    const claims = { aud: [API, 'other-app'], azp: 'other-app', client_id: undefined, scope: undefined }
-    expect((await api.call(await api.bearer(claims, { header: { typ: 'JWT' } }))).status).toBe(401)
+  test('an ID token of a client in notAudience: 401, although it looks like an access token', async () => {
     const excluded = await api.call(await api.bearer({ aud: [API, 'other-app'] }), {
       resource: { notAudience: ['other-app'] },
     })
-    expect(excluded.status).toBe(401)
-  })
-
-  test('a refresh token, an opaque token: 401', async () => {
-    for (const token of ['opaque', 'a.b', 'a.b.c.d.e', '....', 'e30.e30.', '~'])
-      expect([token, (await api.call({ authorization: `Bearer ${token}` })).status]).toEqual([token, 401])
+    expect([excluded.status, excluded.challenge]).toEqual([401, INVALID])
   })
 
   test('strict accepts only tokens of RFC 9068', async () => {
@@ -237,69 +153,15 @@ describe('attacks with tokens that the provider signed', () => {
     for (const name of ['iat', 'jti', 'sub', 'client_id'])
       expect((await api.call(await api.bearer({ [name]: undefined }), strict)).status).toBe(401)
   })
-})
 
-describe('attacks with tokens that the provider did not sign', () => {
-  const attacks: readonly [string, () => string | Promise<string>][] = [
-    ['no signature', async () => (await api.sign()).replace(/[^.]+$/, '')],
-    [
-      'alg none',
-      async () => withHeader(await api.sign(), { alg: 'none', typ: 'at+jwt' }).replace(/[^.]+$/, ''),
-    ],
-    ['alg None with a signature', async () => withHeader(await api.sign(), { alg: 'None', typ: 'at+jwt' })],
-    ['alg HS256 with the public key', () => hmacToken(JSON.stringify(api.world.provider.jwks().keys[0]))],
-    ['alg HS256 with the client secret', () => hmacToken(String(api.world.provider.clientSecret))],
-    [
-      'a critical extension',
-      async () => withHeader(await api.sign(), { alg: 'RS256', typ: 'at+jwt', crit: ['exp'] }),
-    ],
-    ['no alg', async () => withHeader(await api.sign(), { typ: 'at+jwt' })],
-    ['an alg as a list', async () => withHeader(await api.sign(), { alg: ['RS256'], typ: 'at+jwt' })],
-    [
-      'a foreign key in jwk',
-      () =>
-        api.sign(
-          {},
-          {
-            key: foreign.privateKey,
-            header: { typ: 'at+jwt', jwk: foreign.publicKey.export({ format: 'jwk' }) } as never,
-          },
-        ),
-    ],
-    [
-      'a foreign key in jku',
-      () =>
-        api.sign(
-          {},
-          { key: foreign.privateKey, header: { typ: 'at+jwt', jku: 'http://127.0.0.1:1/keys' } as never },
-        ),
-    ],
-    [
-      'a foreign key in x5c',
-      () => api.sign({}, { key: foreign.privateKey, header: { typ: 'at+jwt', x5c: ['MII'] } as never }),
-    ],
-    [
-      'a foreign key with the id of ours',
-      () => api.sign({}, { key: foreign.privateKey, header: { typ: 'at+jwt' } }),
-    ],
-    [
-      'a changed payload',
-      async () => {
-        const [header, , signature] = (await api.sign()).split('.')
-        return [header, encode(api.claims({ sub: 'dev|bob' })), signature].join('.')
-      },
-    ],
-    ['a payload that is no JSON', async () => (await api.sign()).replace(/\.[^.]+\./, '.bm8.')],
-    ['a payload with spaces', async () => (await api.sign()).replace('.', '.=')],
-    ['an encrypted token', () => 'eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0.a.b.c.d'],
+  test.each<[string, () => string | Promise<string>]>([
     ['1 MB', () => `${'a'.repeat(1_048_577)}.e30.e30`],
-  ]
-  test.each(attacks)('%s: never accepted', async (_, token) => {
+    ['a foreign key without an id', () => api.sign({}, { key: foreign, header: { typ: 'at+jwt' } })],
+  ])('%s: 401', async (_, token) => {
     // Only newly loaded keys prove that no key verifies a token.
     api.world.clock.now += 61
     const outcome = await api.call({ authorization: `Bearer ${await token()}` })
-    expect([400, 401]).toContain(outcome.status)
-    expect(outcome.challenge).toMatch(/^Bearer error="invalid_(?:token|request)"/)
+    expect([outcome.status, outcome.challenge]).toEqual([401, INVALID])
   })
 
   test('nothing that a token names is requested', async () => {

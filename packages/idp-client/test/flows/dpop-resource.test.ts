@@ -82,83 +82,16 @@ test('query and fragment of htu are ignored', async () => {
   expect((await send(token, proof)).status).toBe(200)
 })
 
-test('a stolen token: neither as Bearer, nor without proof, nor an unbound one as DPoP', async () => {
-  const token = await boundToken()
-  const asBearer = await send(token, undefined, 'Bearer')
-  expect([asBearer.status, asBearer.error]).toEqual([401, 'invalid_token'])
-  expect((await send(token, await prove(token), 'Bearer')).status).toBe(401)
-  const without = await send(token)
-  expect(without.status).toBe(401)
-  expect(without.challenge).toMatch(INVALID_PROOF)
-  const unbound = await api.sign()
-  const asDpop = await send(unbound, await prove(unbound))
-  expect([asDpop.status, asDpop.error]).toEqual([401, 'invalid_token'])
-  expect(asDpop.challenge).toMatch(/^DPoP error="invalid_token"/)
-})
-
-test('a token with another binding, or several: 401', async () => {
-  const bindings = [
-    { 'x5t#S256': 'x' },
-    { jkt: key.jkt, 'x5t#S256': 'x' },
-    { jkt: 'short' },
-    { jkt: 1 },
-    {},
-    [],
-    'x',
-  ]
-  for (const cnf of bindings) {
-    const token = await api.sign({ cnf })
-    expect([cnf, (await send(token, await prove(token))).status]).toEqual([cnf, 401])
-  }
-})
-
-describe('attacks with proofs', () => {
-  const attacks: readonly [string, () => Change | Promise<Change>][] = [
-    ['another method', () => ({ claims: { htm: 'POST' } })],
-    ['the method in lower case', () => ({ claims: { htm: 'get' } })],
-    ['no method', () => ({ claims: { htm: undefined } })],
-    ['another path', () => ({ claims: { htu: 'http://localhost:3000/api/other' } })],
-    ['another origin', () => ({ claims: { htu: 'https://evil.example/api/orders' } })],
-    ['the other scheme', () => ({ claims: { htu: 'https://localhost:3000/api/orders' } })],
-    ['a path as URL', () => ({ claims: { htu: '/api/orders' } })],
-    ['no URL', () => ({ claims: { htu: undefined } })],
-    ['the hash of another token', async () => ({ claims: { ath: await hash('other') } })],
-    ['no hash', () => ({ claims: { ath: undefined } })],
-    ['a time before', () => ({ claims: { iat: api.world.clock.now - 130 } })],
-    ['a time after', () => ({ claims: { iat: api.world.clock.now + 130 } })],
-    ['no time', () => ({ claims: { iat: undefined } })],
-    ['no id', () => ({ claims: { jti: undefined } })],
-    ['an empty id', () => ({ claims: { jti: '' } })],
-    ['an endless id', () => ({ claims: { jti: 'x'.repeat(1025) } })],
-    ['another type', () => ({ header: { typ: 'jwt' } })],
-    ['no type', () => ({ header: { typ: undefined } })],
-    ['no key', () => ({ header: { jwk: undefined } })],
-    [
-      'another key',
-      async () => {
-        const other = await newKey()
-        return { header: { jwk: other.jwk }, signer: other.privateKey }
-      },
-    ],
-    ['another key that signed for ours', async () => ({ signer: (await newKey()).privateKey })],
-    ['a private key', async () => ({ header: { jwk: await exportJWK(key.privateKey) } })],
-    ['a symmetric key', () => ({ header: { jwk: { kty: 'oct', k: 'AAAA' } } })],
-    ['a reference to a key', () => ({ header: { jwk: undefined, jku: 'https://evil.example/keys' } })],
-  ]
-  test.each(attacks)('%s: 401', async (_, toChange) => {
+describe('attacks that the adapter contract leaves to this file', () => {
+  test('a proof of two minutes before or after', async () => {
     const token = await boundToken()
-    const outcome = await send(token, await prove(token, await toChange()))
-    expect([outcome.status, outcome.error]).toEqual([401, 'invalid_dpop_proof'])
-    expect(outcome.challenge).toMatch(INVALID_PROOF)
-    expect(JSON.stringify(api.world.events)).not.toContain('eyJ')
-  })
-
-  test('no JWT, two proofs, one as alg none', async () => {
-    const token = await boundToken()
-    const [one, two] = [await prove(token), await prove(token)]
-    const none = `${Buffer.from('{"alg":"none","typ":"dpop+jwt"}').toString('base64url')}.${one.split('.')[1]}.`
-    for (const proof of ['', 'x', `${one}, ${two}`, `${one},${one}`, none])
-      expect([proof, (await send(token, proof)).error]).toEqual([proof, 'invalid_dpop_proof'])
+    for (const seconds of [-130, 130]) {
+      const outcome = await send(
+        token,
+        await prove(token, { claims: { iat: api.world.clock.now + seconds } }),
+      )
+      expect([outcome.status, outcome.error]).toEqual([401, 'invalid_dpop_proof'])
+    }
   })
 
   test('a proof is accepted once, by every client of the process', async () => {

@@ -36,7 +36,7 @@ export interface Outcome {
   readonly headers: Headers
 }
 
-export type SignOptions = Parameters<World['provider']['sign']>[1]
+type SignOptions = Parameters<World['provider']['sign']>[1]
 
 /** An API that access tokens may call, and a browser whose user has a session with the scope `read:things`. */
 export class GuardedApi {
