@@ -1,5 +1,4 @@
 import { InvalidConfigurationError } from '../errors/configuration.ts'
-import type { RequestView } from '../http/exchange.ts'
 import { defined } from '../lib/own-properties.ts'
 import { parseHttpUrl } from './http-url.ts'
 import { nearestName } from './unknown-keys.ts'
@@ -64,7 +63,12 @@ export interface ResourceOptions {
 export type ClientCertificate = string | Uint8Array | undefined
 
 /** The request of a client whose certificate is wanted. */
-export type CertificateRequest = Pick<RequestView, 'headers' | 'method' | 'url'>
+export interface CertificateRequest {
+  readonly headers: Pick<Headers, 'get' | 'has'>
+  readonly method: string
+  /** As this process received it; null if the framework does not provide it. */
+  readonly url: URL | null
+}
 
 /** A validated resource. */
 export interface ResourceConfig {
