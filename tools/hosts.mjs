@@ -33,7 +33,6 @@ import { node22, otherVersions, tsc } from './lib/other-versions.mjs'
  *   after what every example is tested for
  * @property {Record<string, string>} [env] further variables of tests, builds and starts
  * @property {boolean} [hidesSecondCredential] whether its server passes on only the first of two `Authorization` headers
- * @property {boolean} [hidesNodeEnv] whether its runtime has no `process`, so that the library does not know that it is in production
  * @property {boolean} [hangUps] whether clients hang up during its requests to the provider
  * @property {Record<string, { isKept: boolean, env: Record<string, string> }>} [variants] of the runtime, by title, for which the
  *   contract and the hang-ups are run once more; `isKept`: whether work continues after a client has hung up
@@ -297,7 +296,6 @@ const main = {
     frameworks: ['workerd'],
     start: ['../contract/runtime.mjs'],
     styles: ['explicit'],
-    hidesNodeEnv: true,
   },
   'hono-lambda': {
     title: 'Hono on AWS Lambda',

@@ -99,7 +99,7 @@ const runBehindProxy = (host, url = 'https://app.example.test') =>
   host.serve(
     'contract',
     () => ({ ...configured(url), APP_BASE_URL: undefined, CONTRACT_PROXY: '1' }),
-    (listensAt) => runCases(host, toCases(host), { url, listensAt, infersBaseUrl: !host.row.hidesNodeEnv }),
+    (listensAt) => runCases(host, toCases(host), { url, listensAt, infersBaseUrl: true }),
   )
 
 const runBelowPath = (host, { basePath, basePathVariable } = host.row) =>

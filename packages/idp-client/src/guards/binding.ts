@@ -1,3 +1,4 @@
+import { isLoopback } from '../config/base-url.ts'
 import type { ClientCertificate, ResourceConfig } from '../config/resource.ts'
 import { toBase64url } from '../crypto/base64url.ts'
 import { constantTimeEqual } from '../crypto/random.ts'
@@ -49,15 +50,17 @@ const withoutSlash = (url: string): string => url.replace(/\/$/, '')
  */
 function provenUrls(engine: ApiEngine, exchange: Exchange, { url }: ResourceConfig): readonly string[] {
   const { appBaseUrl, production } = engine.config
-  const isChosenBySender = production && appBaseUrl.kind === 'inferred'
+  const base = engine.baseUrl(exchange)
+  // Some runtimes do not say that they are in production; in development the host is this machine.
+  const isChosenBySender = appBaseUrl.kind === 'inferred' && (production || !isLoopback(new URL(base).host))
   if (isChosenBySender && url === undefined) {
     const detail =
       'DPoP proofs name the URL of the API: set appBaseUrl (APP_BASE_URL), or resource of idp.resource(), which they are compared with.'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
   }
-  const bases = [...(isChosenBySender ? [] : [engine.baseUrl(exchange)]), ...(url === undefined ? [] : [url])]
+  const bases = [...(isChosenBySender ? [] : [base]), ...(url === undefined ? [] : [url])]
   const { pathname = '/' } = exchange.request.url ?? {}
-  return bases.flatMap((base) => [new URL(base).origin + pathname, withoutSlash(base) + pathname])
+  return bases.flatMap((each) => [new URL(each).origin + pathname, withoutSlash(each) + pathname])
 }
 
 async function checkKey(
