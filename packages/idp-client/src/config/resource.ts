@@ -31,7 +31,7 @@ export interface ResourceOptions {
   metadata?: boolean
   /**
    * Whether the provider is asked about opaque tokens (RFC 7662), which needs its `introspection_endpoint`. `'always'` asks also
-   * about JWTs, which are verified before: a revoked one is refused at once. `{ audience: 'optional' }` accepts an opaque token
+   * about JWTs, which are verified before, so that a revoked one is refused. `{ audience: 'optional' }` accepts an opaque token
    * without `aud`, but with `token_type`: then any token of the provider opens the API. The response about an active token is kept for at most 60 s, about
    * another 5 s. Default: false; opaque tokens are refused.
    */

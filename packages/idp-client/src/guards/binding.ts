@@ -87,7 +87,9 @@ const PEM = /-----BEGIN CERTIFICATE-----([\w+/=\s]+)-----END CERTIFICATE-----/
 /** Returns the DER bytes of a certificate; `null` if it is not one. */
 function toDer(certificate: ClientCertificate): Uint8Array<ArrayBuffer> | null {
   if (certificate instanceof Uint8Array) return certificate.length > 0 ? new Uint8Array(certificate) : null
-  const base64 = PEM.exec(certificate ?? '')?.[1]?.replace(/\s+/g, '')
+  // A proxy that appends to the header of the sender instead of replacing it makes a list.
+  if (typeof certificate !== 'string' || certificate.includes(',')) return null
+  const base64 = PEM.exec(certificate)?.[1]?.replace(/\s+/g, '')
   try {
     return base64 ? Uint8Array.from(atob(base64), (character) => character.charCodeAt(0)) : null
   } catch {

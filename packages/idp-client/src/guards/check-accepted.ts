@@ -1,11 +1,13 @@
 import type { ApiConfig, Config } from '../config/config.ts'
+import type { ResourceConfig } from '../config/resource.ts'
 import { checkAudience } from '../config/resource.ts'
 import type { Application, Engine } from '../engine.ts'
-import { isIdpError } from '../errors/base.ts'
+import { IdpError, isIdpError } from '../errors/base.ts'
 import type { Code } from '../errors/code.ts'
 import { codes } from '../errors/codes.ts'
+import { OAuthError } from '../errors/provider.ts'
 import type { AccessTokenExchangeOptions } from '../flows/exchange-access-token.ts'
-import type { Exchange, RequestView } from '../http/exchange.ts'
+import type { Exchange } from '../http/exchange.ts'
 import { verifyAccessToken } from '../oidc/access-token.ts'
 import { isOfOrganization, toVerificationClock } from '../oidc/claims.ts'
 import type { Provider } from '../oidc/provider.ts'
@@ -20,6 +22,8 @@ import type { Auth, TokenAuth } from './auth.ts'
 import { checkBinding, newNonce } from './binding.ts'
 import type { LoginParameters } from './check-session.ts'
 import { checkSession, toSessionAuth } from './check-session.ts'
+import type { SentCredential } from './credential.ts'
+import { readCredential } from './credential.ts'
 import { isCrossSite, isForeignOrigin } from './cross-site.ts'
 import type { AuthResult } from './guards.ts'
 import type { Scheme } from './rejection.ts'
@@ -41,26 +45,6 @@ import type { Resource } from './resource.ts'
 interface Guard {
   readonly accepted: Accepted
   readonly requirements: Requirements
-}
-
-type Credential =
-  | { readonly kind: 'token'; readonly scheme: Scheme; readonly token: string }
-  | { readonly kind: 'none' }
-  /** A scheme of other code, such as the Basic authentication of a staging server. */
-  | { readonly kind: 'foreign' }
-  | { readonly kind: 'malformed' }
-
-/** One credential of RFC 6750 section 2.1; a list of several has a comma, which a token cannot have. */
-const CREDENTIAL = /^(bearer|dpop) +([\w.~+/-]+=*)$/i
-
-/** Reads the header `Authorization`; tokens in a query or a form are never read. */
-function readCredential({ headers }: RequestView): Credential {
-  const header = headers.get('authorization')?.trim()
-  if (header === undefined) return { kind: 'none' }
-  const [, scheme = '', token] = CREDENTIAL.exec(header) ?? []
-  if (token === undefined)
-    return { kind: /(?:^|[\s,])[^\w\s,]*(?:bearer|dpop)(?!\w)/i.test(header) ? 'malformed' : 'foreign' }
-  return { kind: 'token', scheme: scheme.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer', token }
 }
 
 type ChallengeParameters = Readonly<Record<string, string | undefined>>
@@ -93,21 +77,40 @@ function rejectAnonymous(guard: Guard): AuthResult {
 }
 
 /** Seconds after which a client should repeat a request whose token could not be verified. */
-const RETRY_AFTER = '5'
+const RETRY_AFTER = 5
+/** The longest time that the provider may demand for that. */
+const LONGEST_RETRY = 300
 
 /** Rejects a request whose token could not be verified, which is no fault of its sender. */
-function rejectUndecided(code: Code): AuthResult {
-  const response = rejection(503, code)
-  response.headers.set('retry-after', RETRY_AFTER)
+function rejectUndecided(error: IdpError): AuthResult {
+  const response = rejection(503, error.code)
+  const retryAfter = (error instanceof OAuthError && error.retryAfter) || 0
+  response.headers.set('retry-after', String(Math.max(RETRY_AFTER, Math.min(retryAfter, LONGEST_RETRY))))
   return { response }
 }
 
-type Sent = Extract<Credential, { kind: 'token' }>
+/** Returns whether a request comes from a page that none of the resources allows; without `origins` all pages are allowed. */
+function isOfForeignPage(
+  application: Application,
+  exchange: Exchange,
+  configs: readonly ResourceConfig[],
+): boolean {
+  const lists = configs.map(({ origins }) => origins)
+  const isLimited = lists.every((origins) => origins !== undefined)
+  return (
+    isLimited &&
+    isForeignOrigin(
+      application.apiEngine(),
+      exchange,
+      lists.flatMap((origins) => origins ?? []),
+    )
+  )
+}
 
 async function verify(
   application: Application,
   exchange: Exchange,
-  { scheme, token }: Sent,
+  { scheme, token }: SentCredential,
   resources: Accepted['resources'],
 ): Promise<TokenAuth> {
   const { config } = application.apiEngine()
@@ -117,6 +120,8 @@ async function verify(
   const provider = getPublicProvider(config)
   const client = (): Provider => getProvider(application.engine().config)
   const { binding, resource, ...content } = await verifyAccessToken(provider, token, configs, client)
+  // Other resources of the guard may allow more pages.
+  if (isOfForeignPage(application, exchange, [resource])) throw new IdpError('CROSS_SITE_REQUEST')
   await checkBinding(application, exchange, { scheme, token, binding, resource })
   return Object.freeze({
     kind: 'token',
@@ -190,10 +195,11 @@ async function rejectToken(
   if (!isIdpError(thrown)) throw thrown
   const { code, name } = thrown
   const isUndecided = PROVIDER_ERRORS.includes(name) || code === 'TOKEN_UNDECIDED'
+  if (code === 'CROSS_SITE_REQUEST') return { response: rejection(403, code) }
   if (!isUndecided && !SENDER_CODES.includes(code)) throw thrown
   // Every client begins without a nonce.
   if (code !== 'USE_DPOP_NONCE') reportRefusal(application.apiEngine().config, thrown)
-  const result = isUndecided ? rejectUndecided(code) : reject(guard, code, scheme)
+  const result = isUndecided ? rejectUndecided(thrown) : reject(guard, code, scheme)
   if (code === 'USE_DPOP_NONCE')
     result.response?.headers.set('dpop-nonce', await newNonce(application.engine()))
   return result
@@ -202,7 +208,7 @@ async function rejectToken(
 async function checkToken(
   application: Application,
   exchange: Exchange,
-  sent: Sent,
+  sent: SentCredential,
   guard: Guard,
 ): Promise<AuthResult> {
   const { accepted, requirements } = guard
@@ -268,9 +274,8 @@ export async function checkAccepted(
   guard: Guard,
 ): Promise<AuthResult> {
   const { accepted } = guard
-  const engine = application.apiEngine()
-  const origins = accepted.resources.flatMap(({ config }) => config.origins ?? [])
-  if (origins.length > 0 && isForeignOrigin(engine, exchange, origins))
+  const configs = accepted.resources.map(({ config }) => config)
+  if (isOfForeignPage(application, exchange, configs))
     return { response: rejection(403, 'CROSS_SITE_REQUEST') }
   const credential = readCredential(exchange.request)
   if (credential.kind === 'malformed') return reject(guard, 'INVALID_REQUEST')

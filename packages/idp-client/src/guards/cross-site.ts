@@ -6,8 +6,13 @@ const READING_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
 /** Returns the origin of the application; `null` if only a name that anyone could have given to this server says so. */
 function ownOrigin(engine: ApiEngine, exchange: Exchange): string | null {
-  const { host, origin } = new URL(engine.baseUrl(exchange))
-  return engine.config.appBaseUrl.kind !== 'inferred' || isLoopback(host) ? origin : null
+  try {
+    const { host, origin } = new URL(engine.baseUrl(exchange))
+    return engine.config.appBaseUrl.kind !== 'inferred' || isLoopback(host) ? origin : null
+  } catch {
+    // The host of the request is none of the application.
+    return null
+  }
 }
 
 /**

@@ -3,7 +3,7 @@ import { checkAudience, checkNeeds, checkPath, readResource } from '../config/re
 import type { Application } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { defined } from '../lib/own-properties.ts'
-import { isTime } from '../oidc/claims.ts'
+import { isTime, toAudiences } from '../oidc/claims.ts'
 import type { Auth } from './auth.ts'
 
 /** Returns the audiences of ID tokens; none while the configuration is incomplete, when the first request checks them. */
@@ -57,13 +57,15 @@ export class Resource {
 
   /**
    * Returns a caller in the form that the MCP SDK hands to tools as `authInfo`, with `sub` in `extra`. Throws `INVALID_TOKEN` for a
-   * session, and for a token that names no client.
+   * session, for a token that names no client, and for one of another resource.
    */
   authInfo(auth: Auth): McpAuthInfo {
     if (auth.kind !== 'token' || auth.clientId === undefined)
       throw new IdpError('INVALID_TOKEN', { detail: 'authInfo needs an access token that names its client.' })
     const { claims, clientId, scope, sub, token } = auth
-    const { url } = this.config
+    const { audience, url } = this.config
+    if (Object.hasOwn(claims, 'aud') && !toAudiences(claims).includes(audience))
+      throw new IdpError('INVALID_TOKEN', { detail: 'authInfo got a token for another resource.' })
     return defined({
       token,
       clientId,

@@ -86,9 +86,10 @@ export class SharedRun<T> {
 export class SingleFlight<T> {
   readonly #running = new Map<string, SharedRun<T>>()
 
-  /** Number of runs under way. */
+  /** Number of runs under way. Forgets those that are lost. */
   get size(): number {
-    return [...this.#running.values()].filter((run) => !run.isLost).length
+    for (const [key, run] of this.#running) if (run.isLost) this.#running.delete(key)
+    return this.#running.size
   }
 
   /** Returns the run under way, or undefined without one. */

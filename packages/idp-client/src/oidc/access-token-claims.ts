@@ -45,6 +45,19 @@ export const has = (claims: JsonObject, name: string): boolean => Object.hasOwn(
 /** Names of the claim that is the client, in the order of RFC 9068, OpenID Connect Core, Okta, Microsoft Entra ID. */
 const CLIENT_CLAIMS = ['client_id', 'azp', 'cid', 'appid']
 
+/** Claims of ID tokens, logout tokens and responses (OpenID Connect Core, Back-Channel Logout, FAPI, JARM). */
+const FOREIGN_CLAIMS = ['events', 'at_hash', 'c_hash', 's_hash', 'code', 'response']
+
+/** Refuses the claims of another kind of token of the provider, and a `token_use` (Amazon Cognito) that names one. */
+export function checkNotForeign(claims: JsonObject): void {
+  const { token_use: use, typ } = claims
+  const isUse = use === undefined || use === 'access' || use === 'access_token'
+  assert(isUse, 'Its token_use is not that of an access token.')
+  const foreign = FOREIGN_CLAIMS.find((name) => has(claims, name))
+  assert(foreign === undefined, `It has the claim ${foreign}, as another kind of token of the provider may.`)
+  assert(typ === 'Bearer' || !has(claims, 'nonce'), 'It has a nonce, as an ID token may.')
+}
+
 /** Refuses a token for a client: the audience of an ID token. */
 export function checkNoClient(claims: JsonObject, ids: readonly string[]): void {
   const audiences = toAudiences(claims)
@@ -88,16 +101,15 @@ function toBinding(claims: JsonObject): TokenBinding | undefined {
 }
 
 /**
- * Returns whether the client acts for itself: its id is the subject, also in the form of Auth0; a claim of Microsoft Entra ID or
- * Auth0 says so; or the token is one of Keycloak for a service account, which alone has `client_id` beside `azp` there.
+ * Returns whether the client acts for itself: its id is the subject, also in the form of Auth0, or a claim of Microsoft Entra ID
+ * or Auth0 says so.
  */
 function isOfClient(claims: JsonObject, sub: string, ids: readonly string[]): boolean {
-  const { azp, client_id: id, gty, idtyp, typ } = claims
+  const { gty, idtyp } = claims
   return (
     ids.some((each) => sub === each || sub === `${each}@clients`) ||
     idtyp === 'app' ||
-    gty === 'client-credentials' ||
-    (typ === 'Bearer' && id !== undefined && id === azp)
+    gty === 'client-credentials'
   )
 }
 

@@ -4,13 +4,22 @@ import { hashToken } from '../crypto/random.ts'
 import { IdpError } from '../errors/base.ts'
 import { Lru } from '../lib/lru.ts'
 import { copyJson } from '../lib/own-properties.ts'
-import { processWide, processWideFor, toKey } from '../lib/registry.ts'
+import { toKey } from '../lib/registry.ts'
 import { SingleFlight } from '../lib/shared-run.ts'
 import type { VerifiedAccessToken } from './access-token-claims.ts'
-import { assert, checkNoClient, checkTimes, has, selectByAudience, toContent } from './access-token-claims.ts'
+import {
+  assert,
+  checkNoClient,
+  checkNotForeign,
+  checkTimes,
+  has,
+  selectByAudience,
+  toContent,
+} from './access-token-claims.ts'
 import { call } from './call.ts'
 import { isTime } from './claims.ts'
 import type { JsonObject } from './json.ts'
+import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import type { ProviderResponse } from './translate.ts'
 import { invalidResponse } from './translate.ts'
@@ -21,9 +30,9 @@ import { invalidResponse } from './translate.ts'
 const ACTIVE_LIFETIME = 60
 /** Seconds for which the response about another token is used. */
 const INACTIVE_LIFETIME = 5
-/** Maximum number of responses that are kept for a `fetch`. */
+/** Maximum number of responses that a client keeps, of active tokens and of others. */
 const MAX_RESPONSES = 10_000
-/** Maximum number of requests at once in this process: strangers can send any number of tokens. */
+/** Maximum number of requests of a client at once, of opaque tokens and of JWTs: strangers can send any number of tokens. */
 const MAX_REQUESTS = 50
 /** Maximum length of a token in characters. */
 const LENGTH_LIMIT = 65_536
@@ -31,8 +40,38 @@ const LENGTH_LIMIT = 65_536
 /** The provider's response about one token, with `active`. */
 interface Introspection {
   readonly body: JsonObject
-  /** Seconds since the epoch. */
-  readonly expiresAt: number
+  /** When it was requested, in seconds since the epoch. */
+  readonly at: number
+  /** Seconds for which it is used. */
+  readonly lifetime: number
+}
+
+/** What a client knows about tokens, by a hash of the token and the accepted audiences. */
+class Introspections {
+  // Strangers can fill the second one, but not displace active tokens or stop the checks of verified JWTs.
+  readonly #active = new Lru<string, Introspection>(MAX_RESPONSES)
+  readonly #inactive = new Lru<string, Introspection>(MAX_RESPONSES)
+  readonly opaque = new SingleFlight<Introspection>()
+  readonly jwt = new SingleFlight<Introspection>()
+
+  find(key: string, now: number): JsonObject | undefined {
+    const known = this.#active.get(key) ?? this.#inactive.get(key)
+    return known && Math.abs(now - known.at) < known.lifetime ? known.body : undefined
+  }
+
+  add(key: string, { body, ...times }: Introspection): void {
+    if (body['active']) this.#active.set(key, { body, ...times })
+    else this.#inactive.set(key, { body: { active: false }, ...times })
+  }
+}
+
+const introspections = new WeakMap<Provider, Introspections>()
+
+/** Returns what this client knows. Two clients may not get the same response, so they share nothing. */
+function introspectionsOf(provider: Provider): Introspections {
+  const known = introspections.get(provider) ?? new Introspections()
+  introspections.set(provider, known)
+  return known
 }
 
 /** A resource whose tokens the provider introspects. */
@@ -48,8 +87,12 @@ function readActive(response: ProviderResponse): JsonObject {
   return body
 }
 
-async function requestIntrospection(provider: Provider, token: string): Promise<Introspection> {
-  const metadata = await provider.metadata()
+async function requestIntrospection(
+  provider: Provider,
+  metadata: ServerMetadata,
+  token: string,
+): Promise<Introspection> {
+  const at = provider.config.clock()
   const additionalParameters = { token_type_hint: 'access_token' }
   const body = await call(
     { provider, metadata, endpoint: 'introspectionEndpoint', bound: false },
@@ -57,35 +100,30 @@ async function requestIntrospection(provider: Provider, token: string): Promise<
       introspectionRequest(server, client, authentication, token, { ...options, additionalParameters }),
     readActive,
   )
-  const now = provider.config.clock()
   const { active, exp } = body
-  const lifetime = active ? ACTIVE_LIFETIME : INACTIVE_LIFETIME
-  return { body, expiresAt: isTime(exp) ? Math.min(exp, now + lifetime) : now + lifetime }
+  const longest = active ? ACTIVE_LIFETIME : INACTIVE_LIFETIME
+  return { body, at, lifetime: isTime(exp) ? Math.min(exp - at, longest) : longest }
 }
 
-/** Returns the response about a token, from memory or by one request for all that ask at the same time. */
+/** Returns the response about a token, from memory or by one request for all that want it at the same time. */
 async function getResponse(
   provider: Provider,
   token: string,
   audiences: readonly string[],
+  form: 'opaque' | 'jwt',
 ): Promise<JsonObject> {
-  const { config } = provider
-  const responses = processWideFor(
-    'cache:introspections/1',
-    config.fetch,
-    () => new Lru<string, Introspection>(MAX_RESPONSES),
-  )
-  const requests = processWide('queue:introspections/1', () => new SingleFlight<Introspection>())
-  const { clientAuth, clientId } = config
-  // A wrong secret must not get the responses to the right one.
-  const secret = clientAuth.kind === 'secret' ? clientAuth.secret : ''
-  const key = await hashToken(toKey(config.provider.url, clientId, secret, audiences, token), 32)
-  const known = responses.get(key)
-  if (known && known.expiresAt > config.clock()) return copyJson(known.body)
-  if (!requests.get(key) && requests.size >= MAX_REQUESTS)
+  const { clock, httpTimeout } = provider.config
+  const known = introspectionsOf(provider)
+  const key = await hashToken(toKey(audiences, token), 32)
+  const body = known.find(key, clock())
+  if (body) return copyJson(body)
+  // Before the run, whose deadline is that of one request.
+  const metadata = await provider.metadata()
+  const requests = known[form]
+  if (requests.size >= MAX_REQUESTS && !requests.get(key))
     throw new IdpError('TOKEN_UNDECIDED', { detail: `${MAX_REQUESTS} tokens are being introspected.` })
-  const received = await requests.run(key, () => requestIntrospection(provider, token), config.httpTimeout)
-  responses.set(key, received)
+  const received = await requests.run(key, () => requestIntrospection(provider, metadata, token), httpTimeout)
+  known.add(key, received)
   return copyJson(received.body)
 }
 
@@ -93,13 +131,11 @@ async function getClaims(
   provider: Provider,
   token: string,
   resources: readonly IntrospectedResource[],
+  form: 'opaque' | 'jwt',
 ): Promise<JsonObject> {
   assert(token.length <= LENGTH_LIMIT, 'It is too long.')
-  const claims = await getResponse(
-    provider,
-    token,
-    resources.map(({ audience }) => audience),
-  )
+  const audiences = resources.map(({ audience }) => audience)
+  const claims = await getResponse(provider, token, audiences, form)
   assert(claims['active'] === true, 'The provider says that it is not active.')
   return claims
 }
@@ -118,6 +154,9 @@ function checkKind(claims: JsonObject): void {
   assert(isStated, 'It has neither aud nor token_type: it may be a refresh token.')
 }
 
+const saysDpop = ({ token_type: scheme, typ }: JsonObject): boolean =>
+  [scheme, typ].some((value) => typeof value === 'string' && value.toLowerCase() === 'dpop')
+
 /** Returns the resource of a token: by `aud`, or the first that does not demand one of the provider. */
 function selectResource(claims: JsonObject, resources: readonly IntrospectedResource[]): ResourceConfig {
   const undemanding = resources.find(({ introspection }) => introspection.audience === 'optional')
@@ -133,14 +172,18 @@ export async function introspect(
   token: string,
   resources: readonly IntrospectedResource[],
 ): Promise<VerifiedAccessToken> {
-  const claims = await getClaims(provider, token, resources)
+  const claims = await getClaims(provider, token, resources, 'opaque')
   const resource = selectResource(claims, resources)
   checkNoClient(claims, [provider.config.clientId, ...resource.notAudience])
   checkKind(claims)
+  checkNotForeign(claims)
   checkTimes(claims, provider)
   const { issuer } = await provider.metadata()
   assert(!has(claims, 'iss') || claims['iss'] === issuer, 'iss is not the issuer of the provider.')
-  return { ...toContent(claims), resource }
+  const content = toContent(claims)
+  const isProven = !saysDpop(claims) || content.binding?.method === 'jkt'
+  assert(isProven, 'The provider says that it is bound by DPoP, but not to which key (cnf).')
+  return { ...content, resource }
 }
 
 /** Checks that the provider has not revoked a token that is otherwise verified. Throws as `introspect` does. */
@@ -149,5 +192,5 @@ export async function checkActive(
   token: string,
   resource: IntrospectedResource,
 ): Promise<void> {
-  await getClaims(provider, token, [resource])
+  await getClaims(provider, token, [resource], 'jwt')
 }

@@ -66,6 +66,7 @@ describe('a token that is bound to a certificate', () => {
     ['another one', () => new Uint8Array([...der, 0])],
     ['other text', () => 'certificate'],
     ['PEM without base64', () => '-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----'],
+    ['a list, as of a proxy that appends', () => `${pem},${pem}`],
     ['a private key', () => pem.replaceAll('CERTIFICATE', 'PRIVATE KEY')],
     ['null', () => null],
     ['a number', () => 7],
@@ -167,6 +168,35 @@ describe('origins', () => {
     expect(outcome.status).toBe(status)
     if (status === 403) expect(outcome.error).toBe('cross_site_request')
   })
+})
+
+test('a page may use its token only where that resource allows its origin', async () => {
+  const { client } = api.world
+  const accept = [
+    client.resource({ audience: API, origins: ['https://a.example'] }),
+    client.resource({ audience: 'https://orders.example.test/', origins: ['https://b.example'] }),
+    client.resource({ audience: 'https://open.example.test/' }),
+  ]
+  const { authorization = '' } = await api.bearer()
+  const statusOf = async (origin: string) => {
+    const headers = { authorization, origin }
+    const { response } = await client.requireAuth(new Request('http://localhost:3000/api', { headers }), {
+      accept,
+    })
+    return response?.status ?? 200
+  }
+  expect([await statusOf('https://a.example'), await statusOf('https://b.example')]).toEqual([200, 403])
+})
+
+test('a host that is none of the application has a foreign page, without an error', async () => {
+  const { client } = api.world.another({ appBaseUrl: ['http://localhost:3000', 'http://localhost:4000'] })
+  const accept = [client.resource({ audience: API, origins: ['https://a.example'] })]
+  const { authorization = '' } = await api.bearer()
+  const headers = { authorization, host: 'evil.example', origin: 'http://evil.example' }
+  const { response } = await client.requireAuth(new Request('http://evil.example/api', { headers }), {
+    accept,
+  })
+  expect(response?.status).toBe(403)
 })
 
 test('a page that binds its name to a server without appBaseUrl is foreign', async () => {

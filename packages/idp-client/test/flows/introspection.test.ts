@@ -1,4 +1,5 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import { customFetch } from '../../src/config/options.ts'
 import type { ResourceOptions } from '../../src/index.ts'
 import type { World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
@@ -123,6 +124,17 @@ describe('the response', () => {
     ['an end that is past', active({ exp: 1 })],
     ['an end of another type', active({ exp: 'tomorrow' })],
     ['a begin of tomorrow', active({ nbf: 9_999_999_999 })],
+    ['token_use of a refresh token', active({ token_type: 'Bearer', token_use: 'refresh_token' })],
+    ['token_use of an ID token', active({ token_type: 'Bearer', token_use: 'id' })],
+    ['the nonce of an ID token', active({ token_type: 'Bearer', nonce: 'n' })],
+    ['the at_hash of an ID token', active({ token_type: 'Bearer', at_hash: 'h' })],
+    ['token_type DPoP without a key', active({ token_type: 'DPoP' })],
+    ['typ DPoP without a key', active({ typ: 'DPoP' })],
+    [
+      'token_type DPoP and a certificate',
+      active({ token_type: 'DPoP', cnf: { 'x5t#S256': 'a'.repeat(43) } }),
+    ],
+    ['neither aud nor token_type', active({ aud: undefined })],
     ['no user', active({ sub: undefined })],
     ['a binding that is unknown', active({ cnf: { kid: 'x' } })],
     ['a binding to a key', active({ cnf: { jkt: 'a'.repeat(43) } })],
@@ -166,10 +178,25 @@ describe('the response', () => {
     respond(active({ aud: [API, 'https://orders.example.test/'] }))
     const token = newToken()
     await call(token)
-    const clients = [{ clientId: 'other' }, { clientSecret: 'another-secret-of-the-client' }]
+    const fetch: typeof globalThis.fetch = (...request) => globalThis.fetch(...request)
+    const clients = [
+      { clientId: 'other' },
+      { clientSecret: 'another-secret-of-the-client' },
+      { [customFetch]: fetch },
+    ]
     for (const options of clients) await call(token, {}, world.another(options).client)
     await call(token, { audience: 'https://orders.example.test/' })
-    expect(introspections()).toHaveLength(4)
+    expect(introspections()).toHaveLength(5)
+  })
+
+  test('is not used again after the clock was set back', async () => {
+    respond(active())
+    const token = newToken()
+    await call(token)
+    world.clock.now -= 3600
+    await call(token)
+    world.clock.now += 3600
+    expect(introspections()).toHaveLength(2)
   })
 
   test('belongs to its request: what a handler changes in it changes nothing for the next one', async () => {
@@ -216,6 +243,21 @@ test('fifty requests with one token ask once', async () => {
   expect(introspections()).toHaveLength(1)
 })
 
+test('fifty unknown tokens at once stop neither a verified JWT nor another client', async () => {
+  const other = world.another({ clientSecret: 'of-another-tenant' }).client
+  // The provider responds when all have been sent.
+  world.provider.faults.set('introspection', { kind: 'hang' })
+  const flood = Array.from({ length: 50 }, () => call(newToken()))
+  await vi.waitFor(() => expect(introspections()).toHaveLength(50), { timeout: 20_000 })
+  world.provider.faults.clear()
+  respond(active())
+  expect((await call(newToken(), {}, other)).status).toBe(200)
+  expect((await call(await jwt(), { introspection: 'always' })).status).toBe(200)
+  expect((await call(newToken())).status).toBe(503)
+  world.provider.faults.clear()
+  expect((await Promise.all(flood)).every(({ status }) => status === 503)).toBe(true)
+})
+
 test('at most 50 tokens are introspected at once; more are 503', async () => {
   respond(active())
   const outcomes = await Promise.all(Array.from({ length: 60 }, () => call(newToken())))
@@ -223,12 +265,26 @@ test('at most 50 tokens are introspected at once; more are 503', async () => {
   expect([counted(200), counted(503)]).toEqual([50, 10])
 })
 
+function jwt(): Promise<string> {
+  const { clock, provider } = world
+  const claims = { iss: provider.issuer, aud: API, sub: 'dev|alice', client_id: 'mobile-app', scope: 'a' }
+  return provider.sign({ ...claims, iat: clock.now, exp: clock.now + 300, jti: `${++tokens}` })
+}
+
 describe('a JWT', () => {
-  const jwt = () => {
-    const { clock, provider } = world
-    const claims = { iss: provider.issuer, aud: API, sub: 'dev|alice', client_id: 'mobile-app', scope: 'a' }
-    return provider.sign({ ...claims, iat: clock.now, exp: clock.now + 300, jti: `${++tokens}` })
-  }
+  test.each(['.', '....', '.x', '.x.y.z'])('followed by %s is malformed, not opaque', async (end) => {
+    respond(active())
+    const token = (await jwt()) + end
+    for (const introspection of [true, 'always'] as const)
+      expect((await call(token, { introspection })).status).toBe(401)
+    expect(introspections()).toEqual([])
+  })
+
+  test('that is encrypted is opaque', async () => {
+    respond(active())
+    const header = Buffer.from(JSON.stringify({ alg: 'dir', enc: 'A256GCM' })).toString('base64url')
+    expect((await call(`${header}..a.b.${++tokens}`)).status).toBe(200)
+  })
 
   test('is not introspected, whatever the provider would say', async () => {
     respond(active())
@@ -250,6 +306,18 @@ describe('a JWT', () => {
     expect((await call(forged, { introspection: 'always' })).status).toBe(401)
     expect(introspections()).toHaveLength(before)
   })
+})
+
+test('the provider says when to repeat the request, at most in 300 s', async () => {
+  for (const [given, expected] of [
+    ['120', '120'],
+    ['1', '5'],
+    ['86400', '300'],
+  ] as const) {
+    const headers = { 'content-type': 'application/json', 'retry-after': given }
+    world.provider.faults.set('introspection', { kind: 'respond', status: 429, body: '{}', headers })
+    expect((await call(newToken())).headers?.get('retry-after')).toBe(expected)
+  }
 })
 
 test('a client that is refused gets no part of its token, and neither does the log', async () => {

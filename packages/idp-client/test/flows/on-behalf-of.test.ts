@@ -107,11 +107,14 @@ describe('authInfo', () => {
     })
   })
 
-  test('throws for a token without a client, and for a session', async () => {
+  test('throws for a token without a client or of another resource, and for a session', async () => {
     const { client } = api.world
     const resource = client.resource({ audience: API })
     const anonymous = await callerOf((await api.bearer({ client_id: undefined })).authorization)
     const { auth: session } = await api.call({ cookie: true }, { mixed: true })
+    const other = client.resource({ audience: ORDERS })
+    const auth = await ofUser()
+    expect(() => other.authInfo(auth)).toThrow(expect.objectContaining({ code: 'INVALID_TOKEN' }))
     for (const auth of [anonymous, session as Auth])
       expect(() => resource.authInfo(auth)).toThrow(expect.objectContaining({ code: 'INVALID_TOKEN' }))
   })
