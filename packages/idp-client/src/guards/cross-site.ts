@@ -10,7 +10,7 @@ function ownOrigin(engine: ApiEngine, exchange: Exchange): string | null {
     const { host, origin } = new URL(engine.baseUrl(exchange))
     return engine.config.appBaseUrl.kind !== 'inferred' || isLoopback(host) ? origin : null
   } catch {
-    // The host of the request is none of the application.
+    // The host of the request does not belong to the application.
     return null
   }
 }

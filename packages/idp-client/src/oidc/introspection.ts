@@ -46,7 +46,7 @@ interface Introspection {
   readonly lifetime: number
 }
 
-/** What a client knows about tokens, by a hash of the token and the accepted audiences. */
+/** The responses that a client has got, by a hash of the token and the accepted audiences. */
 class Introspections {
   // Strangers can fill the second one, but not displace active tokens or stop the checks of verified JWTs.
   readonly #active = new Lru<string, Introspection>(MAX_RESPONSES)

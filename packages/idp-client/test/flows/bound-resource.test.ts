@@ -188,7 +188,7 @@ test('a page may use its token only where that resource allows its origin', asyn
   expect([await statusOf('https://a.example'), await statusOf('https://b.example')]).toEqual([200, 403])
 })
 
-test('a host that is none of the application has a foreign page, without an error', async () => {
+test('a host that does not belong to the application has a foreign page, without an error', async () => {
   const { client } = api.world.another({ appBaseUrl: ['http://localhost:3000', 'http://localhost:4000'] })
   const accept = [client.resource({ audience: API, origins: ['https://a.example'] })]
   const { authorization = '' } = await api.bearer()
