@@ -5,6 +5,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 export const describeApi = (baseUrl) => ({
   audience: `${baseUrl}/mcp`,
   scopes: ['mcp:read', 'mcp:write'],
+  origins: [new URL(baseUrl).origin],
   metadata: true,
 })
 

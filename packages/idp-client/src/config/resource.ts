@@ -7,7 +7,7 @@ import { nearestName } from './unknown-keys.ts'
 export interface ResourceOptions {
   /**
    * The identifier of the API at the provider, which `aud` of its access tokens must contain. It must not be the client id,
-   * which is the audience of ID tokens: register the API as an application of its own.
+   * which is the audience of ID tokens: register the API with an identifier of its own.
    */
   audience: string
   /** Scopes of the API. A guard that requires another one is not created. Default: any scope may be required. */

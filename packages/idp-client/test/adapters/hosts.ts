@@ -65,6 +65,7 @@ export async function startHost(
       secret: SECRET,
       styles: ['ambient', 'explicit'],
       signIn: (authorizationUrl, user) => provider.login(authorizationUrl, user),
+      infersBaseUrl: proxy !== undefined && local?.appBaseUrl === undefined,
       accessToken: (claims, header = {}) => provider.signAccessToken(claims, { header }),
       publicKeys: () => provider.jwks().keys,
       log: () => JSON.stringify(events),

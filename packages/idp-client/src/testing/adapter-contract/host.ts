@@ -66,7 +66,10 @@ export interface ContractHost {
   ): Promise<string>
   /** Returns the keys that the provider publishes, as JWKs. */
   publicKeys(): readonly Readonly<Record<string, unknown>>[]
-  /** Whether the application infers its base URL from requests in production, so that no DPoP proof can be accepted. Default: false. */
+  /**
+   * Whether the application infers its base URL from requests, in production or of another host than this machine, so that no DPoP
+   * proof can be accepted. Default: false.
+   */
   readonly infersBaseUrl?: boolean
   /**
    * Returns all that the application has logged, which must not contain a token; without an access log, because senders choose
