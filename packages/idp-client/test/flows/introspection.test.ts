@@ -244,18 +244,28 @@ test('fifty requests with one token ask once', async () => {
 })
 
 test('fifty unknown tokens at once stop neither a verified JWT nor another client', async () => {
-  const other = world.another({ clientSecret: 'of-another-tenant' }).client
-  // The provider responds when all have been sent.
-  world.provider.faults.set('introspection', { kind: 'hang' })
-  const flood = Array.from({ length: 50 }, () => call(newToken()))
-  await vi.waitFor(() => expect(introspections()).toHaveLength(50), { timeout: 20_000 })
-  world.provider.faults.clear()
   respond(active())
-  expect((await call(newToken(), {}, other)).status).toBe(200)
-  expect((await call(await jwt(), { introspection: 'always' })).status).toBe(200)
-  expect((await call(newToken())).status).toBe(503)
-  world.provider.faults.clear()
-  expect((await Promise.all(flood)).every(({ status }) => status === 503)).toBe(true)
+  let waiting = 0
+  let release = (): void => {}
+  const released = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  /** The provider does not respond to this client about opaque tokens before `release`. */
+  const slow: typeof globalThis.fetch = async (url, init) => {
+    if (String(init?.body).includes('opaque-token')) {
+      waiting += 1
+      await released
+    }
+    return globalThis.fetch(url, init)
+  }
+  const { client } = world.another({ [customFetch]: slow })
+  const flood = Array.from({ length: 50 }, () => call(newToken(), {}, client))
+  await vi.waitFor(() => expect(waiting).toBe(50), { timeout: 20_000 })
+  expect((await call(newToken(), {}, client)).status).toBe(503)
+  expect((await call(await jwt(), { introspection: 'always' }, client)).status).toBe(200)
+  expect((await call(newToken())).status).toBe(200)
+  release()
+  expect((await Promise.all(flood)).every(({ status }) => status === 200)).toBe(true)
 })
 
 test('at most 50 tokens are introspected at once; more are 503', async () => {
