@@ -59,7 +59,10 @@ class Introspections {
     return known && Math.abs(now - known.at) < known.lifetime ? known.body : undefined
   }
 
+  /** Replaces what was known, also if the token was active before. */
   add(key: string, { body, ...times }: Introspection): void {
+    this.#active.delete(key)
+    this.#inactive.delete(key)
     if (body['active']) this.#active.set(key, { body, ...times })
     else this.#inactive.set(key, { body: { active: false }, ...times })
   }
@@ -83,7 +86,7 @@ export const isIntrospected = (resource: ResourceConfig): resource is Introspect
 function readActive(response: ProviderResponse): JsonObject {
   const { body } = response
   if (!body) throw invalidResponse('It is not a JSON object.', response, 'RESPONSE_NOT_OAUTH')
-  if (typeof body['active'] !== 'boolean') throw invalidResponse('active is missing or no boolean.', response)
+  if (typeof body['active'] !== 'boolean') throw invalidResponse('active is missing or not a boolean.', response)
   return body
 }
 

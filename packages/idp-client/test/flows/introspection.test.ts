@@ -189,6 +189,22 @@ describe('the response', () => {
     expect(introspections()).toHaveLength(5)
   })
 
+  test('about a token that was revoked replaces the former one', async () => {
+    respond(active())
+    const token = newToken()
+    expect((await call(token)).status).toBe(200)
+    world.clock.now += 60
+    respond({ active: false })
+    expect((await call(token)).status).toBe(401)
+    world.clock.now += 4
+    expect((await call(token)).status).toBe(401)
+    expect(introspections()).toHaveLength(2)
+    // The former response would be in its time again.
+    world.clock.now -= 30
+    expect((await call(token)).status).toBe(401)
+    world.clock.now += 26
+  })
+
   test('is not used again after the clock was set back', async () => {
     respond(active())
     const token = newToken()
