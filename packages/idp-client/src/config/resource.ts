@@ -1,5 +1,6 @@
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { defined } from '../lib/own-properties.ts'
+import { isLoopback } from './base-url.ts'
 import { parseHttpUrl } from './http-url.ts'
 import { nearestName } from './unknown-keys.ts'
 
@@ -32,8 +33,8 @@ export interface ResourceOptions {
   /**
    * Whether the provider is asked about opaque tokens (RFC 7662), which needs its `introspection_endpoint`. `'always'` asks also
    * about JWTs, which are verified before, so that a revoked one is refused. `{ audience: 'optional' }` accepts an opaque token
-   * without `aud`, but with `token_type`: then any token of the provider opens the API. The response about an active token is kept for at most 60 s, about
-   * another 5 s. Default: false; opaque tokens are refused.
+   * without `aud`, but with `token_type`: then any access token of the provider opens the API. The response about an active
+   * token is kept for at most 60 s, about another 5 s. Default: false; opaque tokens are refused.
    */
   introspection?: boolean | 'always' | { readonly audience: 'optional' }
   /**
@@ -150,12 +151,10 @@ function checkKeys(options: object): void {
   refuse(`it has an unknown option. ${meant ? `Did you mean ${meant}?` : `It takes ${NAMES.join(', ')}.`}`)
 }
 
-const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
-
 /** Returns the URL of an API, or `null` if the value is not usable as one. */
 function parseResource(value: string, { production }: ResourceSettings): URL | null {
   const url = parseHttpUrl(value)
-  const isAllowed = url?.protocol === 'https:' || (!production && url !== null && LOOPBACK.test(url.hostname))
+  const isAllowed = url?.protocol === 'https:' || (!production && url !== null && isLoopback(url.host))
   return isAllowed ? url : null
 }
 
@@ -172,29 +171,23 @@ function toMetadata(resource: string, settings: ResourceSettings): ResourceMetad
   return Object.freeze({ resource, path, url: `${url.origin}${settings.basePath}${path}` })
 }
 
+/** Returns the only member of an option that is an object; `undefined` for anything else. */
+function onlyMember(value: unknown, name: string): unknown {
+  const isGroup = typeof value === 'object' && value !== null && Object.keys(value).join() === name
+  return isGroup ? Reflect.get(value, name) : undefined
+}
+
 function readIntrospection(value: unknown): IntrospectionConfig | undefined {
   if (value === undefined || value === false) return undefined
   if (value === true || value === 'always') return { always: value === 'always', audience: 'required' }
-  const isOptional =
-    typeof value === 'object' &&
-    value !== null &&
-    Object.keys(value).join() === 'audience' &&
-    'audience' in value &&
-    value.audience === 'optional'
-  return isOptional
+  return onlyMember(value, 'audience') === 'optional'
     ? { always: false, audience: 'optional' }
     : refuse("introspection must be true, false, 'always' or { audience: 'optional' }.")
 }
 
 function readDpopNonce(value: unknown): boolean {
-  if (value === undefined) return false
-  const isValid =
-    typeof value === 'object' &&
-    value !== null &&
-    Object.keys(value).join() === 'nonce' &&
-    'nonce' in value &&
-    typeof value.nonce === 'boolean'
-  return isValid ? value.nonce === true : refuse('dpop must be an object with nonce: true or false.')
+  const nonce = value === undefined ? false : onlyMember(value, 'nonce')
+  return typeof nonce === 'boolean' ? nonce : refuse('dpop must be an object with nonce: true or false.')
 }
 
 function readOrigins(value: unknown): readonly string[] {

@@ -14,8 +14,8 @@ function refuse(guard: string, what: string): never {
 }
 
 /**
- * Validates `accept` in the options of a guard. Throws `InvalidConfigurationError` for anything but resources of this client and `'session'`, for
- * `'session'` if there are none, and if `scope` requires one that no resource has.
+ * Validates `accept` in the options of a guard. Throws `InvalidConfigurationError` for anything but resources of this client and
+ * `'session'`, for `'session'` if there are none, and if `scope` requires one that no resource has.
  */
 export function readAccept(
   application: Application,
