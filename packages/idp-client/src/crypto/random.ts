@@ -1,6 +1,7 @@
 import { randomBytes, sha256, toBase64url } from '#cipher'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
+import type { Bytes } from '../lib/utf8.ts'
 
 /** Returns random bytes in base64url; 32 bytes are 43 characters. */
 export function randomToken(bytes = 32): string {
@@ -8,7 +9,7 @@ export function randomToken(bytes = 32): string {
 }
 
 /** Returns the first bytes of the value's SHA-256 in base64url: an identifier for a secret. */
-export function hashToken(value: string, bytes = 16): MaybePromise<string> {
+export function hashToken(value: string | Bytes, bytes = 16): MaybePromise<string> {
   return chain(sha256(value), (digest) => toBase64url(digest.subarray(0, bytes)))
 }
 

@@ -1,7 +1,6 @@
-import { sha256, toBase64url } from '#cipher'
 import { isLoopback } from '../config/base-url.ts'
 import type { ClientCertificate, ResourceConfig } from '../config/resource.ts'
-import { constantTimeEqual } from '../crypto/random.ts'
+import { constantTimeEqual, hashToken } from '../crypto/random.ts'
 import type { ApiEngine, Application, Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
@@ -106,7 +105,7 @@ async function checkCertificate(
     return refuse('It is bound to a certificate, which the option clientCertificate of the resource returns.')
   const der = toDer(await clientCertificate({ headers, method, url }))
   if (!der) return refuse('It is bound to a certificate, and the request has none.')
-  const own = toBase64url(await sha256(der))
+  const own = await hashToken(der, 32)
   if (!constantTimeEqual(own, thumbprint))
     refuse('It is bound to another certificate than that of the request.')
 }

@@ -86,7 +86,8 @@ export const isIntrospected = (resource: ResourceConfig): resource is Introspect
 function readActive(response: ProviderResponse): JsonObject {
   const { body } = response
   if (!body) throw invalidResponse('It is not a JSON object.', response, 'RESPONSE_NOT_OAUTH')
-  if (typeof body['active'] !== 'boolean') throw invalidResponse('active is missing or not a boolean.', response)
+  if (typeof body['active'] !== 'boolean')
+    throw invalidResponse('active is missing or not a boolean.', response)
   return body
 }
 
