@@ -22,6 +22,7 @@ const hostLayers = [
   'root',
   'routes',
   'guards',
+  'proxy',
   'flows',
   'host-client',
 ]
@@ -68,6 +69,7 @@ export const layers = {
     types: ['config', 'engine.ts', 'features', ...sessions, 'tokens', 'transaction'],
   },
   guards: { values: [...operationLayers, 'flows', 'routes'], types: ['engine.ts'] },
+  proxy: { values: [...operationLayers, 'flows', 'routes', 'guards'], types: ['engine.ts'] },
   engine: { values: operationLayers, types: ['features'] },
   'rare-features': {
     values: ['config', 'callback', 'flows', 'oidc', 'routes', 'session/store'],
@@ -75,8 +77,19 @@ export const layers = {
   },
   'all-features': { values: ['rare-features'], types: ['features'] },
   root: {
-    values: ['lib', 'errors', 'log', 'http', 'engine', 'config', 'flows', 'routes', 'guards/resource.ts'],
-    types: ['features', ...sessions, 'tokens', 'oidc'],
+    values: [
+      'lib',
+      'errors',
+      'log',
+      'http',
+      'engine',
+      'config',
+      'flows',
+      'routes',
+      'guards/resource.ts',
+      'proxy/proxy.ts',
+    ],
+    types: ['features', ...sessions, 'tokens', 'oidc', 'proxy'],
   },
   'host-client': { values: ['errors', 'guards', 'root'], types: ['http', 'engine'] },
   'adapters/web': { values: hostLayers, types: hostTypes },

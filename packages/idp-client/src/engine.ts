@@ -123,11 +123,22 @@ export function createEngine(config: Config): Engine {
   }
 }
 
+/** An API to which requests are sent on. */
+export interface ProxyRoute {
+  /** Path without base path. */
+  readonly prefix: string
+  readonly target: string
+  covers(request: Exchange['request']): boolean
+  respond(exchange: Exchange): Promise<Response>
+}
+
 /** A client whose configuration may be incomplete: it can dispatch in any case, but has an engine only when complete. */
 export interface Application {
   readonly settings: Settings
   /** The APIs whose metadata the middleware serves, by its path without base path. */
   readonly resources: Map<string, ResourceConfig>
+  /** The APIs to which the middleware sends requests on, by their prefix. */
+  readonly proxies: Map<string, ProxyRoute>
   /** Throws `InvalidConfigurationError` while something required is missing or wrong, and with `sessions: false`. */
   engine(): Engine
   /** The engine of guards that accept access tokens. Throws `InvalidConfigurationError` while something is missing or wrong. */
@@ -165,6 +176,7 @@ export function createApplication(
   }
   return {
     resources: new Map(),
+    proxies: new Map(),
     get settings() {
       return settings
     },

@@ -132,6 +132,8 @@ export interface Settings {
   readonly routes: RoutePaths
   /** Routes that pass through because their option is off; with `sessions: false` all. */
   readonly disabledRoutes: ReadonlySet<RouteKey>
+  /** Whether the route of access tokens is on, though no option or variable says so. */
+  readonly sendsTokensByDefault: boolean
   /** `''` or `/path`, without trailing slash; from FRAMEWORK_PUBLIC_BASE_PATH (or the host's public variable). */
   readonly basePath: string
   /** Origins of the configured base URLs; empty if they are inferred from requests. */

@@ -60,6 +60,7 @@ function readPath(field: Field<WithDefault<TextRow>>): string {
 export interface RouteTable {
   readonly routes: RoutePaths
   readonly disabledRoutes: ReadonlySet<RouteKey>
+  readonly sendsTokensByDefault: boolean
 }
 
 function refuseDuplicates(fields: ReadonlyMap<RouteKey, Field>, table: RouteTable): void {
@@ -97,9 +98,14 @@ export function resolveRoutes(source: Source, basePath: string, sessions = true)
     routes[key] = resolved
   }
   const disabled: RouteKey[] = sessions ? [] : [...routeKeys]
-  if (!readFlag(getField('enableAccessTokenEndpoint', source))) disabled.push('accessToken')
+  const tokenField = getField('enableAccessTokenEndpoint', source)
+  if (!readFlag(tokenField)) disabled.push('accessToken')
   if (!readFlag(getField('enableConnectAccountEndpoint', source))) disabled.push('connectAccount')
-  const table = { routes: routes as RoutePaths, disabledRoutes: frozenSet(disabled) }
+  const table = {
+    routes: routes as RoutePaths,
+    disabledRoutes: frozenSet(disabled),
+    sendsTokensByDefault: !isSet(tokenField) && !disabled.includes('accessToken'),
+  }
   refuseDuplicates(fields, table)
   return table
 }

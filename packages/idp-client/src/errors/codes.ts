@@ -149,6 +149,30 @@ export const codes: Readonly<Record<Code, CodeEntry>> = {
     status: 502,
     message: 'The API requires a DPoP nonce, and the request body cannot be sent a second time.',
   },
+  PROXY_METHOD_REFUSED: { status: 405, message: 'The proxy sends on no requests of this method.' },
+  PROXY_PATH_REFUSED: {
+    status: 400,
+    message: 'The path is ambiguous: another server may read it as a different one.',
+  },
+  PROXY_DOCUMENT_REFUSED: {
+    status: 403,
+    message:
+      'The proxy sends on requests of scripts and media only, not for documents, frames, scripts or styles.',
+  },
+  PROXY_UPGRADE_REFUSED: {
+    status: 501,
+    message: 'The proxy cannot change the protocol of a connection (WebSocket).',
+  },
+  PROXY_BODY_CONSUMED: {
+    status: 500,
+    message: 'The body of the request was read before it reached the proxy; nothing was sent.',
+  },
+  PROXY_REDIRECT_REFUSED: {
+    status: 502,
+    message: 'The API names an address that is not below the target of the proxy.',
+  },
+  PROXY_UPSTREAM_FAILED: { status: 502, message: 'The API behind the proxy did not respond.' },
+  PROXY_UPSTREAM_TIMEOUT: { status: 504, message: 'The API behind the proxy did not respond in time.' },
   SESSION_STORE_FAILED: { status: 503, message: 'The session store could not be read or written.' },
   SESSION_STORE_UNSUPPORTED: {
     status: 501,

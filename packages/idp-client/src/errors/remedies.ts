@@ -96,6 +96,19 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   FETCHER_TOKEN_UNUSABLE:
     'Return a string, or an object with token or accessToken and, if known, token_type.',
   FETCHER_TOKEN_BOUND: 'Remove useDPoP: false, and set the key pair that the token was issued for.',
+  PROXY_METHOD_REFUSED:
+    'Use a method that methods of the proxy lists; OPTIONS, TRACE and CONNECT are never sent on.',
+  PROXY_PATH_REFUSED:
+    'Put values with slashes, backslashes, dots alone, percent signs or control characters into the query instead of the path.',
+  PROXY_DOCUMENT_REFUSED:
+    'Load it with fetch, or as an image, audio or video; serve documents by a route of the application.',
+  PROXY_UPGRADE_REFUSED: 'Use an event stream, or connect to the API directly with a token of its own.',
+  PROXY_BODY_CONSUMED:
+    'Mount the middleware in front of body parsers such as express.json(); in the Pages Router export config = { api: { bodyParser: false } }.',
+  PROXY_REDIRECT_REFUSED:
+    'Let the API name addresses below target only, or relative ones; the token is never sent anywhere else.',
+  PROXY_UPSTREAM_FAILED: 'The log says why: check target, and that this server can reach the API.',
+  PROXY_UPSTREAM_TIMEOUT: 'Check the API, or raise idleTimeout of the proxy.',
   FETCHER_NONCE_REFUSED: 'Check the API: RFC 9449 section 9 requires a DPoP-Nonce header with the challenge.',
   FETCHER_BODY_NOT_REPLAYABLE:
     'Pass the body as a string, buffer, blob or form, or send a request without a body first.',

@@ -5,8 +5,9 @@ import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/own-properties.ts'
 import { endsAt, isAlive, toTimes } from '../session/model/lifetime.ts'
 import type { SessionData } from '../session/model/session-data.ts'
+import { endStreams } from '../session/open-streams.ts'
 import type { CompleteStore } from '../session/store/complete-store.ts'
-import { fromRecord, isRecordId, subjectIn } from '../session/store/record.ts'
+import { fromRecord, isRecordId, recordId, subjectIn } from '../session/store/record.ts'
 
 /** A session of a user, without secrets. */
 export interface SessionInfo {
@@ -73,6 +74,7 @@ export async function revokeSession(engine: Engine, id: string): Promise<void> {
   const sessionId = assertNonEmptyString(id, 'id')
   if (!isRecordId(sessionId)) throw new IdpError('INVALID_REQUEST', { detail: 'id is no id of a session.' })
   await store.delete(sessionId)
+  await endStreams(async ({ sessionKey }) => (await recordId(sessionKey)) === sessionId)
 }
 
 /**
@@ -87,7 +89,11 @@ export async function revokeSessions(engine: Engine, sub: string): Promise<numbe
     await Promise.all(sessions.map(({ id }) => revokeSession(engine, id)))
     return sessions.length
   }
-  return store.deleteBySubject(assertNonEmptyString(sub, 'sub'))
+  const subject = assertNonEmptyString(sub, 'sub')
+  const count = await store.deleteBySubject(subject)
+  const tag = await engine.clientTag()
+  await endStreams((owner) => owner.clientTag === tag && owner.sub === subject)
+  return count
 }
 
 /** Returns the id of the session of this request, or `null` without a live one. */

@@ -3,6 +3,7 @@ import type { Engine } from '../engine.ts'
 import { LogoutTokenError } from '../errors/logout-token.ts'
 import { validateLogoutToken } from '../oidc/logout-token.ts'
 import { getProvider } from '../oidc/provider.ts'
+import { endStreams } from '../session/open-streams.ts'
 
 export interface BackchannelLogoutInput {
   /** Reads the token; called only if the store supports back-channel logout. */
@@ -29,6 +30,13 @@ export async function backchannelLogout(engine: Engine, input: BackchannelLogout
   const replayKey = `logout.${await hashToken(JSON.stringify([token.iss, config.clientId, jti]), 32)}`
   const isFirstUse = await store.once(replayKey, { expiresAt }, () => store.deleteByLogoutToken(token))
   if (!isFirstUse) throw new LogoutTokenError('LOGOUT_TOKEN_REPLAYED')
+  const tag = await engine.clientTag()
+  await endStreams(
+    ({ clientTag, sid, sub }) =>
+      clientTag === tag &&
+      (token.sid === undefined || sid === token.sid) &&
+      (token.sub === undefined || sub === token.sub),
+  )
   const ended = token.sid === undefined ? 'user' : 'session'
   config.log.emit({ level: 'info', code: 'BACKCHANNEL_LOGOUT', id: input.correlationId, ended })
 }

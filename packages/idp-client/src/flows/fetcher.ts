@@ -69,7 +69,7 @@ function areTokenOptions(options: RequestInit | GetAccessTokenOptions): options 
 }
 
 /** Returns the DPoP functions of the client. The protocol code is loaded at the first proof. */
-async function getDpopProver({ config }: Engine): Promise<DpopProver> {
+export async function getDpopProver({ config }: Engine): Promise<DpopProver> {
   const [{ isNonceChallenge, nonceRetryDelay }, { getProvider }] = await Promise.all([
     import('../oidc/dpop.ts'),
     import('../oidc/provider.ts'),

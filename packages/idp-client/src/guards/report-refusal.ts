@@ -3,6 +3,7 @@ import { IdpError } from '../errors/base.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide, toKey } from '../lib/registry.ts'
 import { reportFailure, reportOutcome } from '../log/failure.ts'
+import type { LogLevel } from '../log/log.ts'
 
 /** Seconds for which a code is logged once: strangers can cause any number of refusals. */
 const PAUSE = 60
@@ -37,7 +38,7 @@ function takeCount({ clock, idTokenAudiences, provider }: ApiConfig, { code }: I
  * Logs why a request was refused, once in 60 s for each client and code, with the number of those in between. A failure of the
  * provider is logged as such. The text never contains anything of the request.
  */
-export function reportRefusal(config: ApiConfig, error: IdpError): void {
+export function reportRefusal(config: ApiConfig, error: IdpError, level: LogLevel = 'info'): void {
   const count = takeCount(config, error)
   if (count === undefined) return
   if (error.name === 'DiscoveryError' || error.name === 'OAuthError') {
@@ -46,5 +47,5 @@ export function reportRefusal(config: ApiConfig, error: IdpError): void {
   }
   const more = count > 0 ? ` ${count} more were refused since the last line with this code.` : ''
   const counted = new IdpError(error.code, { detail: `${error.detail ?? ''}${more}` })
-  reportOutcome(config.log, counted, { level: 'info', code: 'REQUEST_FAILED' })
+  reportOutcome(config.log, counted, { level, code: 'REQUEST_FAILED' })
 }

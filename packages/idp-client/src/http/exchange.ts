@@ -25,6 +25,18 @@ export interface RequestView {
   form(): Promise<URLSearchParams>
   /** Returns the JSON object in the body, in the same way. Throws `INVALID_REQUEST` for anything else. */
   json(): Promise<JsonBody>
+  /** Path and query exactly as they arrived; absent where the host does not tell. */
+  readonly target?: string
+  /** Returns the body as it arrives, to send it on; absent where the host has none. Throws `PROXY_BODY_CONSUMED` if it was read. */
+  transfer?(): Transfer
+}
+
+/** The body of a request that is sent on as it arrives. */
+export interface Transfer {
+  /** Null without a body. */
+  readonly body: ReadableStream<Uint8Array> | null
+  /** Calls `listener` if the client leaves, until the returned function is called. */
+  onLeave(listener: () => void): () => void
 }
 
 /** The cookies of one request, and what the library keeps for as long as the request lasts. */

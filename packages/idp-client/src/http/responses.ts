@@ -50,6 +50,18 @@ export function errorJson(status: number, code: Code, message: string = codes[co
   return json(status, { error: { code, message } })
 }
 
+/* A property of the response would be lost in no copy of ours, but would be visible to the application. */
+const streamed = new WeakSet<Response>()
+
+/** Returns a response whose body arrives bit by bit, so that hosts do not wait for its end. */
+export function streamedResponse(body: ReadableStream<Uint8Array>, init: ResponseInit): Response {
+  const response = new Response(body, init)
+  streamed.add(response)
+  return response
+}
+
+export const isStreamed = (response: Response): boolean => streamed.has(response)
+
 /** Returns a new id for one request, shown to the user and logged, so that the two can be matched. */
 export function newCorrelationId(): string {
   return crypto.randomUUID()

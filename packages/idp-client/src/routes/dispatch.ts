@@ -13,16 +13,21 @@ function withoutSlash(path: string): string {
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path || '/'
 }
 
-/** Returns the path of a request below the base path, without one trailing slash, or `null` outside the base path. */
-export function pathBelow(basePath: string, request: RequestView): string | null {
+/** Returns the path of a request below the base path, or `null` outside the base path. */
+export function exactPathBelow(basePath: string, request: RequestView): string | null {
   const full = request.path ?? request.url?.pathname ?? null
   if (full === null) return null
   // The host has already removed the base path; another one is part of the path.
-  if (basePath !== '' && request.prefix?.endsWith(basePath)) return withoutSlash(full)
+  if (basePath !== '' && request.prefix?.endsWith(basePath)) return full
   const inside = full === basePath || full.startsWith(`${basePath}/`)
   if (request.path === undefined && basePath !== '' && !inside) return null
-  const below = basePath !== '' && inside ? full.slice(basePath.length) : full
-  return withoutSlash(below)
+  return basePath !== '' && inside ? full.slice(basePath.length) : full
+}
+
+/** Returns the path of a request below the base path, without one trailing slash, or `null` outside the base path. */
+export function pathBelow(basePath: string, request: RequestView): string | null {
+  const path = exactPathBelow(basePath, request)
+  return path === null ? null : withoutSlash(path)
 }
 
 /** Returns the route of a request. Paths are compared as exact strings, so that no other spelling reaches a route. */
@@ -99,8 +104,17 @@ export function dispatch(
 ): MaybePromise<Response | null> {
   const key = matchRoute(application.settings, exchange.request)
   return key === null
-    ? serveMetadata(application, exchange.request)
+    ? (serveMetadata(application, exchange.request) ?? serveProxy(application, exchange))
     : runRoute(application, key, exchange, hostRequest)
+}
+
+/** Sends on a request for a proxied API; returns `null` for any other path. */
+function serveProxy({ proxies }: Application, exchange: Exchange): Promise<Response> | null {
+  if (proxies.size === 0) return null
+  // Of nested prefixes the longest.
+  const found = [...proxies.values()].filter((proxy) => proxy.covers(exchange.request))
+  const [proxy] = found.sort((one, other) => other.prefix.length - one.prefix.length)
+  return proxy ? proxy.respond(exchange) : null
 }
 
 const loadMetadata = lazyPromise(() => import('./resource-metadata.ts'))

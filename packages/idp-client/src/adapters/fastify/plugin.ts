@@ -1,10 +1,12 @@
 import type { Settings } from '../../config/config.ts'
 import { IdpError } from '../../errors/base.ts'
 import { InvalidConfigurationError } from '../../errors/configuration.ts'
+import { isStreamed } from '../../http/responses.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { recover } from '../../lib/chain.ts'
 import { routeKeys } from '../../routes/table.ts'
 import type { NodeRequest, NodeResponse } from '../node/binding.ts'
+import { toNodeStream } from '../node/send.ts'
 
 /** Request type of this entry: the part of `FastifyRequest` that is the same for every server and route. */
 export interface FrameworkRequest {
@@ -122,13 +124,15 @@ export function isReply(value: Partial<FrameworkResponse>): boolean {
 }
 
 /** Sets headers and status of a reply. Returns the body. */
-async function fillReply(reply: FrameworkResponse, response: Response): Promise<Uint8Array | undefined> {
+async function fillReply(reply: FrameworkResponse, response: Response): Promise<object | undefined> {
   // The first versions of Fastify 4 send no other typed array.
-  const body = response.body ? Buffer.from(await response.arrayBuffer()) : undefined
+  const body = isStreamed(response)
+    ? toNodeStream(reply.raw, response)
+    : response.body && Buffer.from(await response.arrayBuffer())
   // Fastify adds `Set-Cookie` lines, and replaces other headers.
   for (const [name, value] of response.headers) reply.header(name, value)
   reply.statusCode = response.status
-  return body
+  return body ?? undefined
 }
 
 /**

@@ -1,4 +1,6 @@
+import { isStreamed } from '../../http/responses.ts'
 import type { NodeRequest, NodeResponse } from '../node/binding.ts'
+import { toNodeStream } from '../node/send.ts'
 
 /** The used part of Koa's context. */
 export interface KoaContext {
@@ -24,7 +26,9 @@ export interface KoaContext {
  */
 export async function sendResponse(ctx: KoaContext, response: Response): Promise<void> {
   // Koa derives status and content type from the body, so it comes first. For none Koa before 2.12 sends the reason phrase.
-  ctx.body = Buffer.from(await response.arrayBuffer())
+  ctx.body = isStreamed(response)
+    ? toNodeStream(ctx.res, response)
+    : Buffer.from(await response.arrayBuffer())
   ctx.status = response.status
   if (!response.body) ctx.remove('Content-Type')
   for (const [name, value] of response.headers) if (name !== 'set-cookie') ctx.set(name, value)

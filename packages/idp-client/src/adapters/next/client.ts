@@ -11,6 +11,7 @@ import type { Binding, Exchange } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { chain } from '../../lib/chain.ts'
 import { IdpClientBase } from '../../operations.ts'
+import type { ProxyOptions } from '../../proxy/options.ts'
 import type { User } from '../../session/model/session-data.ts'
 import type { HostRequest, HostResponse } from './binding.ts'
 import { bind } from './binding.ts'
@@ -23,6 +24,7 @@ import type { AppRouteHandler } from './protect-api.ts'
 import { protectApi } from './protect-api.ts'
 import type { PageComponent, PageGuardOptions, PagesGuardOptions } from './protect-page.ts'
 import { protectAppPage, protectPagesPage } from './protect-page.ts'
+import { NextApiProxy } from './proxy.ts'
 import { respondWith } from './respond.ts'
 import { isWebRequest } from './web.ts'
 
@@ -90,6 +92,20 @@ export class IdpClient extends IdpClientBase<HostRequest, HostResponse, Framewor
    */
   handlers(): AppHandlers {
     return appHandlers(this.application)
+  }
+
+  /**
+   * Lets pages call an API through the origin of the application, with the access token of the session; pages need no token. A
+   * route serves it, below `prefix`. Needs a session, and a page of this origin: anything else gets a JSON error with
+   * `idp-client-error: 1`. Create it once. Throws `InvalidConfigurationError` for a wrong option. No I/O.
+   *
+   * @example
+   * // app/api/orders/[[...path]]/route.ts
+   * const orders = idp.proxy({ prefix: '/api/orders', target: 'https://orders.example.com/v1' })
+   * export const { GET, POST, PUT, PATCH, DELETE, HEAD, OPTIONS } = orders.handlers
+   */
+  override proxy(options: ProxyOptions): NextApiProxy {
+    return new NextApiProxy(this.application, options)
   }
 
   /**

@@ -29,11 +29,7 @@ async function respond(
 /**
  * Exports every method, because Next.js otherwise responds to HEAD and OPTIONS itself; the routes reject wrong methods.
  */
-export function appHandlers(application: Application): AppHandlers {
-  const handle = async (request: Request): Promise<Response> => {
-    const exchange = toExchange(request, true)
-    return withStagedCookies(await respond(application, exchange, request), request, exchange.cookies)
-  }
+export function everyMethod(handle: (request: Request) => Promise<Response>): AppHandlers {
   return {
     GET: handle,
     POST: handle,
@@ -45,8 +41,15 @@ export function appHandlers(application: Application): AppHandlers {
   }
 }
 
+export function appHandlers(application: Application): AppHandlers {
+  return everyMethod(async (request) => {
+    const exchange = toExchange(request, true)
+    return withStagedCookies(await respond(application, exchange, request), request, exchange.cookies)
+  })
+}
+
 /** Next.js has already removed base path and locale from `req.url` of an API route. */
-function toPath({ url = '/' }: NextApiRequest): string {
+export function toPath({ url = '/' }: NextApiRequest): string {
   return url.split(/[?#]/, 1)[0] ?? '/'
 }
 

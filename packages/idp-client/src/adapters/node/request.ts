@@ -3,14 +3,14 @@ import { IdpError } from '../../errors/base.ts'
 import type { Auth } from '../../guards/auth.ts'
 import type { JsonBody } from '../../http/body.ts'
 import { jsonBody, parseForm, parseJson, readText } from '../../http/body.ts'
-import type { RequestHeaders, RequestView } from '../../http/exchange.ts'
+import type { RequestHeaders, RequestView, Transfer } from '../../http/exchange.ts'
 import { openMountLine } from '../../http/host-state.ts'
 import { lazy } from '../../lib/request-scope.ts'
 import { text } from '../../lib/utf8.ts'
 
 /** The used part of Node's `IncomingMessage`, and what frameworks add to it. */
 export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | 'socket'> &
-  Partial<Pick<IncomingMessage, 'iterator' | 'rawHeaders' | 'readableDidRead'>> & {
+  Partial<NodeStream> & {
     /** The caller, behind a guard with `accept`. */
     idpAuth?: Auth
     /** URL before a router removed its prefix (Express, Connect). */
@@ -20,8 +20,18 @@ export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | '
     /** Result of a body parser. */
     readonly body?: unknown
     /** The request of Node that a framework's own wraps (Koa), with the body and all headers. */
-    readonly req?: Partial<Pick<IncomingMessage, 'iterator' | 'rawHeaders' | 'readableDidRead'>>
+    readonly req?: Partial<NodeStream>
   }
+
+/** The used part of the stream of a request. */
+type NodeStream = Pick<IncomingMessage, 'iterator' | 'rawHeaders' | 'readableDidRead'> & {
+  /** The stream of HTTP/2. */
+  readonly stream?: {
+    readonly destroyed: boolean
+    once(event: 'close', listener: () => void): unknown
+    off(event: 'close', listener: () => void): unknown
+  }
+}
 
 /** Reads the headers of a Node request, whose names are in lower case, without a copy. */
 class NodeHeaders implements RequestHeaders {
@@ -152,6 +162,41 @@ function readJson({ contentType, request }: BodyRequest): Promise<JsonBody> {
   })
 }
 
+/** Returns the chunks of a body as they are read. */
+function toStream(chunks: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> {
+  return new ReadableStream(
+    {
+      async pull(controller) {
+        const { done, value } = await chunks.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel() {
+        chunks.return?.().catch(() => undefined)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}
+
+function toTransfer(request: NodeRequest, headers: RequestHeaders): Transfer {
+  const { req = request, socket } = request
+  const hasBody = headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0
+  if (hasBody && req.readableDidRead) throw new IdpError('PROXY_BODY_CONSUMED')
+  // What is not read must not destroy the connection, or the response would never arrive.
+  const chunks = hasBody ? req.iterator?.({ destroyOnReturn: false }) : undefined
+  // Requests of HTTP/2 share a socket.
+  const connection = req.stream ?? socket
+  return {
+    body: chunks ? toStream(chunks) : null,
+    onLeave(listener) {
+      if (connection.destroyed) listener()
+      connection.once('close', listener)
+      return () => connection.off('close', listener)
+    },
+  }
+}
+
 /** Returns the request target as the browser sent it. */
 export function requestTarget({ originalUrl, url = '/' }: NodeRequest): string {
   return originalUrl ?? url
@@ -179,6 +224,14 @@ class NodeRequestView implements RequestView {
   get url(): URL {
     this.parsed ??= toUrl(this.request, this.headers.get('host'))
     return this.parsed
+  }
+
+  get target(): string {
+    return requestTarget(this.request)
+  }
+
+  transfer(): Transfer {
+    return toTransfer(this.request, this.headers)
   }
 }
 

@@ -15,7 +15,9 @@ export interface NodeResponse {
   writeHead(status: number, headers?: OutgoingHttpHeaders): unknown
   write(chunk: Uint8Array): boolean
   end(): unknown
-  once(event: 'close' | 'drain', listener: () => void): unknown
+  destroy(): unknown
+  flushHeaders?(): void
+  once(event: 'close' | 'drain' | 'pipe', listener: () => void): unknown
   off(event: 'close' | 'drain', listener: () => void): unknown
 }
 

@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream'
+import { isStreamed } from '../../http/responses.ts'
 import type { NodeResponse } from './response.ts'
 import { appendCookies } from './response.ts'
 
@@ -16,11 +18,43 @@ function drained(response: NodeResponse): Promise<void> {
 
 async function sendBody(target: NodeResponse, body: ReadableStream<Uint8Array>): Promise<void> {
   const reader = body.getReader()
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    if (!target.destroyed && !target.write(next.value)) await drained(target)
-    // The client has disconnected.
-    if (target.destroyed) return reader.cancel()
+  const stop = (): void => {
+    reader.cancel().catch(() => undefined)
   }
+  // The client has disconnected.
+  target.once('close', stop)
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      if (!target.destroyed && !target.write(next.value)) await drained(target)
+      if (target.destroyed) stop()
+    }
+  } catch {
+    // A body that broke off must not look complete. Who created it has reported that.
+    target.destroy()
+  }
+  target.off('close', stop)
+}
+
+/** Returns the body of a streamed response for a framework that pipes it into the response of Node, whose head is sent then. */
+export function toNodeStream(target: NodeResponse, { body }: Response): Readable {
+  const reader = body?.getReader()
+  const stream = new Readable({
+    read() {
+      reader?.read().then(
+        ({ done, value }) => stream.push(done ? null : value),
+        // A body that broke off must not look complete. Who created it has reported that.
+        () => target.destroy(),
+      ) ?? stream.push(null)
+    },
+    destroy(error, done) {
+      reader?.cancel().catch(() => undefined)
+      done(error)
+    },
+  })
+  target.once('pipe', () => target.flushHeaders?.())
+  // The client has disconnected.
+  target.once('close', () => stream.destroy())
+  return stream
 }
 
 /**
@@ -36,6 +70,8 @@ export async function sendResponse(target: NodeResponse, response: Response): Pr
     if (name !== 'set-cookie') target.setHeader(name, value)
   }
   appendCookies(target, response.headers.getSetCookie())
+  // An event stream may begin with a pause.
+  if (isStreamed(response)) target.flushHeaders?.()
   if (response.body) await sendBody(target, response.body)
   target.end()
 }

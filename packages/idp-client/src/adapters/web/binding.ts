@@ -3,7 +3,7 @@ import type { JsonBody } from '../../http/body.ts'
 import { parseForm, parseJson, readChunks, readText } from '../../http/body.ts'
 import type { CookieJar, StagedCookie } from '../../http/cookie-jar.ts'
 import { flushToHeaders } from '../../http/cookie-text.ts'
-import type { Binding, Exchange, RequestView } from '../../http/exchange.ts'
+import type { Binding, Exchange, RequestView, Transfer } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
 import { hasResponded, openMountLine, requestState } from '../../http/host-state.ts'
 import { noStore } from '../../http/responses.ts'
@@ -43,6 +43,20 @@ export class WebRequestView implements RequestView {
 
   async json(): Promise<JsonBody> {
     return parseJson(this.headers.get('content-type'), await this.body())
+  }
+
+  transfer(): Transfer {
+    const request = this.#request
+    if (request.bodyUsed || request.body?.locked) throw new IdpError('PROXY_BODY_CONSUMED')
+    return {
+      body: request.body,
+      onLeave(listener) {
+        const { signal } = request
+        if (signal?.aborted) listener()
+        signal?.addEventListener('abort', listener)
+        return () => signal?.removeEventListener('abort', listener)
+      },
+    }
   }
 }
 

@@ -1,0 +1,41 @@
+import type { Engine } from '../engine.ts'
+import { IdpError } from '../errors/base.ts'
+import type { Exchange, RequestHeaders } from '../http/exchange.ts'
+
+/** The header by which a request says that a script of the application sends it, which no other site can without permission. */
+export const CLIENT_HEADER = 'idp-client'
+
+/** Its values: a request of the user, and one that is no use of the session. */
+const CLIENT_VALUES: readonly string[] = ['1', 'background']
+
+/** What the browser does with a response that is data: everything else runs or shows it. */
+const DATA: readonly string[] = ['empty', 'image', 'audio', 'video', 'track']
+
+function isForData(headers: RequestHeaders): boolean {
+  const destination = headers.get('sec-fetch-dest')
+  return headers.get('sec-fetch-mode') !== 'navigate' && (destination === null || DATA.includes(destination))
+}
+
+/**
+ * Returns whether a request comes from a page of the application. All methods alike: the token of the user opens the API, whatever
+ * the method does there. Browsers without Fetch Metadata send no `Origin` with a GET, so that its script has to say so.
+ */
+function isOfOwnPage(engine: Engine, exchange: Exchange): boolean {
+  const { headers, method } = exchange.request
+  const site = headers.get('sec-fetch-site')
+  const origin = headers.get('origin')
+  if (site !== null && site !== 'same-origin') return false
+  if (origin !== null) return origin === new URL(engine.baseUrl(exchange)).origin
+  if (site !== null) return true
+  const isRead = method === 'GET' || method === 'HEAD'
+  return isRead && CLIENT_VALUES.includes(headers.get(CLIENT_HEADER) ?? '')
+}
+
+/** Throws if a request may not be sent on, whoever sends it. */
+export function admit(engine: Engine, exchange: Exchange, methods: readonly string[]): void {
+  const { headers, method } = exchange.request
+  if (!methods.includes(method)) throw new IdpError('PROXY_METHOD_REFUSED')
+  if (headers.has('upgrade')) throw new IdpError('PROXY_UPGRADE_REFUSED')
+  if (!isForData(headers)) throw new IdpError('PROXY_DOCUMENT_REFUSED')
+  if (!isOfOwnPage(engine, exchange)) throw new IdpError('CROSS_SITE_REQUEST')
+}

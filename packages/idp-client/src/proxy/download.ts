@@ -1,0 +1,40 @@
+import type { Limits } from './limits.ts'
+
+/** What watches the body of a response. */
+export interface DownloadEvents {
+  /** Called once, when the body has ended, failed, or is no longer wanted. */
+  readonly onEnd: () => void
+  /** Called before, if it failed. */
+  readonly onFailure: (thrown: unknown) => void
+}
+
+/** Returns the body of a response as it arrives, no faster than it is read. Once it is not wanted, the API stops. */
+export function toDownload(
+  body: ReadableStream<Uint8Array>,
+  limits: Limits,
+  { onEnd, onFailure }: DownloadEvents,
+): ReadableStream<Uint8Array> {
+  const reader = body.getReader()
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await reader.read()
+          limits.moved()
+          if (!done) return controller.enqueue(value)
+          onEnd()
+          controller.close()
+        } catch (thrown) {
+          onFailure(thrown)
+          onEnd()
+          controller.error(new TypeError('The response of the API broke off.'))
+        }
+      },
+      cancel() {
+        limits.end('client')
+        onEnd()
+      },
+    },
+    { highWaterMark: 0 },
+  )
+}

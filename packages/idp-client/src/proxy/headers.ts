@@ -1,0 +1,141 @@
+import type { RequestHeaders } from '../http/exchange.ts'
+import { noStore } from '../http/responses.ts'
+
+/** Headers of the browser's request that the API gets. */
+const REQUEST = [
+  'accept',
+  'accept-language',
+  'content-type',
+  'content-language',
+  'if-match',
+  'if-modified-since',
+  'if-none-match',
+  'if-range',
+  'if-unmodified-since',
+  'range',
+  'last-event-id',
+  'idempotency-key',
+  'prefer',
+  'traceparent',
+  'tracestate',
+]
+
+/** Headers of the API's response that the browser gets, beside those of rate limits. */
+const RESPONSE = [
+  'content-type',
+  'content-language',
+  'content-disposition',
+  'content-range',
+  'accept-ranges',
+  'etag',
+  'last-modified',
+  'retry-after',
+  'link',
+  'x-request-id',
+  'deprecation',
+  'sunset',
+]
+
+/** Headers about caching, which pass with `cache: 'upstream'`. */
+const CACHING = ['cache-control', 'expires', 'vary']
+
+/** Headers that never pass, whatever the options say: credentials, hop-by-hop headers, addresses, and orders to proxies and browsers. */
+const FORBIDDEN: ReadonlySet<string> = new Set([
+  'cookie',
+  'cookie2',
+  'set-cookie',
+  'set-cookie2',
+  'authorization',
+  'dpop',
+  'dpop-nonce',
+  'www-authenticate',
+  'host',
+  'forwarded',
+  'x-real-ip',
+  'x-original-url',
+  'x-rewrite-url',
+  'x-sendfile',
+  'service-worker-allowed',
+  'clear-site-data',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'content-length',
+  'content-encoding',
+  'content-security-policy',
+  'cross-origin-resource-policy',
+  'x-content-type-options',
+  'expect',
+  'http2-settings',
+  'location',
+  'content-location',
+  'refresh',
+])
+
+const FORBIDDEN_STARTS = [
+  'proxy-',
+  'x-forwarded-',
+  'x-http-method',
+  'x-method-override',
+  'x-accel-',
+  'access-control-',
+  'x-middleware-',
+  'idp-client',
+  'sec-',
+]
+
+/** Returns whether a header, by its name in lower case, never passes. */
+export function isForbiddenName(name: string): boolean {
+  return FORBIDDEN.has(name) || FORBIDDEN_STARTS.some((start) => name.startsWith(start))
+}
+
+/** Names that `Connection` declares to be for the next hop only (RFC 9110 section 7.6.1). */
+function hopByHop(headers: RequestHeaders): readonly string[] {
+  return (headers.get('connection') ?? '').split(',').map((name) => name.trim().toLowerCase())
+}
+
+/** Returns the headers for the API, without credentials. Nothing is compressed, so that ranges and streams stay as they are. */
+export function toRequestHeaders(headers: RequestHeaders, further: readonly string[]): Headers {
+  const result = new Headers({ 'accept-encoding': 'identity' })
+  const dropped = hopByHop(headers)
+  for (const name of [...REQUEST, ...further]) {
+    const value = dropped.includes(name) ? null : headers.get(name)
+    if (value !== null) result.set(name, value)
+  }
+  return result
+}
+
+/** Policies of every response of an API: it is data, whatever it says, and belongs to pages of this origin. */
+const POLICIES = [
+  ['x-content-type-options', 'nosniff'],
+  ['content-security-policy', "sandbox; default-src 'none'"],
+  ['cross-origin-resource-policy', 'same-origin'],
+] as const
+
+/** What decides about the headers of a response. */
+interface ResponseRules {
+  readonly responseHeaders: readonly string[]
+  readonly cache: 'none' | 'upstream'
+}
+
+function toVary(vary: string | null): string {
+  return vary === null ? 'Cookie' : `${vary}, Cookie`
+}
+
+/** Returns the headers for the browser, without `Location` and `Content-Location`. */
+export function toResponseHeaders(headers: Headers, { cache, responseHeaders }: ResponseRules): Headers {
+  const result = new Headers()
+  const dropped = hopByHop(headers)
+  const allowed = [...RESPONSE, ...responseHeaders, ...(cache === 'upstream' ? CACHING : [])]
+  for (const [name, value] of headers) {
+    const isAllowed = allowed.includes(name) || name.startsWith('ratelimit')
+    if (isAllowed && !dropped.includes(name)) result.set(name, value)
+  }
+  for (const [name, value] of POLICIES) result.set(name, value)
+  if (cache === 'none') noStore(result)
+  else result.set('vary', toVary(result.get('vary')))
+  return result
+}

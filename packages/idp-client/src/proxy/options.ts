@@ -1,0 +1,203 @@
+import { isLoopback } from '../config/base-url.ts'
+import { parseHttpUrl } from '../config/http-url.ts'
+import { nearestName } from '../config/unknown-keys.ts'
+import { InvalidConfigurationError } from '../errors/configuration.ts'
+import type { GuardRequirements } from '../guards/requirements.ts'
+import { defined } from '../lib/own-properties.ts'
+import { isForbiddenName } from './headers.ts'
+import { isSafePath } from './path.ts'
+
+/** The methods that a proxy can send on. */
+export type ProxyMethod = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** Options of `idp.proxy`: which requests it sends on, and where. They are fixed when it is called. */
+export interface ProxyOptions {
+  /**
+   * Path of the requests to send on, below the base path, without trailing slash: `/api/orders` covers `/api/orders` and
+   * everything below `/api/orders/`. Case counts.
+   */
+  prefix: string
+  /**
+   * URL that takes the place of the prefix, without credentials, query and fragment: https, or http on this machine. Responses are
+   * sent to the browser, so it must be an API that the application trusts.
+   */
+  target: string
+  /** API that the access token is for; default the one of the login. */
+  audience?: string | undefined
+  /** Scope that the access token must have, space-delimited; default: the configured one. */
+  scope?: string | undefined
+  /** What the session must meet beside being there, as for `withApiAuthRequired`. Default: nothing. */
+  guard?: GuardRequirements | undefined
+  /** Methods that are sent on; any other gets 405. Default: GET, HEAD, POST, PUT, PATCH and DELETE. */
+  methods?: readonly ProxyMethod[] | undefined
+  /** Names of further headers of the request that the API gets. Default: none. */
+  requestHeaders?: readonly string[] | undefined
+  /** Names of further headers of the response that the browser gets. Default: none. */
+  responseHeaders?: readonly string[] | undefined
+  /**
+   * Who decides about caching: `'none'` forbids it; `'upstream'` passes on `Cache-Control`, `Expires` and `Vary` of the API, with
+   * `Vary: Cookie`, unless the response carries a cookie of this library. Default: `'none'`.
+   */
+  cache?: 'none' | 'upstream' | undefined
+  /** Whether `target` may be http on another machine: access tokens are readable on the way. Default: false. */
+  insecureTarget?: boolean | undefined
+  /**
+   * Seconds without a byte in either direction after which a request ends: 504 before the response has begun, later the response
+   * is cut. Default: 60.
+   */
+  idleTimeout?: number | undefined
+  /** Seconds after which a response is cut, also if it still sends, as event streams do. Default: 3600. */
+  maxDuration?: number | undefined
+  /** Sends the requests to the API. Default: the global `fetch` as it is at the time of the request. */
+  fetch?: typeof globalThis.fetch | undefined
+}
+
+/** The validated options of a proxy; times in seconds. */
+export interface ProxyConfig {
+  readonly prefix: string
+  /** Path without trailing slash. */
+  readonly target: URL
+  readonly audience?: string
+  readonly scope?: string
+  readonly methods: readonly string[]
+  /** In lower case. */
+  readonly requestHeaders: readonly string[]
+  readonly responseHeaders: readonly string[]
+  readonly cache: 'none' | 'upstream'
+  /** Whether tokens are readable on the way. */
+  readonly isInsecure: boolean
+  readonly idleTimeout: number
+  readonly maxDuration: number
+  readonly fetch?: typeof globalThis.fetch
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const satisfies readonly ProxyMethod[]
+
+const NAMES = [
+  'prefix',
+  'target',
+  'audience',
+  'scope',
+  'guard',
+  'methods',
+  'requestHeaders',
+  'responseHeaders',
+  'cache',
+  'insecureTarget',
+  'idleTimeout',
+  'maxDuration',
+  'fetch',
+] as const satisfies readonly (keyof ProxyOptions)[]
+
+/** The longest timer, in seconds. */
+const LONGEST = 2_147_483
+
+type Given = Partial<Record<keyof ProxyOptions, unknown>>
+
+function refuse(what: string): never {
+  throw new InvalidConfigurationError('INVALID_CONFIGURATION', {
+    detail: `idp.proxy: ${what}`,
+    atConstruction: true,
+  })
+}
+
+function checkKeys(options: object): void {
+  const unknown = Object.keys(options).find((key) => !(NAMES as readonly string[]).includes(key))
+  if (unknown === undefined) return
+  const meant = nearestName(unknown, NAMES)
+  refuse(`it has an unknown option. ${meant ? `Did you mean ${meant}?` : `It takes ${NAMES.join(', ')}.`}`)
+}
+
+/** Segments of unreserved characters: a prefix has one spelling only. */
+const PREFIX = /^(?:\/[\w.~-]+)+$/
+
+function readPrefix(value: unknown): string {
+  const isPrefix = typeof value === 'string' && PREFIX.test(value) && isSafePath(value)
+  return isPrefix
+    ? value
+    : refuse('prefix must be a path such as /api/orders, without trailing slash, query and percent-encoding.')
+}
+
+function readTarget(value: unknown, isInsecureAllowed: boolean): URL {
+  const url = typeof value === 'string' ? parseHttpUrl(value) : null
+  if (!url) return refuse('target must be an absolute URL without credentials, query and fragment.')
+  if (url.protocol !== 'https:' && !isLoopback(url.host) && !isInsecureAllowed)
+    return refuse(
+      'target must be https, or a loopback address: others could read the access tokens. insecureTarget: true allows it in a network that you trust.',
+    )
+  if (url.pathname.endsWith('/')) url.pathname = url.pathname.replace(/\/+$/, '')
+  return url
+}
+
+function readText(name: 'audience' | 'scope', value: unknown): string | undefined {
+  if (value === undefined || (typeof value === 'string' && /^[\x20-\x7e]+$/.test(value))) return value
+  return refuse(`${name} must be a non-empty string.`)
+}
+
+function readMethods(value: unknown): readonly string[] {
+  if (value === undefined) return METHODS
+  const entries: unknown[] = Array.isArray(value) ? Array.from(value) : []
+  const isKnown = (entry: unknown): entry is ProxyMethod => METHODS.some((method) => method === entry)
+  return entries.length > 0 && entries.every(isKnown)
+    ? Object.freeze(entries)
+    : refuse(`methods must be a list of ${METHODS.join(', ')}.`)
+}
+
+/** Names of headers (RFC 9110 section 5.6.2). */
+const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
+
+function readHeaders(name: 'requestHeaders' | 'responseHeaders', value: unknown): readonly string[] {
+  if (value === undefined) return []
+  const entries: unknown[] = Array.isArray(value) ? Array.from(value) : [value]
+  const names = entries.map((entry) => (typeof entry === 'string' ? entry.toLowerCase() : ''))
+  if (!names.every((entry) => HEADER_NAME.test(entry))) refuse(`${name} must be a list of names of headers.`)
+  if (names.some(isForbiddenName))
+    refuse(
+      `${name} has a name that is never passed on, such as Cookie, Set-Cookie, Authorization, Host, X-Forwarded-* or Access-Control-*.`,
+    )
+  return Object.freeze(names)
+}
+
+function readSeconds(name: 'idleTimeout' | 'maxDuration', value: unknown, fallback: number): number {
+  if (value === undefined) return fallback
+  const isValid = typeof value === 'number' && value > 0 && value <= LONGEST
+  return isValid ? value : refuse(`${name} must be a number of seconds, above 0 and at most ${LONGEST}.`)
+}
+
+function readCache(value: unknown): ProxyConfig['cache'] {
+  if (value === undefined || value === 'none') return 'none'
+  return value === 'upstream' ? value : refuse("cache must be 'none' or 'upstream'.")
+}
+
+function readFetch(value: unknown): ProxyConfig['fetch'] {
+  return value === undefined || typeof value === 'function'
+    ? (value as ProxyConfig['fetch'])
+    : refuse('fetch must be a function.')
+}
+
+/** Validates the options of a proxy, except `guard`. Throws `InvalidConfigurationError`. */
+export function readProxy(options: unknown): ProxyConfig {
+  if (typeof options !== 'object' || options === null || Array.isArray(options))
+    return refuse('its options must be an object.')
+  checkKeys(options)
+  const given: Given = options
+  const { insecureTarget } = given
+  if (insecureTarget !== undefined && typeof insecureTarget !== 'boolean')
+    return refuse('insecureTarget must be true or false.')
+  const target = readTarget(given.target, insecureTarget === true)
+  const config: ProxyConfig = defined({
+    prefix: readPrefix(given.prefix),
+    target,
+    audience: readText('audience', given.audience),
+    scope: readText('scope', given.scope),
+    methods: readMethods(given.methods),
+    requestHeaders: readHeaders('requestHeaders', given.requestHeaders),
+    responseHeaders: readHeaders('responseHeaders', given.responseHeaders),
+    cache: readCache(given.cache),
+    isInsecure: target.protocol !== 'https:' && !isLoopback(target.host),
+    idleTimeout: readSeconds('idleTimeout', given.idleTimeout, 60),
+    maxDuration: readSeconds('maxDuration', given.maxDuration, 3600),
+    fetch: readFetch(given.fetch),
+  })
+  return Object.freeze(config)
+}

@@ -1,0 +1,81 @@
+/** Characters that one component may read as the end of a segment, and another one not; and the rest of an encoding. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+const UNSAFE = /[\x00-\x1f\x7f-\x9f/\\]/
+
+/** A segment that leaves its folder, also with parameters behind it (`..;x`), which some servers remove. */
+const DOTS = /^\.{1,2}(?:;|$)/
+
+function decode(segment: string): string | null {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return null
+  }
+}
+
+const isUnsafe = (segment: string): boolean => UNSAFE.test(segment) || DOTS.test(segment)
+
+/**
+ * Returns whether every server reads a segment as one name, however often it decodes it: the segment, decoded once and decoded
+ * twice, neither leaves its folder nor contains a separator, and nothing encoded is left.
+ */
+function isSafeSegment(segment: string): boolean {
+  if (isUnsafe(segment)) return false
+  const once = decode(segment)
+  if (once === null || isUnsafe(once)) return false
+  if (!once.includes('%')) return true
+  const twice = decode(once)
+  return twice !== null && !isUnsafe(twice) && !twice.includes('%')
+}
+
+/** Returns whether all segments of a path, as it arrived, are safe to send on. */
+export function isSafePath(path: string): boolean {
+  return path.startsWith('/') && path.slice(1).split('/').every(isSafeSegment)
+}
+
+/** Returns whether a path is the prefix, or below it; compared at the border of a segment. */
+export function isBelow(prefix: string, path: string): boolean {
+  return path === prefix || path.startsWith(`${prefix}/`)
+}
+
+/**
+ * Returns the URL of the API for a path below the prefix, or `null` if it would not be below the target.
+ *
+ * @param query with its question mark, empty without one
+ */
+export function toUpstream(target: URL, rest: string, query: string): URL | null {
+  const root = target.pathname === '/' ? '' : target.pathname
+  const href = `${target.origin}${root}${rest}${query}`
+  if (!URL.canParse(href)) return null
+  const url = new URL(href)
+  return isAtTarget(target, url) ? url : null
+}
+
+/** Returns whether a URL is the target, or below it. */
+function isAtTarget(target: URL, { hash, origin, password, pathname, username }: URL): boolean {
+  const root = target.pathname === '/' ? '' : target.pathname
+  return (
+    origin === target.origin &&
+    username === '' &&
+    password === '' &&
+    hash === '' &&
+    (isBelow(root, pathname) || pathname === target.pathname)
+  )
+}
+
+/**
+ * Returns the address that the browser uses for an address of the API (`Location`), or `null` if that is not below the target.
+ *
+ * @param from the URL of the request, for a relative address
+ * @param prefix path of the proxy, with the base path
+ */
+export function toPublic(address: string, from: URL, target: URL, prefix: string): string | null {
+  if (!URL.canParse(address, from)) return null
+  const url = new URL(address, from)
+  const { hash, pathname, search } = url
+  url.hash = ''
+  if (!isAtTarget(target, url) || !isSafePath(pathname)) return null
+  const root = target.pathname === '/' ? '' : target.pathname
+  const rest = pathname.slice(root.length)
+  return `${prefix}${rest === '/' && root === '' ? '' : rest}${search}${hash}`
+}

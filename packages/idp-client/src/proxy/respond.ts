@@ -1,0 +1,210 @@
+import type { Application } from '../engine.ts'
+import { IdpError } from '../errors/base.ts'
+import type { ApiGuard } from '../guards/host-guards.ts'
+import { rejection } from '../guards/rejection.ts'
+import { reportRefusal } from '../guards/report-refusal.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { streamedResponse } from '../http/responses.ts'
+import { publicPrefix } from '../http/return-path.ts'
+import { asIdpError } from '../log/failure.ts'
+import { mfaRequiredJson } from '../routes/fail-with-json.ts'
+import { passThrough } from '../routes/pass-through.ts'
+import { toStatus } from '../routes/status.ts'
+import { endsAt, toTimes } from '../session/model/lifetime.ts'
+import { onSessionEnd } from '../session/open-streams.ts'
+import { admit, CLIENT_HEADER } from './admission.ts'
+import { toDownload } from './download.ts'
+import { toRequestHeaders, toResponseHeaders } from './headers.ts'
+import { Limits } from './limits.ts'
+import type { ProxyConfig } from './options.ts'
+import { toPublic, toUpstream } from './path.ts'
+import type { Caller } from './token.ts'
+import { currentToken, replacementToken } from './token.ts'
+import { Upload } from './upload.ts'
+import type { UpstreamRequest } from './upstream.ts'
+import { refusesToken, repeatedBody, sendWithToken, toUpstreamError } from './upstream.ts'
+
+/** Marks responses of this library, so that a 401 of the API is not taken for one of the session. */
+const OWN_FAILURE = 'idp-client-error'
+
+function asOwn(response: Response): Response {
+  response.headers.set(OWN_FAILURE, '1')
+  return response
+}
+
+/** What one proxy does. */
+export interface ProxyRules {
+  readonly config: ProxyConfig
+  readonly guard: ApiGuard
+}
+
+/** Responds with a failure of this library, and reports it. */
+function toFailure({ engine }: Application, thrown: unknown, { methods }: ProxyConfig): Response {
+  const error = asIdpError(thrown)
+  const response = asOwn(mfaRequiredJson(error) ?? rejection(toStatus(error), error.code))
+  if (error.code === 'PROXY_METHOD_REFUSED') response.headers.set('allow', methods.join(', '))
+  // Configuration errors were reported at construction.
+  if (error.code === 'INVALID_CONFIGURATION') return response
+  const level = response.status >= 500 ? 'error' : 'info'
+  reportRefusal(engine().config, error, level)
+  return response
+}
+
+/** One request to the API, and what ends with it. */
+interface Sending {
+  readonly caller: Caller
+  readonly config: ProxyConfig
+  readonly request: UpstreamRequest
+  /** Frees everything; may be called again. */
+  readonly close: () => void
+}
+
+/** The times after which a request ends, in milliseconds. */
+function toDurations({ engine, session }: Caller, { idleTimeout, maxDuration }: ProxyConfig) {
+  const { clock, session: rules } = engine.config
+  const end = endsAt({ ...toTimes(session), usedAt: Number.POSITIVE_INFINITY }, rules)
+  return { idle: idleTimeout * 1000, duration: Math.min(maxDuration, Math.max(0, end - clock())) * 1000 }
+}
+
+async function prepare(caller: Caller, config: ProxyConfig, url: URL): Promise<Sending> {
+  const { engine, exchange, session } = caller
+  const { headers, method } = exchange.request
+  const { body, onLeave } = exchange.request.transfer?.() ?? { body: null, onLeave: () => () => undefined }
+  const tag = await engine.clientTag()
+  const limits = new Limits(toDurations(caller, config))
+  // Fetch has no body for these methods, and for an API it has no meaning (RFC 9110 section 9.3.1).
+  const hasBody = body !== null && method !== 'GET' && method !== 'HEAD'
+  const upload = hasBody ? new Upload(body, () => limits.moved()) : null
+  const ends = [
+    onLeave(() => limits.end('client')),
+    onSessionEnd(tag, session, () => limits.end('over')),
+    () => limits.close(),
+    () => upload?.close(),
+  ]
+  const sent = toRequestHeaders(headers, config.requestHeaders)
+  const length = headers.get('content-length')
+  // Some servers accept no chunked body.
+  if (upload && length !== null) sent.set('content-length', length)
+  return {
+    caller,
+    config,
+    request: { method, url, headers: sent, upload, limits, fetch: config.fetch },
+    close() {
+      for (const end of ends.splice(0)) end()
+    },
+  }
+}
+
+/** Frees the connection without reading the body. */
+function discard(response: Response): void {
+  response.body?.cancel().catch(() => undefined)
+}
+
+/** Sends the request with a token, and once more with a new one if the API refuses that as invalid. */
+async function send({ caller, config, request }: Sending): Promise<Response> {
+  const { engine } = caller
+  const token = await currentToken(caller, config)
+  request.limits.moved()
+  const response = await sendWithToken(engine, request, token)
+  if (!refusesToken(response)) return response
+  const body = await repeatedBody(request)
+  const next = body && (await replace(caller, config, token.token))
+  if (!next) return response
+  discard(response)
+  request.limits.moved()
+  return sendWithToken(engine, request, next, body)
+}
+
+/** Returns the token that replaces a refused one; `null` if there is none: then the API's own response is the best one. */
+async function replace(caller: Caller, config: ProxyConfig, refused: string) {
+  try {
+    return await replacementToken(caller, config, refused)
+  } catch (thrown) {
+    reportRefusal(caller.engine.config, asIdpError(thrown), 'error')
+    return null
+  }
+}
+
+/** Statuses without a body (RFC 9110 section 15), which a response with one cannot be created with. */
+const WITHOUT_BODY: readonly number[] = [204, 205, 304]
+
+/** Sets the headers that name addresses as the browser knows them. Throws if one is not below the target. */
+function rewriteAddresses(from: Headers, to: Headers, { caller, config, request }: Sending): void {
+  const { engine, exchange } = caller
+  const prefix = publicPrefix(engine.config.basePath, engine.baseUrl(exchange)) + config.prefix
+  for (const name of ['location', 'content-location']) {
+    const address = from.get(name)
+    if (address === null) continue
+    const rewritten = toPublic(address, request.url, config.target, prefix)
+    if (rewritten === null)
+      throw new IdpError('PROXY_REDIRECT_REFUSED', { detail: `It is in the header ${name}.` })
+    to.set(name, rewritten)
+  }
+}
+
+/** Returns the response of the API as the browser gets it. */
+function toBrowser(response: Response, sending: Sending): Response {
+  const { caller, close, config, request } = sending
+  const { limits, method, upload } = request
+  const { body, status } = response
+  if (status < 200 || status > 599)
+    throw new IdpError('PROXY_UPSTREAM_FAILED', { detail: 'The status is none of HTTP.' })
+  const headers = toResponseHeaders(response.headers, config)
+  rewriteAddresses(response.headers, headers, sending)
+  upload?.forget()
+  if (!body || method === 'HEAD' || WITHOUT_BODY.includes(status)) {
+    discard(response)
+    close()
+    return new Response(null, { status, headers })
+  }
+  const onFailure = (thrown: unknown): void => {
+    const isExpected = limits.reason === 'client' || limits.reason === 'over'
+    if (!isExpected) reportRefusal(caller.engine.config, toUpstreamError(limits, thrown), 'error')
+  }
+  return streamedResponse(toDownload(body, limits, { onEnd: close, onFailure }), { status, headers })
+}
+
+async function sendOn(caller: Caller, config: ProxyConfig, url: URL): Promise<Response> {
+  const sending = await prepare(caller, config, url)
+  let response: Response | undefined
+  try {
+    response = await send(sending)
+    return toBrowser(response, sending)
+  } catch (thrown) {
+    if (response) discard(response)
+    sending.close()
+    // Nobody reads what follows.
+    if (sending.request.limits.reason === 'client') return new Response(null, { status: 502 })
+    throw thrown
+  }
+}
+
+/**
+ * Sends a request on to an API with the access token of its session, and returns the response of the API without what would give
+ * it power over the browser. Failures of this library are JSON with `idp-client-error: 1`.
+ *
+ * @param rest the path below the prefix; `null` if the path is not safe to send on
+ */
+export async function respond(
+  application: Application,
+  exchange: Exchange,
+  { config, guard }: ProxyRules,
+  rest: string | null,
+): Promise<Response> {
+  try {
+    const engine = application.engine()
+    const { headers, url } = exchange.request
+    admit(engine, exchange, config.methods)
+    const upstream = rest === null ? null : toUpstream(config.target, rest, url?.search ?? '')
+    if (!upstream) throw new IdpError('PROXY_PATH_REFUSED')
+    // Use of the session, as of a page.
+    if (headers.get(CLIENT_HEADER) !== 'background') await passThrough(application, exchange)
+    const { response } = await guard(exchange)
+    if (response) return asOwn(response)
+    const session = await engine.sessions.load(exchange)
+    if (!session) throw new IdpError('NOT_AUTHENTICATED')
+    return await sendOn({ engine, exchange, session }, config, upstream)
+  } catch (thrown) {
+    return toFailure(application, thrown, config)
+  }
+}
