@@ -18,6 +18,20 @@ export type { OfflineAccess } from './extensions/offline-access.ts'
 export type { SigningAlg, SigningKey, SignOptions } from './keys.ts'
 export type { DevProviderOptions, DevProviderSettings } from './options.ts'
 export { startDevProvider } from './start.ts'
+export type { RawHeader } from './upstream/bytes.ts'
+export type { InwardPlace, OutwardPlace, RedirectPlace } from './upstream/redirects.ts'
+export type { UpstreamRequest } from './upstream/requests.ts'
+export type {
+  FramedResponse,
+  MessageResponse,
+  OddHeader,
+  StreamedResponse,
+  UpstreamResponder,
+  UpstreamResponse,
+} from './upstream/responses.ts'
+export type { RespondOptions } from './upstream/rules.ts'
+export type { Upstream, UpstreamOptions } from './upstream/upstream.ts'
+export { startUpstream } from './upstream/upstream.ts'
 export type { Organization, User, UserOptions } from './users.ts'
 export type { Endpoint } from './wire/endpoints.ts'
 export type { Failure } from './wire/failure.ts'
