@@ -1,4 +1,187 @@
-import { createServer } from 'node:http'
 import { afterEach, describe, expect, test } from 'vitest'
-import { customClock, IdpClient } from '../../src/adapters/node/index.ts'
-import { MemorySessionStore } from '../../src/stores/memory.ts'
+import type { ProxyOptions } from '../../src/index.ts'
+import { text } from '../../src/lib/utf8.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
+import type { Browser } from '../support/app.ts'
+import type { ProxiedWorld } from '../support/proxied.ts'
+import { fromPage, startProxiedWorld } from '../support/proxied.ts'
+
+let world: ProxiedWorld
+afterEach(() => world.stop())
+
+async function signedIn(proxy: Partial<ProxyOptions> = {}, client = {}): Promise<void> {
+  world = await startProxiedWorld({ proxy, client })
+  await world.login(world.browser)
+}
+
+const send = (path: string, init: Parameters<typeof fromPage>[2] = {}, browser: Browser = world.browser) =>
+  world.client.middleware(fromPage(browser, path, init))
+
+/** Opens an event stream, whose first event has arrived. */
+async function openStream(browser = world.browser) {
+  world.upstream.respond({ kind: 'events' })
+  const response = await send('/api/orders/events', {}, browser)
+  const reader = response.body?.getReader()
+  if (!reader) throw new Error('the stream has no body')
+  const next = async (): Promise<string> => text((await reader.read()).value ?? new Uint8Array())
+  return { response, reader, next }
+}
+
+const closed = (): Promise<void> =>
+  world.upstream.until(() =>
+    world.upstream.requests.every(({ closedEarly, responded }) => closedEarly || responded),
+  )
+
+const codes = () => world.events.flatMap((event) => ('error' in event ? [event.error] : []))
+
+describe('an event stream', () => {
+  test('has its head before the first event, and each event when it comes', async () => {
+    await signedIn()
+    const { next, reader, response } = await openStream()
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream'])
+    for (const event of ['one', 'two']) {
+      await world.upstream.push(event)
+      expect(await next()).toContain(event)
+    }
+    await world.upstream.endEvents()
+    expect(await reader.read()).toMatchObject({ done: true })
+    expect(world.events.filter(({ level }) => level === 'error')).toEqual([])
+  })
+
+  test('ends when its client leaves, and nothing is reported', async () => {
+    await signedIn()
+    const { reader } = await openStream()
+    await reader.cancel()
+    await closed()
+    expect(codes()).toEqual([])
+  })
+
+  test('ends at the logout of its session, and of no other', async () => {
+    await signedIn({}, { logoutStrategy: 'local' })
+    const other = world.newBrowser()
+    await world.login(other)
+    const [mine, theirs] = [await openStream(), await openStream(other)]
+    await world.browser.send('/auth/logout')
+    await expect(mine.reader.read()).rejects.toThrow(TypeError)
+    await world.upstream.until(() => world.upstream.requests[0]?.closedEarly === true)
+    expect(world.upstream.requests[1]?.closedEarly).toBe(false)
+    await world.upstream.push('still here')
+    expect(await theirs.next()).toContain('still here')
+    await theirs.reader.cancel()
+  })
+
+  test('ends when the session is revoked in the store', async () => {
+    await signedIn({}, { sessionStore: memoryStore() })
+    const other = world.newBrowser()
+    await world.login(other)
+    const [mine, theirs] = [await openStream(), await openStream(other)]
+    const id = (await world.client.sessions.currentId(world.browser.request('/'))) ?? ''
+    await world.client.sessions.revoke(id)
+    await expect(mine.reader.read()).rejects.toThrow(TypeError)
+    await world.client.sessions.revokeBySubject('dev|alice')
+    await expect(theirs.reader.read()).rejects.toThrow(TypeError)
+  })
+
+  test('ends after maxDuration, and nothing is reported', async () => {
+    await signedIn({ maxDuration: 0.05 })
+    const { reader } = await openStream()
+    await expect(reader.read()).rejects.toThrow(TypeError)
+    await closed()
+    expect(codes()).toEqual([])
+  })
+
+  test('ends at the absolute end of the session', async () => {
+    await signedIn({}, { session: { absoluteDuration: 3600, inactivityDuration: 3600 } })
+    world.clock.now += 3599
+    const { reader } = await openStream()
+    await expect(reader.read()).rejects.toThrow(TypeError)
+    await closed()
+  })
+})
+
+describe('an API that does not respond', () => {
+  test.each([
+    ['silence', 'silent', 504, 'PROXY_UPSTREAM_TIMEOUT'],
+    ['half a head', 'raw', 504, 'PROXY_UPSTREAM_TIMEOUT'],
+  ] as const)('%s is a timeout', async (_name, kind, status, code) => {
+    await signedIn({ idleTimeout: 0.05 })
+    world.upstream.respond(kind === 'raw' ? { kind, bytes: 'HTTP/1.1 200 O' } : { kind })
+    const response = await send('/api/orders')
+    expect([response.status, response.headers.get('idp-client-error')]).toEqual([status, '1'])
+    expect(await response.json()).toMatchObject({ code })
+    await world.upstream.until(() => world.upstream.openConnections === 0)
+    expect(codes()).toEqual([code])
+  })
+
+  test('a refused connection is 502, and the log says why', async () => {
+    await signedIn()
+    await world.upstream.refuse()
+    const response = await send('/api/orders')
+    expect(response.status).toBe(502)
+    expect(await response.json()).toMatchObject({ code: 'PROXY_UPSTREAM_FAILED' })
+    expect(world.events).toContainEqual(
+      expect.objectContaining({ detail: expect.stringContaining('ECONNREFUSED') }),
+    )
+  })
+
+  test('a body that stalls breaks off', async () => {
+    await signedIn({ idleTimeout: 0.05 })
+    world.upstream.respond({ kind: 'stall', after: 100 })
+    const response = await send('/api/orders')
+    expect(response.status).toBe(200)
+    await expect(response.arrayBuffer()).rejects.toThrow(TypeError)
+    await world.upstream.until(() => world.upstream.openConnections === 0)
+    expect(codes()).toEqual(['PROXY_UPSTREAM_TIMEOUT'])
+  })
+
+  test.each([false, true])('a body that is cut never looks complete (chunked: %s)', async (chunked) => {
+    await signedIn()
+    world.upstream.respond({ kind: 'cut', after: 100, chunked })
+    const response = await send('/api/orders')
+    await expect(response.arrayBuffer()).rejects.toThrow(TypeError)
+    expect(codes()).toEqual(['PROXY_UPSTREAM_FAILED'])
+  })
+})
+
+describe('a client that leaves', () => {
+  test('before the response ends the request to the API', async () => {
+    await signedIn()
+    world.upstream.respond({ kind: 'silent' })
+    const leaving = new AbortController()
+    const response = send('/api/orders', { signal: leaving.signal })
+    await world.upstream.until(() => world.upstream.requests.length === 1)
+    leaving.abort()
+    await response
+    await closed()
+    expect(codes()).toEqual([])
+  })
+
+  test('in the middle of its upload ends the request to the API', async () => {
+    await signedIn()
+    const leaving = new AbortController()
+    const body = new ReadableStream<Uint8Array>({
+      pull: (controller) => controller.enqueue(new Uint8Array(65_536)),
+    })
+    const response = send('/api/orders', { method: 'POST', body, duplex: 'half', signal: leaving.signal })
+    await world.upstream.until(() => (world.upstream.requests[0]?.bodyBytes ?? 0) > 1_000_000)
+    leaving.abort()
+    await response
+    await world.upstream.until(() => world.upstream.requests[0]?.aborted === true)
+  })
+
+  test('has not been reading: the API waits', async () => {
+    await signedIn()
+    const bytes = 268_435_456
+    world.upstream.respond({ kind: 'big', bytes })
+    const response = await send('/api/orders')
+    const reader = response.body?.getReader()
+    let received = 0
+    while (received < 1_048_576) received += (await reader?.read())?.value?.length ?? 0
+    // Another request of the same process takes its turns meanwhile.
+    world.upstream.respond({ kind: 'echo' })
+    for (let other = 0; other < 20; other++) await (await send(`/api/orders/${other}`)).arrayBuffer()
+    expect(world.upstream.requests[0]?.sent).toBeLessThan(bytes / 4)
+    await reader?.cancel()
+    await world.upstream.until(() => world.upstream.requests[0]?.closedEarly === true)
+  })
+})
