@@ -19,6 +19,7 @@ const groups = {
   requests: true,
   stores: true,
   resource: true,
+  proxy: true,
   login: true,
   growth: false,
   refresh: false,

@@ -98,12 +98,15 @@ function hopByHop(headers: RequestHeaders): readonly string[] {
 }
 
 /** Returns the headers for the API, without credentials. Nothing is compressed, so that ranges and streams stay as they are. */
-export function toRequestHeaders(headers: RequestHeaders, further: readonly string[]): Headers {
-  const result = new Headers({ 'accept-encoding': 'identity' })
+export function toRequestHeaders(
+  headers: RequestHeaders,
+  further: readonly string[],
+): Record<string, string> {
+  const result: Record<string, string> = { 'accept-encoding': 'identity' }
   const dropped = hopByHop(headers)
   for (const name of [...REQUEST, ...further]) {
     const value = dropped.includes(name) ? null : headers.get(name)
-    if (value !== null) result.set(name, value)
+    if (value !== null) result[name] = value
   }
   return result
 }

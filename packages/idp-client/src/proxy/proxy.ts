@@ -64,14 +64,15 @@ export class ApiProxy<HostRequest extends object = object, HostResponse extends 
   readonly target: string
   readonly #application: Application
   readonly #config: ProxyConfig
-  readonly #guard: ApiGuard
+  readonly #guard: ApiGuard | undefined
   readonly #respond: Respond<HostRequest, HostResponse>
 
   /** @internal */
   constructor(application: Application, options: ProxyOptions, respond: Respond<HostRequest, HostResponse>) {
     this.#application = application
     this.#config = readProxy(options)
-    this.#guard = createApiGuard(application, { name: 'idp.proxy' }, options.guard)
+    const guard = createApiGuard(application, { name: 'idp.proxy' }, options.guard)
+    this.#guard = options.guard && guard
     this.#respond = respond
     this.prefix = this.#config.prefix
     this.target = this.#config.target.href

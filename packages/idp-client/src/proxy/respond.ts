@@ -1,5 +1,5 @@
 import type { Application } from '../engine.ts'
-import { IdpError } from '../errors/base.ts'
+import { IdpError, isIdpError } from '../errors/base.ts'
 import type { ApiGuard } from '../guards/host-guards.ts'
 import { rejection } from '../guards/rejection.ts'
 import { reportRefusal } from '../guards/report-refusal.ts'
@@ -35,7 +35,8 @@ function asOwn(response: Response): Response {
 /** What one proxy does. */
 export interface ProxyRules {
   readonly config: ProxyConfig
-  readonly guard: ApiGuard
+  /** Absent: a session is all that is required. */
+  readonly guard: ApiGuard | undefined
 }
 
 /** Responds with a failure of this library, and reports it. */
@@ -74,7 +75,9 @@ async function prepare(caller: Caller, config: ProxyConfig, url: URL): Promise<S
   const limits = new Limits(toDurations(caller, config))
   // Fetch has no body for these methods, and for an API it has no meaning (RFC 9110 section 9.3.1).
   const hasBody = body !== null && method !== 'GET' && method !== 'HEAD'
-  const upload = hasBody ? new Upload(body, () => limits.moved()) : null
+  const length = headers.get('content-length')
+  const stated = length === null ? undefined : Number(length)
+  const upload = hasBody ? new Upload(body, stated, () => limits.moved()) : null
   const ends = [
     onLeave(() => limits.end('client')),
     onSessionEnd(tag, session, () => limits.end('over')),
@@ -82,9 +85,8 @@ async function prepare(caller: Caller, config: ProxyConfig, url: URL): Promise<S
     () => upload?.close(),
   ]
   const sent = toRequestHeaders(headers, config.requestHeaders)
-  const length = headers.get('content-length')
   // Some servers accept no chunked body.
-  if (upload && length !== null) sent.set('content-length', length)
+  if (upload && length !== null) sent['content-length'] = length
   return {
     caller,
     config,
@@ -103,15 +105,16 @@ function discard(response: Response): void {
 /** Sends the request with a token, and once more with a new one if the API refuses that as invalid. */
 async function send({ caller, config, request }: Sending): Promise<Response> {
   const { engine } = caller
+  const { limits, upload } = request
   const token = await currentToken(caller, config)
-  request.limits.moved()
-  const response = await sendWithToken(engine, request, token)
-  if (!refusesToken(response)) return response
-  const body = await repeatedBody(request)
-  const next = body && (await replace(caller, config, token.token))
-  if (!next) return response
+  limits.moved()
+  const response = await sendWithToken(engine, request, token, upload ? await upload.first() : {})
+  if (!refusesToken(response) || upload?.isKept === false) return response
+  const next = await replace(caller, config, token.token)
+  const body = next && (await repeatedBody(upload))
+  if (!body) return response
   discard(response)
-  request.limits.moved()
+  limits.moved()
   return sendWithToken(engine, request, next, body)
 }
 
@@ -128,6 +131,15 @@ async function replace(caller: Caller, config: ProxyConfig, refused: string) {
 /** Statuses without a body (RFC 9110 section 15), which a response with one cannot be created with. */
 const WITHOUT_BODY: readonly number[] = [204, 205, 304]
 
+/** The longest body that is read before it is passed on, in bytes: a stream costs more than its content. */
+const WHOLE = 65_536
+
+/** Returns whether a response states that its body is short; if it is encoded, that says nothing. */
+function isShort({ headers }: Response): boolean {
+  const length = headers.get('content-length')
+  return length !== null && Number(length) <= WHOLE && !headers.has('content-encoding')
+}
+
 /** Sets the headers that name addresses as the browser knows them. Throws if one is not below the target. */
 function rewriteAddresses(from: Headers, to: Headers, { caller, config, request }: Sending): void {
   const { engine, exchange } = caller
@@ -143,7 +155,7 @@ function rewriteAddresses(from: Headers, to: Headers, { caller, config, request 
 }
 
 /** Returns the response of the API as the browser gets it. */
-function toBrowser(response: Response, sending: Sending): Response {
+async function toBrowser(response: Response, sending: Sending): Promise<Response> {
   const { caller, close, config, request } = sending
   const { limits, method, upload } = request
   const { body, status } = response
@@ -157,6 +169,11 @@ function toBrowser(response: Response, sending: Sending): Response {
     close()
     return new Response(null, { status, headers })
   }
+  if (isShort(response)) {
+    const content = await response.arrayBuffer()
+    close()
+    return new Response(content, { status, headers })
+  }
   const onFailure = (thrown: unknown): void => {
     const isExpected = limits.reason === 'client' || limits.reason === 'over'
     if (!isExpected) reportRefusal(caller.engine.config, toUpstreamError(limits, thrown), 'error')
@@ -169,13 +186,14 @@ async function sendOn(caller: Caller, config: ProxyConfig, url: URL): Promise<Re
   let response: Response | undefined
   try {
     response = await send(sending)
-    return toBrowser(response, sending)
+    return await toBrowser(response, sending)
   } catch (thrown) {
     if (response) discard(response)
     sending.close()
     // Nobody reads what follows.
-    if (sending.request.limits.reason === 'client') return new Response(null, { status: 502 })
-    throw thrown
+    const { limits } = sending.request
+    if (limits.reason === 'client') return new Response(null, { status: 502 })
+    throw isIdpError(thrown) ? thrown : toUpstreamError(limits, thrown)
   }
 }
 
@@ -199,8 +217,8 @@ export async function respond(
     if (!upstream) throw new IdpError('PROXY_PATH_REFUSED')
     // Use of the session, as of a page.
     if (headers.get(CLIENT_HEADER) !== 'background') await passThrough(application, exchange)
-    const { response } = await guard(exchange)
-    if (response) return asOwn(response)
+    const rejected = (await guard?.(exchange))?.response
+    if (rejected) return asOwn(rejected)
     const session = await engine.sessions.load(exchange)
     if (!session) throw new IdpError('NOT_AUTHENTICATED')
     return await sendOn({ engine, exchange, session }, config, upstream)

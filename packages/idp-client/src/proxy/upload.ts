@@ -1,10 +1,15 @@
+import { IdpError } from '../errors/base.ts'
 import { processWide } from '../lib/registry.ts'
 import { concatenate } from '../lib/utf8.ts'
 
 /** The longest body that is kept, to send it again. */
 const LONGEST = 1_048_576
-/** The longest bodies together, in bytes. */
+/** The longest body that is read before it is sent on, since a stream costs more than its content. */
+const WHOLE = 65_536
+/** All that is kept together, in bytes. */
 const MOST = 33_554_432
+
+type Bytes = Uint8Array<ArrayBuffer>
 
 interface KeptBytes {
   bytes: number
@@ -13,43 +18,69 @@ interface KeptBytes {
 /* Only their number: each body stays with its request. */
 const keptBytes = (): KeptBytes => processWide('queue:proxied-bodies/1', () => ({ bytes: 0 }))
 
-type Reader = ReadableStreamDefaultReader<Uint8Array>
+/** A body as `fetch` takes it. */
+export interface SentBody {
+  readonly body?: Bytes | ReadableStream<Uint8Array>
+  readonly duplex?: 'half'
+  /** Whether it may be longer than what is kept. */
+  readonly isLong?: boolean
+}
 
 /**
  * The body of a proxied request: sent on as it arrives, and kept while it is short, because the API may demand another token
  * or proof.
  */
 export class Upload {
-  readonly #reader: Reader
+  readonly #reader: ReadableStreamDefaultReader<Uint8Array>
   readonly #onChunk: () => void
+  /** Whether it is read before it is sent on. */
+  readonly #isWhole: boolean
+  readonly #isLong: boolean
   #kept: Uint8Array[] | undefined = []
   #size = 0
+  /** Its part of the bytes that are kept in this process. */
+  #counted: number
   /** The read under way: an API that has responded early may have left one. */
   #reading: Promise<unknown> | undefined
   #isDone = false
+  #isRepeated = false
 
-  /** `onChunk` is called for each part that arrives. */
-  constructor(body: ReadableStream<Uint8Array>, onChunk: () => void) {
+  /**
+   * @param length as the sender states it; undefined if it does not
+   * @param onChunk called for each part that arrives
+   */
+  constructor(body: ReadableStream<Uint8Array>, length: number | undefined, onChunk: () => void) {
     this.#reader = body.getReader()
     this.#onChunk = onChunk
+    const kept = keptBytes()
+    this.#isWhole = length !== undefined && length <= WHOLE && kept.bytes + length <= MOST
+    this.#isLong = length === undefined || length > LONGEST
+    this.#counted = this.#isWhole && length ? length : 0
+    kept.bytes += this.#counted
+  }
+
+  /** Whether all that has arrived is kept. */
+  get isKept(): boolean {
+    return this.#kept !== undefined
   }
 
   /** Frees what is kept: it is not sent again. */
   forget(): void {
-    if (this.#kept) keptBytes().bytes -= this.#size
+    if (this.#kept) keptBytes().bytes -= this.#counted
     this.#kept = undefined
   }
 
   #keep(chunk: Uint8Array): void {
     if (!this.#kept) return
-    const isTooMuch = this.#size + chunk.length > LONGEST || keptBytes().bytes + chunk.length > MOST
-    if (isTooMuch) {
+    this.#size += chunk.length
+    const more = Math.max(0, this.#size - this.#counted)
+    if (this.#size > LONGEST || keptBytes().bytes + more > MOST) {
       this.forget()
       return
     }
     this.#kept.push(chunk)
-    this.#size += chunk.length
-    keptBytes().bytes += chunk.length
+    this.#counted += more
+    keptBytes().bytes += more
   }
 
   /** Reads the next part; `undefined` at the end. */
@@ -65,22 +96,34 @@ export class Upload {
     return value
   }
 
-  /** The body as it arrives. To cancel it leaves the rest for `repeat`. */
-  stream(): ReadableStream<Uint8Array> {
-    return new ReadableStream<Uint8Array>(
+  /** Returns the body to send first: as it arrives, unless it is short. Throws `INVALID_REQUEST` if that breaks off. */
+  async first(): Promise<SentBody> {
+    if (!this.#isWhole) return this.#stream()
+    const whole = await this.repeat()
+    if (whole) return whole
+    throw new IdpError('INVALID_REQUEST', { detail: 'The body of the request broke off.' })
+  }
+
+  /* To cancel it leaves the rest for `repeat`. */
+  #stream(): SentBody {
+    const body = new ReadableStream<Uint8Array>(
       {
         pull: async (controller) => {
           const chunk = await this.#next()
-          if (chunk) controller.enqueue(chunk)
+          // The parts that `repeat` reads would be missing here.
+          if (this.#isRepeated) controller.error(new TypeError('The body is sent again.'))
+          else if (chunk) controller.enqueue(chunk)
           else controller.close()
         },
       },
       { highWaterMark: 0 },
     )
+    return { body, duplex: 'half', isLong: this.#isLong }
   }
 
   /** Returns the whole body, to send it again; `null` if it is too long, or cannot be read to its end. */
-  async repeat(): Promise<Uint8Array<ArrayBuffer> | null> {
+  async repeat(): Promise<SentBody | null> {
+    this.#isRepeated = true
     try {
       while (this.#kept && (await this.#next())) {
         // Each part is kept when it is read.
@@ -88,7 +131,7 @@ export class Upload {
     } catch {
       return null
     }
-    return this.#kept ? concatenate(this.#kept).bytes : null
+    return this.#kept ? { body: concatenate(this.#kept).bytes } : null
   }
 
   /** Frees what is kept, and tells the sender that nothing more is read. */

@@ -8,27 +8,18 @@ import { toTransportError } from '../oidc/transport-error.ts'
 import { toAuthorizationScheme } from '../tokens/authorization-scheme.ts'
 import { sendBound } from '../tokens/bound-call.ts'
 import type { Limits } from './limits.ts'
-import type { Upload } from './upload.ts'
+import type { SentBody, Upload } from './upload.ts'
 
 /** A request to the API, without credentials. */
 export interface UpstreamRequest {
   readonly method: string
   readonly url: URL
-  readonly headers: Headers
+  /** By names in lower case. */
+  readonly headers: Readonly<Record<string, string>>
   readonly upload: Upload | null
   readonly limits: Limits
   readonly fetch: typeof globalThis.fetch | undefined
 }
-
-/** The member of `RequestInit` for streams, which TypeScript does not know. */
-interface StreamInit extends RequestInit {
-  readonly duplex?: 'half'
-}
-
-type Body = Pick<StreamInit, 'body' | 'duplex'>
-
-const toFirstBody = ({ upload }: UpstreamRequest): Body =>
-  upload ? { body: upload.stream(), duplex: 'half' } : {}
 
 /** Returns why a request to the API got no usable response. */
 export function toUpstreamError({ reason }: Limits, thrown: unknown): IdpError {
@@ -39,36 +30,26 @@ export function toUpstreamError({ reason }: Limits, thrown: unknown): IdpError {
   return new IdpError('PROXY_UPSTREAM_FAILED', { detail: toTransportError(thrown).message })
 }
 
-function toCall(request: UpstreamRequest, body: Body): ApiCall {
-  const { headers, limits, method, upload, url } = request
-  return {
-    method,
-    url,
-    signal: limits.signal,
-    async send(authorization, init: StreamInit = body) {
-      const all = new Headers(headers)
-      for (const [name, value] of Object.entries(authorization)) all.set(name, value)
-      // Called unbound: some runtimes reject a fetch whose `this` is another object.
-      const fetch = request.fetch ?? globalThis.fetch
-      try {
-        return await fetch(url.href, {
-          ...init,
-          method,
-          headers: all,
-          redirect: 'manual',
-          signal: limits.signal,
-        })
-      } catch (thrown) {
-        throw toUpstreamError(limits, thrown)
-      } finally {
-        limits.moved()
-      }
-    },
-    prepareRepetition: () => async () => {
-      if (!upload) return {}
-      const kept = await upload.repeat()
-      return kept && { body: kept }
-    },
+/**
+ * Options for a long body: otherwise Node.js keeps all of it, to follow a redirect, which it does not (undici clones the request). So
+ * the response to a long body cannot be a redirect.
+ */
+const UNCLONED = { redirect: 'error', window: null } as const
+
+async function sendOnce(
+  { limits, method, url, ...request }: UpstreamRequest,
+  headers: Readonly<Record<string, string>>,
+  { isLong, ...body }: SentBody,
+): Promise<Response> {
+  // Called unbound: some runtimes reject a fetch whose `this` is another object.
+  const fetch = request.fetch ?? globalThis.fetch
+  const redirect = isLong ? UNCLONED : ({ redirect: 'manual' } as const)
+  try {
+    return await fetch(url.href, { ...body, ...redirect, method, headers, signal: limits.signal })
+  } catch (thrown) {
+    throw toUpstreamError(limits, thrown)
+  } finally {
+    limits.moved()
   }
 }
 
@@ -77,19 +58,26 @@ export async function sendWithToken(
   engine: Engine,
   request: UpstreamRequest,
   token: AccessToken,
-  body: Body = toFirstBody(request),
+  body: SentBody,
 ): Promise<Response> {
-  const call = toCall(request, body)
+  const { headers, limits, method, upload, url } = request
   const { accessToken, scheme } = toAuthorizationScheme(token, engine.config.dpop.enabled)
-  if (scheme === 'DPoP') return sendBound(call, accessToken, await getDpopProver(engine))
-  return call.send({ authorization: `Bearer ${accessToken}` })
+  if (scheme === 'Bearer')
+    return sendOnce(request, { ...headers, authorization: `Bearer ${accessToken}` }, body)
+  const call: ApiCall = {
+    method,
+    url,
+    signal: limits.signal,
+    send: (authorization, init = body) =>
+      sendOnce(request, { ...headers, ...authorization }, init as SentBody),
+    prepareRepetition: () => () => repeatedBody(upload),
+  }
+  return sendBound(call, accessToken, await getDpopProver(engine))
 }
 
-/** Returns the body of a request, to send it with another token; `null` if it cannot be sent again. */
-export async function repeatedBody({ upload }: UpstreamRequest): Promise<Body | null> {
-  if (!upload) return {}
-  const body = await upload.repeat()
-  return body && { body }
+/** Returns the body of a request, to send it again; `null` if it cannot be. */
+export async function repeatedBody(upload: Upload | null): Promise<SentBody | null> {
+  return upload ? upload.repeat() : {}
 }
 
 /** Returns whether the API says that it takes another token only (RFC 6750 section 3.1). */
