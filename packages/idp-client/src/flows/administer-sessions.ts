@@ -74,7 +74,7 @@ export async function revokeSession(engine: Engine, id: string): Promise<void> {
   const sessionId = assertNonEmptyString(id, 'id')
   if (!isRecordId(sessionId)) throw new IdpError('INVALID_REQUEST', { detail: 'id is no id of a session.' })
   await store.delete(sessionId)
-  await endStreams(async ({ sessionKey }) => (await recordId(sessionKey)) === sessionId)
+  await endStreams(async ({ session }) => (await recordId(session.sessionKey)) === sessionId)
 }
 
 /**
@@ -92,7 +92,7 @@ export async function revokeSessions(engine: Engine, sub: string): Promise<numbe
   const subject = assertNonEmptyString(sub, 'sub')
   const count = await store.deleteBySubject(subject)
   const tag = await engine.clientTag()
-  await endStreams((owner) => owner.clientTag === tag && owner.sub === subject)
+  await endStreams(({ clientTag, session }) => clientTag === tag && session.data.user.sub === subject)
   return count
 }
 

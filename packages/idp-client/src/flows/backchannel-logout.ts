@@ -32,10 +32,10 @@ export async function backchannelLogout(engine: Engine, input: BackchannelLogout
   if (!isFirstUse) throw new LogoutTokenError('LOGOUT_TOKEN_REPLAYED')
   const tag = await engine.clientTag()
   await endStreams(
-    ({ clientTag, sid, sub }) =>
+    ({ clientTag, session: { data } }) =>
       clientTag === tag &&
-      (token.sid === undefined || sid === token.sid) &&
-      (token.sub === undefined || sub === token.sub),
+      (token.sid === undefined || data.internal.sid === token.sid) &&
+      (token.sub === undefined || data.user.sub === token.sub),
   )
   const ended = token.sid === undefined ? 'user' : 'session'
   config.log.emit({ level: 'info', code: 'BACKCHANNEL_LOGOUT', id: input.correlationId, ended })

@@ -134,7 +134,7 @@ export async function logout(engine: Engine, exchange: Exchange, input: LogoutIn
   const session = stored?.data
   const { strategy, location } = await resolveRedirect(engine, baseUrl, session, input)
   await engine.sessions.destroy(exchange)
-  if (stored) await endStreams(({ sessionKey }) => sessionKey === stored.sessionKey)
+  if (stored) await endStreams(({ session: { sessionKey } }) => sessionKey === stored.sessionKey)
   engine.transactions.clearAll(exchange)
   await revoke(engine, session)
   reportLargeHead(exchange.cookies, engine.config.log.once, { location, message: LONG_LOCATION })

@@ -38,3 +38,16 @@ export function toDownload(
     { highWaterMark: 0 },
   )
 }
+
+/** Reads a short body. Returns it as a stream that is complete: a response costs more with bytes, which it makes a stream of. */
+export async function readWhole(body: ReadableStream<Uint8Array>): Promise<ReadableStream<Uint8Array>> {
+  const reader = body.getReader()
+  const chunks: Uint8Array[] = []
+  for (let next = await reader.read(); !next.done; next = await reader.read()) chunks.push(next.value)
+  return new ReadableStream({
+    start(controller) {
+      for (const chunk of chunks) controller.enqueue(chunk)
+      controller.close()
+    },
+  })
+}

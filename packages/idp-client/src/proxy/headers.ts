@@ -1,5 +1,5 @@
 import type { RequestHeaders } from '../http/exchange.ts'
-import { noStore } from '../http/responses.ts'
+import { NO_CACHE } from '../http/responses.ts'
 
 /** Headers of the browser's request that the API gets. */
 const REQUEST = [
@@ -21,7 +21,7 @@ const REQUEST = [
 ]
 
 /** Headers of the API's response that the browser gets, beside those of rate limits. */
-const RESPONSE = [
+const RESPONSE: ReadonlySet<string> = new Set([
   'content-type',
   'content-language',
   'content-disposition',
@@ -34,7 +34,7 @@ const RESPONSE = [
   'x-request-id',
   'deprecation',
   'sunset',
-]
+])
 
 /** Headers about caching, which pass with `cache: 'upstream'`. */
 const CACHING = ['cache-control', 'expires', 'vary']
@@ -94,7 +94,8 @@ export function isForbiddenName(name: string): boolean {
 
 /** Names that `Connection` declares to be for the next hop only (RFC 9110 section 7.6.1). */
 function hopByHop(headers: RequestHeaders): readonly string[] {
-  return (headers.get('connection') ?? '').split(',').map((name) => name.trim().toLowerCase())
+  const names = headers.get('connection')
+  return names === null ? [] : names.split(',').map((name) => name.trim().toLowerCase())
 }
 
 /** Returns the headers for the API, without credentials. Nothing is compressed, so that ranges and streams stay as they are. */
@@ -124,21 +125,28 @@ interface ResponseRules {
   readonly cache: 'none' | 'upstream'
 }
 
-function toVary(vary: string | null): string {
-  return vary === null ? 'Cookie' : `${vary}, Cookie`
-}
+/** Headers by their names in lower case. */
+type HeaderRecord = Record<string, string>
+
+const NEVER_STORED = NO_CACHE.map(([name, value]) => [name.toLowerCase(), value] as const)
+
+const toVary = (vary: string | undefined): string => (vary === undefined ? 'Cookie' : `${vary}, Cookie`)
 
 /** Returns the headers for the browser, without `Location` and `Content-Location`. */
-export function toResponseHeaders(headers: Headers, { cache, responseHeaders }: ResponseRules): Headers {
-  const result = new Headers()
+export function toResponseHeaders(headers: Headers, { cache, responseHeaders }: ResponseRules): HeaderRecord {
+  const result: HeaderRecord = {}
   const dropped = hopByHop(headers)
-  const allowed = [...RESPONSE, ...responseHeaders, ...(cache === 'upstream' ? CACHING : [])]
+  const isUpstream = cache === 'upstream'
   for (const [name, value] of headers) {
-    const isAllowed = allowed.includes(name) || name.startsWith('ratelimit')
-    if (isAllowed && !dropped.includes(name)) result.set(name, value)
+    const isAllowed =
+      RESPONSE.has(name) ||
+      name.startsWith('ratelimit') ||
+      responseHeaders.includes(name) ||
+      (isUpstream && CACHING.includes(name))
+    if (isAllowed && !dropped.includes(name)) result[name] = value
   }
-  for (const [name, value] of POLICIES) result.set(name, value)
-  if (cache === 'none') noStore(result)
-  else result.set('vary', toVary(result.get('vary')))
+  for (const [name, value] of POLICIES) result[name] = value
+  if (isUpstream) result['vary'] = toVary(result['vary'])
+  else for (const [name, value] of NEVER_STORED) result[name] = value
   return result
 }

@@ -46,9 +46,12 @@ export function isBelow(prefix: string, path: string): boolean {
 export function toUpstream(target: URL, rest: string, query: string): URL | null {
   const root = target.pathname === '/' ? '' : target.pathname
   const href = `${target.origin}${root}${rest}${query}`
-  if (!URL.canParse(href)) return null
-  const url = new URL(href)
-  return isAtTarget(target, url) ? url : null
+  try {
+    const url = new URL(href)
+    return isAtTarget(target, url) ? url : null
+  } catch {
+    return null
+  }
 }
 
 /** Returns whether a URL is the target, or below it. */

@@ -13,7 +13,7 @@ import { toStatus } from '../routes/status.ts'
 import { endsAt, toTimes } from '../session/model/lifetime.ts'
 import { onSessionEnd } from '../session/open-streams.ts'
 import { admit, CLIENT_HEADER } from './admission.ts'
-import { toDownload } from './download.ts'
+import { readWhole, toDownload } from './download.ts'
 import { toRequestHeaders, toResponseHeaders } from './headers.ts'
 import { Limits } from './limits.ts'
 import type { ProxyConfig } from './options.ts'
@@ -141,16 +141,19 @@ function isShort({ headers }: Response): boolean {
 }
 
 /** Sets the headers that name addresses as the browser knows them. Throws if one is not below the target. */
-function rewriteAddresses(from: Headers, to: Headers, { caller, config, request }: Sending): void {
-  const { engine, exchange } = caller
-  const prefix = publicPrefix(engine.config.basePath, engine.baseUrl(exchange)) + config.prefix
+function rewriteAddresses(
+  from: Headers,
+  to: Record<string, string>,
+  { caller: { engine, exchange }, config, request }: Sending,
+): void {
   for (const name of ['location', 'content-location']) {
     const address = from.get(name)
     if (address === null) continue
+    const prefix = publicPrefix(engine.config.basePath, engine.baseUrl(exchange)) + config.prefix
     const rewritten = toPublic(address, request.url, config.target, prefix)
     if (rewritten === null)
       throw new IdpError('PROXY_REDIRECT_REFUSED', { detail: `It is in the header ${name}.` })
-    to.set(name, rewritten)
+    to[name] = rewritten
   }
 }
 
@@ -170,7 +173,7 @@ async function toBrowser(response: Response, sending: Sending): Promise<Response
     return new Response(null, { status, headers })
   }
   if (isShort(response)) {
-    const content = await response.arrayBuffer()
+    const content = await readWhole(body)
     close()
     return new Response(content, { status, headers })
   }

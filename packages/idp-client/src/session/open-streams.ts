@@ -6,14 +6,10 @@ import type { StoredSession } from './model/stored-session.ts'
 export interface StreamOwner {
   /** Tag of provider and client. */
   readonly clientTag: string
-  readonly sessionKey: string
-  readonly sub: string
-  /** The provider's session id. */
-  readonly sid: string | undefined
+  readonly session: StoredSession
 }
 
-interface OpenStream {
-  readonly owner: StreamOwner
+interface OpenStream extends StreamOwner {
   readonly end: () => void
 }
 
@@ -22,14 +18,12 @@ const openStreams = (): Set<OpenStream> => processWide('queue:open-streams/1', (
 
 /** Calls `end` when the session ends in this process, until the returned function is called. */
 export function onSessionEnd(clientTag: string, session: StoredSession, end: () => void): () => void {
-  const { data, sessionKey } = session
-  const owner = { clientTag, sessionKey, sub: data.user.sub, sid: data.internal.sid }
-  const stream = { owner, end }
+  const stream = { clientTag, session, end }
   openStreams().add(stream)
   return () => openStreams().delete(stream)
 }
 
 /** Ends the responses of sessions that have ended. */
 export async function endStreams(hasEnded: (owner: StreamOwner) => MaybePromise<boolean>): Promise<void> {
-  for (const { end, owner } of [...openStreams()]) if (await hasEnded(owner)) end()
+  for (const stream of [...openStreams()]) if (await hasEnded(stream)) stream.end()
 }
