@@ -8,7 +8,7 @@ export const CLIENT_HEADER = 'idp-client'
 /** Its values: a request of the user, and one that is no use of the session. */
 const CLIENT_VALUES: readonly string[] = ['1', 'background']
 
-/** What the browser does with a response that is data: everything else runs or shows it. */
+/** Destinations of data: a browser runs or shows a response for any other. */
 const DATA: readonly string[] = ['empty', 'image', 'audio', 'video', 'track']
 
 function isForData(headers: RequestHeaders): boolean {
@@ -31,7 +31,7 @@ function isOfOwnPage(engine: Engine, exchange: Exchange): boolean {
   return isRead && CLIENT_VALUES.includes(headers.get(CLIENT_HEADER) ?? '')
 }
 
-/** Throws if a request may not be sent on, whoever sends it. */
+/** Throws if a request may not be sent on for any user. */
 export function admit(engine: Engine, exchange: Exchange, methods: readonly string[]): void {
   const { headers, method } = exchange.request
   if (!methods.includes(method)) throw new IdpError('PROXY_METHOD_REFUSED')

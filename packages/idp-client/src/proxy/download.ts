@@ -1,6 +1,6 @@
 import type { Limits } from './limits.ts'
 
-/** What watches the body of a response. */
+/** Callbacks for the end of the body of a response. */
 export interface DownloadEvents {
   /** Called once, when the body has ended, failed, or is no longer wanted. */
   readonly onEnd: () => void

@@ -119,7 +119,7 @@ const POLICIES = [
   ['cross-origin-resource-policy', 'same-origin'],
 ] as const
 
-/** What decides about the headers of a response. */
+/** The options about the headers of a response. */
 interface ResponseRules {
   readonly responseHeaders: readonly string[]
   readonly cache: 'none' | 'upstream'

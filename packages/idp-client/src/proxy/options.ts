@@ -26,7 +26,7 @@ export interface ProxyOptions {
   audience?: string | undefined
   /** Scope that the access token must have, space-delimited; default: the configured one. */
   scope?: string | undefined
-  /** What the session must meet beside being there, as for `withApiAuthRequired`. Default: nothing. */
+  /** Requirements of the session, as for `withApiAuthRequired`. Default: there must be one. */
   guard?: GuardRequirements | undefined
   /** Methods that are sent on; any other gets 405. Default: GET, HEAD, POST, PUT, PATCH and DELETE. */
   methods?: readonly ProxyMethod[] | undefined
@@ -35,7 +35,7 @@ export interface ProxyOptions {
   /** Names of further headers of the response that the browser gets. Default: none. */
   responseHeaders?: readonly string[] | undefined
   /**
-   * Who decides about caching: `'none'` forbids it; `'upstream'` passes on `Cache-Control`, `Expires` and `Vary` of the API, with
+   * `'none'` forbids caching; `'upstream'` passes on `Cache-Control`, `Expires` and `Vary` of the API, with
    * `Vary: Cookie`, unless the response carries a cookie of this library. Default: `'none'`.
    */
   cache?: 'none' | 'upstream' | undefined
@@ -88,6 +88,9 @@ const NAMES = [
   'maxDuration',
   'fetch',
 ] as const satisfies readonly (keyof ProxyOptions)[]
+
+const IDLE_SECONDS = 60
+const LONGEST_SECONDS = 3600
 
 /** The longest timer, in seconds. */
 const LONGEST = 2_147_483
@@ -195,8 +198,8 @@ export function readProxy(options: unknown): ProxyConfig {
     responseHeaders: readHeaders('responseHeaders', given.responseHeaders),
     cache: readCache(given.cache),
     isInsecure: target.protocol !== 'https:' && !isLoopback(target.host),
-    idleTimeout: readSeconds('idleTimeout', given.idleTimeout, 60),
-    maxDuration: readSeconds('maxDuration', given.maxDuration, 3600),
+    idleTimeout: readSeconds('idleTimeout', given.idleTimeout, IDLE_SECONDS),
+    maxDuration: readSeconds('maxDuration', given.maxDuration, LONGEST_SECONDS),
     fetch: readFetch(given.fetch),
   })
   return Object.freeze(config)

@@ -32,7 +32,7 @@ function asOwn(response: Response): Response {
   return response
 }
 
-/** What one proxy does. */
+/** The settings of one proxy. */
 export interface ProxyRules {
   readonly config: ProxyConfig
   /** Absent: a session is all that is required. */
@@ -132,12 +132,12 @@ async function replace(caller: Caller, config: ProxyConfig, refused: string) {
 const WITHOUT_BODY: readonly number[] = [204, 205, 304]
 
 /** The longest body that is read before it is passed on, in bytes: a stream costs more than its content. */
-const WHOLE = 65_536
+const MAX_WHOLE_BYTES = 65_536
 
 /** Returns whether a response states that its body is short; if it is encoded, that says nothing. */
 function isShort({ headers }: Response): boolean {
   const length = headers.get('content-length')
-  return length !== null && Number(length) <= WHOLE && !headers.has('content-encoding')
+  return length !== null && Number(length) <= MAX_WHOLE_BYTES && !headers.has('content-encoding')
 }
 
 /** Sets the headers that name addresses as the browser knows them. Throws if one is not below the target. */
@@ -163,7 +163,7 @@ async function toBrowser(response: Response, sending: Sending): Promise<Response
   const { limits, method, upload } = request
   const { body, status } = response
   if (status < 200 || status > 599)
-    throw new IdpError('PROXY_UPSTREAM_FAILED', { detail: 'The status is none of HTTP.' })
+    throw new IdpError('PROXY_UPSTREAM_FAILED', { detail: 'Its status is not one of HTTP.' })
   const headers = toResponseHeaders(response.headers, config)
   rewriteAddresses(response.headers, headers, sending)
   upload?.forget()

@@ -21,7 +21,7 @@ export interface Caller {
   readonly session: StoredSession
 }
 
-/** What became of a token that the API has refused. */
+/** The replacement of a token that the API has refused. */
 interface Replacement {
   /** The token of the refresh. */
   readonly token: AccessToken

@@ -3,11 +3,11 @@ import { processWide } from '../lib/registry.ts'
 import { concatenate } from '../lib/utf8.ts'
 
 /** The longest body that is kept, to send it again. */
-const LONGEST = 1_048_576
+const MAX_KEPT_BYTES = 1_048_576
 /** The longest body that is read before it is sent on, since a stream costs more than its content. */
-const WHOLE = 65_536
+const MAX_WHOLE_BYTES = 65_536
 /** All that is kept together, in bytes. */
-const MOST = 33_554_432
+const MAX_KEPT_TOGETHER = 33_554_432
 
 type Bytes = Uint8Array<ArrayBuffer>
 
@@ -53,8 +53,9 @@ export class Upload {
     this.#reader = body.getReader()
     this.#onChunk = onChunk
     const kept = keptBytes()
-    this.#isWhole = length !== undefined && length <= WHOLE && kept.bytes + length <= MOST
-    this.#isLong = length === undefined || length > LONGEST
+    this.#isWhole =
+      length !== undefined && length <= MAX_WHOLE_BYTES && kept.bytes + length <= MAX_KEPT_TOGETHER
+    this.#isLong = length === undefined || length > MAX_KEPT_BYTES
     this.#counted = this.#isWhole && length ? length : 0
     kept.bytes += this.#counted
   }
@@ -74,7 +75,7 @@ export class Upload {
     if (!this.#kept) return
     this.#size += chunk.length
     const more = Math.max(0, this.#size - this.#counted)
-    if (this.#size > LONGEST || keptBytes().bytes + more > MOST) {
+    if (this.#size > MAX_KEPT_BYTES || keptBytes().bytes + more > MAX_KEPT_TOGETHER) {
       this.forget()
       return
     }

@@ -2,7 +2,7 @@ import type { MaybePromise } from '../lib/chain.ts'
 import { processWide } from '../lib/registry.ts'
 import type { StoredSession } from './model/stored-session.ts'
 
-/** Whose response is being sent. */
+/** The owner of a response that is being sent. */
 export interface StreamOwner {
   /** Tag of provider and client. */
   readonly clientTag: string

@@ -34,7 +34,7 @@ export async function startProxiedWorld({
   }
 }
 
-/** What a browser sends with a request of a script of the application. */
+/** Headers of a request of a script of the application. */
 export const OWN = { 'sec-fetch-site': 'same-origin', 'sec-fetch-mode': 'cors', 'sec-fetch-dest': 'empty' }
 
 /** A request of a script of the application, as `fetch` sends it. */

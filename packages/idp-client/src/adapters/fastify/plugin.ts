@@ -6,7 +6,7 @@ import type { MaybePromise } from '../../lib/chain.ts'
 import { recover } from '../../lib/chain.ts'
 import { routeKeys } from '../../routes/table.ts'
 import type { NodeRequest, NodeResponse } from '../node/binding.ts'
-import { toNodeStream } from '../node/send.ts'
+import { sendResponse } from '../node/send.ts'
 
 /** Request type of this entry: the part of `FastifyRequest` that is the same for every server and route. */
 export interface FrameworkRequest {
@@ -23,6 +23,8 @@ export interface FrameworkResponse {
   statusCode: number
   header(name: string, value: string): unknown
   send(payload?: unknown): unknown
+  hijack(): unknown
+  getHeaders(): Record<string, number | string | string[] | undefined>
   callNotFound(): void
 }
 
@@ -126,13 +128,22 @@ export function isReply(value: Partial<FrameworkResponse>): boolean {
 /** Sets headers and status of a reply. Returns the body. */
 async function fillReply(reply: FrameworkResponse, response: Response): Promise<object | undefined> {
   // The first versions of Fastify 4 send no other typed array.
-  const body = isStreamed(response)
-    ? toNodeStream(reply.raw, response)
-    : response.body && Buffer.from(await response.arrayBuffer())
+  const body = response.body ? Buffer.from(await response.arrayBuffer()) : undefined
   // Fastify adds `Set-Cookie` lines, and replaces other headers.
   for (const [name, value] of response.headers) reply.header(name, value)
   reply.statusCode = response.status
-  return body ?? undefined
+  return body
+}
+
+/**
+ * Sends a response that arrives bit by bit past Fastify, which would send its head with the first part, and whose `onSend` hooks may
+ * collect it. The headers of the reply apply.
+ */
+async function sendStream(reply: FrameworkResponse, response: Response): Promise<void> {
+  reply.hijack()
+  for (const [name, value] of Object.entries(reply.getHeaders()))
+    if (value !== undefined) reply.raw.setHeader(name, value)
+  await sendResponse(reply.raw, response)
 }
 
 /**
@@ -140,6 +151,7 @@ async function fillReply(reply: FrameworkResponse, response: Response): Promise<
  * has ended: a handler that returned before would send another one.
  */
 export async function sendReply(reply: FrameworkResponse, response: Response): Promise<unknown> {
+  if (isStreamed(response)) return sendStream(reply, response)
   const body = await fillReply(reply, response)
   // A reply is a promise of its end.
   return reply.send(body)
@@ -151,6 +163,7 @@ export async function sendReply(reply: FrameworkResponse, response: Response): P
  * while `onSend` hooks still run.
  */
 export async function endRequest(reply: FrameworkResponse, response: Response): Promise<never> {
-  reply.send(await fillReply(reply, response))
+  if (isStreamed(response)) await sendStream(reply, response)
+  else reply.send(await fillReply(reply, response))
   return new Promise(() => {})
 }

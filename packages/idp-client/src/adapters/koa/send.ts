@@ -1,6 +1,6 @@
 import { isStreamed } from '../../http/responses.ts'
 import type { NodeRequest, NodeResponse } from '../node/binding.ts'
-import { toNodeStream } from '../node/send.ts'
+import { sendResponse as sendNodeResponse } from '../node/send.ts'
 
 /** The used part of Koa's context. */
 export interface KoaContext {
@@ -12,6 +12,7 @@ export interface KoaContext {
   readonly state: object
   status: number
   body: unknown
+  respond?: boolean
   set(name: string, value: string): void
   append(name: string, value: string[]): void
   remove(name: string): void
@@ -25,10 +26,13 @@ export interface KoaContext {
  * router.get('/join', async (ctx) => sendResponse(ctx, await idp.startInteractiveLogin({ returnTo: '/welcome' }, ctx)))
  */
 export async function sendResponse(ctx: KoaContext, response: Response): Promise<void> {
+  // Koa would send the head of a stream with its first part. What outer middleware sets afterwards has no effect.
+  if (isStreamed(response)) {
+    ctx.respond = false
+    return sendNodeResponse(ctx.res, response)
+  }
   // Koa derives status and content type from the body, so it comes first. For none Koa before 2.12 sends the reason phrase.
-  ctx.body = isStreamed(response)
-    ? toNodeStream(ctx.res, response)
-    : Buffer.from(await response.arrayBuffer())
+  ctx.body = Buffer.from(await response.arrayBuffer())
   ctx.status = response.status
   if (!response.body) ctx.remove('Content-Type')
   for (const [name, value] of response.headers) if (name !== 'set-cookie') ctx.set(name, value)

@@ -32,18 +32,18 @@ export class NextApiProxy extends ApiProxy<HostRequest, HostResponse> {
   /** @internal */
   constructor(application: Application, options: ProxyOptions) {
     super(application, options, respondWith)
-    const answer = async (exchange: Exchange): Promise<Response> => {
+    const respondTo = async (exchange: Exchange): Promise<Response> => {
       if (this.covers(exchange.request)) return this.respond(exchange)
       application.settings.log.once(ELSEWHERE)
       return empty(404)
     }
     this.handlers = everyMethod(async (request) => {
       const exchange = toExchange(request, true)
-      return withStagedCookies(await answer(exchange), request, exchange.cookies)
+      return withStagedCookies(await respondTo(exchange), request, exchange.cookies)
     })
     this.pagesHandler = async (request, response) => {
       const binding = bindNode(request, response, toPath(request))
-      const result = await answer(binding.exchange)
+      const result = await respondTo(binding.exchange)
       await binding.commit()
       await sendResponse(response, result)
     }

@@ -183,7 +183,7 @@ function toTransfer(request: NodeRequest, headers: RequestHeaders): Transfer {
   const { req = request, socket } = request
   const hasBody = headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0
   if (hasBody && req.readableDidRead) throw new IdpError('PROXY_BODY_CONSUMED')
-  // What is not read must not destroy the connection, or the response would never arrive.
+  // A rest that is not read must not destroy the connection, or the response would never arrive.
   const chunks = hasBody ? req.iterator?.({ destroyOnReturn: false }) : undefined
   // Requests of HTTP/2 share a socket.
   const connection = req.stream ?? socket

@@ -17,7 +17,7 @@ export interface NodeResponse {
   end(): unknown
   destroy(): unknown
   flushHeaders?(): void
-  once(event: 'close' | 'drain' | 'pipe', listener: () => void): unknown
+  once(event: 'close' | 'drain', listener: () => void): unknown
   off(event: 'close' | 'drain', listener: () => void): unknown
 }
 

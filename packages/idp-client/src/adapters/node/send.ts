@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { isStreamed } from '../../http/responses.ts'
 import type { NodeResponse } from './response.ts'
 import { appendCookies } from './response.ts'
@@ -33,28 +32,6 @@ async function sendBody(target: NodeResponse, body: ReadableStream<Uint8Array>):
     target.destroy()
   }
   target.off('close', stop)
-}
-
-/** Returns the body of a streamed response for a framework that pipes it into the response of Node, whose head is sent then. */
-export function toNodeStream(target: NodeResponse, { body }: Response): Readable {
-  const reader = body?.getReader()
-  const stream = new Readable({
-    read() {
-      reader?.read().then(
-        ({ done, value }) => stream.push(done ? null : value),
-        // A body that broke off must not look complete. Who created it has reported that.
-        () => target.destroy(),
-      ) ?? stream.push(null)
-    },
-    destroy(error, done) {
-      reader?.cancel().catch(() => undefined)
-      done(error)
-    },
-  })
-  target.once('pipe', () => target.flushHeaders?.())
-  // The client has disconnected.
-  target.once('close', () => stream.destroy())
-  return stream
 }
 
 /**
