@@ -9,25 +9,21 @@ import { loginPath } from './login-path.ts'
 import type { Route, RouteRequest } from './route.ts'
 import { routeKeys, table } from './table.ts'
 
-function withoutSlash(path: string): string {
-  return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path || '/'
-}
-
 /** Returns the path of a request below the base path, or `null` outside the base path. */
 export function exactPathBelow(basePath: string, request: RequestView): string | null {
   const full = request.path ?? request.url?.pathname ?? null
   if (full === null) return null
   // The host has already removed the base path; another one is part of the path.
-  if (basePath !== '' && request.prefix?.endsWith(basePath)) return full
+  if (basePath !== '' && request.prefix?.endsWith(basePath)) return full || '/'
   const inside = full === basePath || full.startsWith(`${basePath}/`)
   if (request.path === undefined && basePath !== '' && !inside) return null
-  return basePath !== '' && inside ? full.slice(basePath.length) : full
+  return (basePath !== '' && inside ? full.slice(basePath.length) : full) || '/'
 }
 
 /** Returns the path of a request below the base path, without one trailing slash, or `null` outside the base path. */
 export function pathBelow(basePath: string, request: RequestView): string | null {
   const path = exactPathBelow(basePath, request)
-  return path === null ? null : withoutSlash(path)
+  return path !== null && path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
 }
 
 /** Returns the route of a request. Paths are compared as exact strings, so that no other spelling reaches a route. */
@@ -104,13 +100,13 @@ export function dispatch(
 ): MaybePromise<Response | null> {
   const key = matchRoute(application.settings, exchange.request)
   return key === null
-    ? (serveMetadata(application, exchange.request) ?? serveProxy(application, exchange))
+    ? (serveMetadata(application, exchange.request) ??
+        (application.proxies.size > 0 ? serveProxy(application, exchange) : null))
     : runRoute(application, key, exchange, hostRequest)
 }
 
 /** Sends on a request for a proxied API; returns `null` for any other path. */
 function serveProxy({ proxies }: Application, exchange: Exchange): Promise<Response> | null {
-  if (proxies.size === 0) return null
   // Of nested prefixes the longest.
   const found = [...proxies.values()].filter((proxy) => proxy.covers(exchange.request))
   const [proxy] = found.sort((one, other) => other.prefix.length - one.prefix.length)
