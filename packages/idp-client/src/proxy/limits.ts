@@ -10,15 +10,17 @@ export type EndReason = 'client' | 'idle' | 'over'
 export class Limits {
   readonly #controller = new AbortController()
   readonly #idle: number
-  readonly #timers: ReturnType<typeof setTimeout>[] = []
+  readonly #overAt: number
+  /* One timer, however many parts pass. */
+  #timer: ReturnType<typeof setTimeout> | undefined
   #movedAt = monotonic()
   #reason: EndReason | undefined
 
   /** Both in milliseconds. */
   constructor({ duration, idle }: { readonly duration: number; readonly idle: number }) {
     this.#idle = idle
-    this.#watch(idle)
-    this.#timers.push(setTimeout(() => this.end('over'), duration))
+    this.#overAt = this.#movedAt + duration
+    this.#watch(Math.min(idle, duration))
   }
 
   get signal(): AbortSignal {
@@ -30,12 +32,14 @@ export class Limits {
     return this.#reason
   }
 
-  /* One timer, however many parts pass. */
   #watch(milliseconds: number): void {
-    this.#timers[0] = setTimeout(() => {
-      const left = this.#movedAt + this.#idle - monotonic()
-      if (left <= 0) this.end('idle')
-      else this.#watch(left)
+    this.#timer = setTimeout(() => {
+      const now = monotonic()
+      const idleLeft = this.#movedAt + this.#idle - now
+      const left = this.#overAt - now
+      if (left <= 0) this.end('over')
+      else if (idleLeft <= 0) this.end('idle')
+      else this.#watch(Math.min(idleLeft, left))
     }, milliseconds)
   }
 
@@ -51,8 +55,8 @@ export class Limits {
     this.#controller.abort()
   }
 
-  /** Stops the timers. */
+  /** Stops the timer. */
   close(): void {
-    for (const timer of this.#timers) clearTimeout(timer)
+    clearTimeout(this.#timer)
   }
 }

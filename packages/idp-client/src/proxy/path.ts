@@ -44,11 +44,12 @@ export function isBelow(prefix: string, path: string): boolean {
  * @param query with its question mark, empty without one
  */
 export function toUpstream(target: URL, rest: string, query: string): URL | null {
-  const root = target.pathname === '/' ? '' : target.pathname
-  const href = `${target.origin}${root}${rest}${query}`
+  const root = target.href.endsWith('/') ? target.href.slice(0, -1) : target.href
   try {
-    const url = new URL(href)
-    return isAtTarget(target, url) ? url : null
+    const url = new URL(root + rest + query)
+    const { href } = url
+    const isBelowRoot = href.startsWith(root) && ['', '/', '?'].includes(href.charAt(root.length))
+    return isBelowRoot && !href.includes('#') ? url : null
   } catch {
     return null
   }

@@ -67,11 +67,10 @@ function toDurations({ engine, session }: Caller, { idleTimeout, maxDuration }: 
   return { idle: idleTimeout * 1000, duration: Math.min(maxDuration, Math.max(0, end - clock())) * 1000 }
 }
 
-async function prepare(caller: Caller, config: ProxyConfig, url: URL): Promise<Sending> {
-  const { engine, exchange, session } = caller
+function prepare(caller: Caller, config: ProxyConfig, url: URL, tag: string): Sending {
+  const { exchange, session } = caller
   const { headers, method } = exchange.request
   const { body, onLeave } = exchange.request.transfer?.() ?? { body: null, onLeave: () => () => undefined }
-  const tag = await engine.clientTag()
   const limits = new Limits(toDurations(caller, config))
   // Fetch has no body for these methods, and for an API it has no meaning (RFC 9110 section 9.3.1).
   const hasBody = body !== null && method !== 'GET' && method !== 'HEAD'
@@ -185,7 +184,7 @@ async function toBrowser(response: Response, sending: Sending): Promise<Response
 }
 
 async function sendOn(caller: Caller, config: ProxyConfig, url: URL): Promise<Response> {
-  const sending = await prepare(caller, config, url)
+  const sending = prepare(caller, config, url, await caller.engine.clientTag())
   let response: Response | undefined
   try {
     response = await send(sending)

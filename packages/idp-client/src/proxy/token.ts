@@ -3,6 +3,7 @@ import type { Engine } from '../engine.ts'
 import type { AccessToken } from '../flows/get-access-token.ts'
 import { getAccessToken } from '../flows/get-access-token.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide } from '../lib/registry.ts'
 import { SingleFlight } from '../lib/shared-run.ts'
@@ -46,7 +47,7 @@ const refreshes = (): SingleFlight<AccessToken> =>
   processWide('queue:forced-refreshes/1', () => new SingleFlight())
 
 /** Returns the access token of the session for the API; refreshed if it has expired. */
-export async function currentToken({ engine, exchange }: Caller, want: Want): Promise<AccessToken> {
+export function currentToken({ engine, exchange }: Caller, want: Want): MaybePromise<AccessToken> {
   return getAccessToken(engine, exchange, want)
 }
 
