@@ -87,7 +87,8 @@ export async function measure(effort) {
     )
     tables.push({
       title,
-      floor: 'Handler behind the middleware: `getAccessToken`, `fetch`, and a response with the body of the API',
+      floor:
+        'Handler behind the middleware: `getAccessToken`, `fetch`, and a response with the body of the API',
       rows,
     })
   }
