@@ -122,7 +122,7 @@ async function wasEndedMeanwhile(
 }
 
 function endedMeanwhile(): CallbackError {
-  const detail = 'The provider ended its session meanwhile (back-channel logout).'
+  const detail = 'The provider ended its session meanwhile (back-channel logout or front-channel logout).'
   return new CallbackError('AUTHORIZATION_CODE_GRANT_ERROR', { detail })
 }
 

@@ -119,6 +119,13 @@ export type CrossSiteLoginParameter = 'audience' | 'scope'
 
 export type LogoutStrategy = 'auto' | 'oidc' | 'v2' | 'local'
 
+export interface FrontChannelLogoutConfig {
+  /** Whether requests without `iss` are accepted. */
+  readonly isIssuerOptional: boolean
+  /** Origins beside that of the provider whose pages may contain the iframe. */
+  readonly frameAncestors: readonly string[]
+}
+
 /** Settings that need no required option: enough to dispatch, serve failure pages and pass requests through. */
 export interface Settings {
   /** `NODE_ENV` is `production`. */
@@ -183,6 +190,8 @@ export interface Config extends ApiConfig {
   readonly processLasts: boolean
   readonly logoutStrategy: LogoutStrategy
   readonly includeIdTokenHint: boolean
+  /** Absent: front-channel logout is off. */
+  readonly frontChannelLogout?: FrontChannelLogoutConfig
   readonly hooks: {
     readonly beforeSessionSaved?: BeforeSessionSavedHook
     readonly onCallback?: OnCallbackHook

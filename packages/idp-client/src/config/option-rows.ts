@@ -40,7 +40,14 @@ export type WithDefault<Row extends { readonly default?: unknown }> = Row & {
  * not.
  */
 export interface OtherRow {
-  readonly kind: 'function' | 'group' | 'object' | 'CryptoKey' | 'string or CryptoKey' | 'string or list'
+  readonly kind:
+    | 'function'
+    | 'group'
+    | 'object'
+    | 'boolean or object'
+    | 'CryptoKey'
+    | 'string or CryptoKey'
+    | 'string or list'
   readonly variable?: VariableName
 }
 
@@ -109,6 +116,7 @@ export const optionRows = {
   },
   'routes.connectAccount': { kind: 'string', default: '/auth/connect' },
   'routes.backChannelLogout': { kind: 'string', default: '/auth/backchannel-logout' },
+  'routes.frontChannelLogout': { kind: 'string', default: '/auth/frontchannel-logout' },
   'routes.mfaAuthenticators': {
     kind: 'string',
     default: '/auth/mfa/authenticators',
@@ -178,6 +186,7 @@ export const optionRows = {
   // Logout.
   logoutStrategy: { kind: 'one of', values: ['auto', 'oidc', 'v2', 'local'], default: 'auto' },
   includeIdTokenHintInOIDCLogoutUrl: { kind: 'boolean', default: true },
+  frontChannelLogout: { kind: 'boolean or object' },
 
   // Tokens.
   tokenRefreshBuffer: { kind: 'number', unit: 'seconds', min: 0, max: 31_536_000, default: 0 },

@@ -275,6 +275,11 @@ export interface RoutesOptions {
    */
   backChannelLogout?: string | undefined
   /**
+   * Path of the front-channel logout route, mounted with `frontChannelLogout`.
+   * @default /auth/frontchannel-logout
+   */
+  frontChannelLogout?: string | undefined
+  /**
    * Path of the MFA authenticators route.
    * @default /auth/mfa/authenticators
    * @env FRAMEWORK_PUBLIC_MFA_AUTHENTICATORS_ROUTE
@@ -298,6 +303,22 @@ export interface RoutesOptions {
    * @env FRAMEWORK_PUBLIC_MFA_VERIFY_ROUTE
    */
   mfaVerify?: string | undefined
+}
+
+/** Front-channel logout (OpenID Connect Front-Channel Logout 1.0). */
+export interface FrontChannelLogoutOptions {
+  /**
+   * `optional` also accepts requests without `iss`, for a provider that sends none, such as Microsoft Entra ID. An `iss` that is
+   * sent must be the issuer in either case.
+   * @default required
+   */
+  issuer?: 'required' | 'optional' | undefined
+  /**
+   * Further origins whose pages may contain the iframe, such as `https://login.example.com`: the custom domains of the provider.
+   * The origin of `domain` always may.
+   * @default none
+   */
+  frameAncestors?: string | readonly string[] | undefined
 }
 
 /** An ES256 key pair (ECDSA, P-256) for DPoP (RFC 9449). */
@@ -501,6 +522,13 @@ export interface IdpClientOptions {
    * @default true
    */
   includeIdTokenHintInOIDCLogoutUrl?: boolean | undefined
+  /**
+   * Mounts the [front-channel logout
+   * route](https://github.com/idp-client/idp-client/blob/main/docs/guides/logging-out-everywhere.md#front-channel-logout), which
+   * an iframe of the provider calls to end one session. Requires a `sessionStore` with `deleteByLogoutToken`.
+   * @default false
+   */
+  frontChannelLogout?: boolean | FrontChannelLogoutOptions | undefined
   /**
    * Returns the session to save, see
    * [hooks](https://github.com/idp-client/idp-client/blob/main/docs/reference/options.md#hooks).

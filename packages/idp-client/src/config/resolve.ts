@@ -20,6 +20,7 @@ import type {
 import { noteOutOfReach } from './cookie-reach.ts'
 import { resolveDpop } from './dpop.ts'
 import type { Env } from './env.ts'
+import { resolveFrontChannelLogout } from './front-channel-logout.ts'
 import type { IdpClientOptions } from './options.ts'
 import { customClock, customFetch } from './options.ts'
 import { withoutPlaceholders } from './placeholders.ts'
@@ -175,6 +176,7 @@ function resolveRest(source: Source, { settings, appBaseUrl }: BaseSettings) {
     signInReturnToPath: resolveReturnPath(source),
     logoutStrategy: readOneOf(getField('logoutStrategy', source)),
     includeIdTokenHint: readFlag(getField('includeIdTokenHintInOIDCLogoutUrl', source)),
+    frontChannelLogout: resolveFrontChannelLogout(source),
     pushedAuthorizationRequests: readFlag(getField('pushedAuthorizationRequests', source)),
     fetchUserInfo: readFlag(getField('fetchUserInfo', source)),
     processLasts: readFlag(getField('processLasts', source)),

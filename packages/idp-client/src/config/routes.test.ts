@@ -31,6 +31,7 @@ const defaults: readonly (readonly [string, RouteKey, string])[] = [
   ['[S144] ', 'accessToken', '/auth/access-token'],
   ['[S146] ', 'connectAccount', '/auth/connect'],
   ['[S147] ', 'backChannelLogout', '/auth/backchannel-logout'],
+  ['', 'frontChannelLogout', '/auth/frontchannel-logout'],
   ['', 'mfaAuthenticators', '/auth/mfa/authenticators'],
   ['', 'mfaChallenge', '/auth/mfa/challenge'],
   ['', 'mfaAssociate', '/auth/mfa/associate'],
@@ -169,9 +170,15 @@ describe('mounted routes', () => {
     expect(resolveIt({ enableConnectAccountEndpoint: true }).disabledRoutes.has('connectAccount')).toBe(false)
   })
 
+  test('the front-channel logout route is mounted only with frontChannelLogout', () => {
+    expect(resolveIt({ frontChannelLogout: false }).disabledRoutes.has('frontChannelLogout')).toBe(true)
+    expect(resolveIt({ frontChannelLogout: true }).disabledRoutes.has('frontChannelLogout')).toBe(false)
+    expect(resolveIt({ frontChannelLogout: {} }).disabledRoutes.has('frontChannelLogout')).toBe(false)
+  })
+
   test('[S138,S140,S141,S142,S147] all other routes are always mounted', () => {
     const { disabledRoutes } = resolveIt({ enableAccessTokenEndpoint: false })
-    expect([...disabledRoutes]).toEqual(['accessToken', 'connectAccount'])
+    expect([...disabledRoutes]).toEqual(['accessToken', 'connectAccount', 'frontChannelLogout'])
   })
 })
 

@@ -1,6 +1,7 @@
 import { frozenSet } from '../lib/freeze.ts'
 import type { RouteKey, RoutePaths } from './config.ts'
 import { toHostVariable } from './env.ts'
+import { isFrontChannelLogoutOn } from './front-channel-logout.ts'
 import type { TextRow, WithDefault } from './option-rows.ts'
 import { optionRows } from './option-rows.ts'
 import type { Field, Source } from './readers.ts'
@@ -101,6 +102,7 @@ export function resolveRoutes(source: Source, basePath: string, sessions = true)
   const tokenField = getField('enableAccessTokenEndpoint', source)
   if (!readFlag(tokenField)) disabled.push('accessToken')
   if (!readFlag(getField('enableConnectAccountEndpoint', source))) disabled.push('connectAccount')
+  if (!isFrontChannelLogoutOn(source)) disabled.push('frontChannelLogout')
   const table = {
     routes: routes as RoutePaths,
     disabledRoutes: frozenSet(disabled),

@@ -17,6 +17,7 @@ const aliases: Readonly<Record<string, string>> = {
   'transactionCookie.duration': 'transactionCookie.maxAge',
   'transactionCookie.name': 'transactionCookie.prefix',
   'routes.backchannelLogout': 'routes.backChannelLogout',
+  'routes.frontchannelLogout': 'routes.frontChannelLogout',
   'routes.postLogoutRedirect': 'appBaseUrl',
   baseURL: 'appBaseUrl',
   baseUrl: 'appBaseUrl',

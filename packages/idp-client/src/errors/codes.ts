@@ -33,6 +33,12 @@ export const codes: Readonly<Record<Code, CodeEntry>> = {
       'This route responds to navigations of the browser only: use a link or location.assign, not fetch.',
   },
   CROSS_SITE_REQUEST: { status: 403, message: 'The request comes from a page of another site.' },
+  IFRAME_REQUIRED: {
+    status: 403,
+    message: 'This route responds only to an iframe on a page of the provider.',
+  },
+  FRONTCHANNEL_LOGOUT_ERROR: { status: 400, message: 'The front-channel logout request is not valid.' },
+  TOO_MANY_LOGOUTS: { status: 503, message: 'Too many front-channel logout requests arrive at once.' },
   ACCESS_DENIED: { status: 403, message: 'The application denies the user access.' },
   INVALID_TOKEN: { status: 401, message: 'The access token is not valid for this API.' },
   INVALID_DPOP_PROOF: { status: 401, message: 'The DPoP proof is not valid for this request.' },

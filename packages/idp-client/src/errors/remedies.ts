@@ -19,6 +19,12 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   NAVIGATION_REQUIRED:
     'Link to the route with a plain link (a href), or call location.assign: fetch and next/link cannot navigate to the provider.',
   CROSS_SITE_REQUEST: 'Start it from a page of the application itself.',
+  IFRAME_REQUIRED:
+    "Register the URL as the provider's frontchannel_logout_uri, and do not link to it or prefetch it: a prefetch, a document or a script ends no session.",
+  FRONTCHANNEL_LOGOUT_ERROR:
+    "Enable the parameters sid and iss for this client at the provider (frontchannel_logout_session_required), and compare iss with the issuer. For a provider that sends no iss, such as Microsoft Entra ID, set frontChannelLogout: { issuer: 'optional' } and add the optional claim sid to ID tokens.",
+  TOO_MANY_LOGOUTS:
+    'Nothing to do for a moment; limit the requests for this path in the proxy if somebody floods it. Prefer back-channel logout, which only the provider can request.',
   ACCESS_DENIED:
     'authorize of the guard did not return true: the user lacks a role or a permission of the application.',
   INVALID_TOKEN:

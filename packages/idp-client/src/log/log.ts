@@ -36,6 +36,8 @@ export interface LogEventDetails {
   }
   readonly LOGOUT: { readonly strategy: 'oidc' | 'v2' | 'local' }
   readonly BACKCHANNEL_LOGOUT: { readonly ended: 'session' | 'user' }
+  /** A front-channel logout was processed, whether there was such a session or not. */
+  readonly FRONTCHANNEL_LOGOUT: object
   /** A refreshed ID token was invalid: the other tokens were accepted, user and ID token are unchanged. */
   readonly REFRESHED_ID_TOKEN_IGNORED: Pick<Diagnosis, 'detail' | 'remedy' | 'advice'> & {
     readonly reason: 'keys' | 'time' | 'auth_time' | 'nonce' | 'organization'

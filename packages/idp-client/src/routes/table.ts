@@ -37,6 +37,11 @@ export const table: Readonly<Record<RouteKey, Route>> = {
     acts: 'on-any-request',
     load: lazyPromise(async () => (await import('./backchannel-logout.ts')).backchannelLogout),
   },
+  frontChannelLogout: {
+    methods: ['GET'],
+    acts: 'on-any-request',
+    load: lazyPromise(async () => (await import('./frontchannel-logout.ts')).frontchannelLogout),
+  },
   // Reject cross-site starts: another site could otherwise choose which account gets linked, and when (CSRF).
   connectAccount: {
     methods: ['GET'],

@@ -41,6 +41,7 @@ const others: OtherValues = {
   session: { cookie: { name: 'app' } },
   transactionCookie: { maxAge: 60 },
   logoutStrategy: 'v2',
+  frontChannelLogout: { issuer: 'optional', frameAncestors: ['https://login.example.com'] },
   beforeSessionSaved: (session) => session,
   onCallback: () => undefined,
   sessionStore: { get: async () => null, set: async () => undefined, delete: async () => undefined },

@@ -13,6 +13,7 @@ const routeNames = Object.keys({
   accessToken: true,
   connectAccount: true,
   backChannelLogout: true,
+  frontChannelLogout: true,
   mfaAuthenticators: true,
   mfaChallenge: true,
   mfaAssociate: true,

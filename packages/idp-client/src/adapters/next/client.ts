@@ -66,6 +66,7 @@ export class IdpClient extends IdpClientBase<HostRequest, HostResponse, Framewor
       connectAccount: _connect,
       callback: _callback,
       backChannelLogout: _notice,
+      frontChannelLogout: _frame,
       ...publicRoutes
     } = this.application.settings.routes
     return publicRoutes

@@ -26,8 +26,11 @@ const ATTEMPTS = 3
 const MAX_PROCESSED = 10_000
 /** How long this process remembers that the provider ended a session, in seconds: longer than a callback takes. */
 const REMEMBERED_SECONDS = 600
-/** Maximum number of ended sessions and users of a store: only the provider, which signs logout tokens, adds them. */
-const MAX_ENDED = 10_000
+/**
+ * Maximum number of ended sessions and users of a store. The provider adds them by logout tokens, and anybody by front-channel
+ * logouts: 20 per second, which for `REMEMBERED_SECONDS` are less.
+ */
+const MAX_ENDED = 20_000
 
 /** Changes of records in this process, by record id: a hash of the session key. */
 const changes = () => processWide('queue:record-changes/2', () => new KeyedMutex<string>())

@@ -1,9 +1,9 @@
-import type { ApiConfig } from '../config/config.ts'
 import { IdpError } from '../errors/base.ts'
+import type { Clock } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide, toKey } from '../lib/registry.ts'
-import { reportFailure, reportOutcome } from '../log/failure.ts'
-import type { LogLevel } from '../log/log.ts'
+import { reportFailure, reportOutcome } from './failure.ts'
+import type { Log, LogLevel } from './log.ts'
 
 /** Seconds for which a code is logged once: strangers can cause any number of refusals. */
 const PAUSE = 60
@@ -17,11 +17,19 @@ interface Refusals {
   count: number
 }
 
+/** The part of a configuration that identifies the client; `ApiConfig` is assignable to it. */
+interface Refusing {
+  readonly clock: Clock
+  readonly log: Log
+  readonly provider: { readonly url: string }
+  readonly idTokenAudiences: readonly string[]
+}
+
 /**
  * Counts a refusal. Returns the number of those that were not logged since the last line, or `undefined` if that is too recent
  * for another one.
  */
-function takeCount({ clock, idTokenAudiences, provider }: ApiConfig, { code }: IdpError): number | undefined {
+function takeCount({ clock, idTokenAudiences, provider }: Refusing, { code }: IdpError): number | undefined {
   const refusals = processWide('mark:refusals/1', () => new Lru<string, Refusals>(LIMIT))
   const key = toKey(provider.url, idTokenAudiences, code)
   const now = clock()
@@ -38,7 +46,7 @@ function takeCount({ clock, idTokenAudiences, provider }: ApiConfig, { code }: I
  * Logs why a request was refused, once in 60 s for each client and code, with the number of those in between. A failure of the
  * provider is logged as such. The text never contains anything of the request.
  */
-export function reportRefusal(config: ApiConfig, error: IdpError, level: LogLevel = 'info'): void {
+export function reportRefusal(config: Refusing, error: IdpError, level: LogLevel = 'info'): void {
   const count = takeCount(config, error)
   if (count === undefined) return
   if (error.name === 'DiscoveryError' || error.name === 'OAuthError') {
