@@ -48,7 +48,7 @@ async function call<Body extends object>({ route, mfaToken, body, key }: Call): 
     mfaUrl(route),
     body ? { method: 'POST', headers, body: JSON.stringify(toSnakeCase(body)) } : { headers },
   ).catch((error: RouteRequestError) => {
-    if (error.code === 'MISSING_SESSION') reportFinal(error)
+    if (error.code === 'MISSING_SESSION' || error.code === 'SESSION_EXPIRED') reportFinal(error)
     throw error
   })
 }

@@ -45,7 +45,7 @@ export function recheckUsers(): void {
 /** Reports that only a new login yields a token, to everything that shows the user; once for all callers. */
 export function reportFinal(error: RouteRequestError): void {
   // The session is gone: update its users now, not at the next focus.
-  if (error.code === 'MISSING_SESSION') recheckUsers()
+  if (error.code === 'MISSING_SESSION' || error.code === 'SESSION_EXPIRED') recheckUsers()
   else for (const { fail } of shown) fail(error)
 }
 

@@ -55,7 +55,11 @@ async function loadClaims(
 }
 
 /** The token response, with every claim of the user. */
-type Redeemed = Omit<TokenGrant, 'claims'> & LoginClaims
+type Redeemed = Omit<TokenGrant, 'claims'> &
+  LoginClaims & {
+    /** The end of the session that its ID token sets. */
+    readonly sessionExpiresAt?: number | undefined
+  }
 
 async function redeem(
   { config }: Engine,
@@ -66,7 +70,11 @@ async function redeem(
   const checks = defined({ redirectUri, codeVerifier, nonce, startedAt, maxAge, organization })
   const provider = getProvider(config)
   const grant = await exchangeCode(provider, { callback, ...checks })
-  return { ...grant, ...(await loadClaims(provider, grant)) }
+  const sessionExpiresAt =
+    config.session.expiryClaim === undefined
+      ? undefined
+      : (await import('../session/expiry.ts')).readLoginExpiry(config, grant.idToken)
+  return { ...grant, ...(await loadClaims(provider, grant)), sessionExpiresAt }
 }
 
 /** Throws `POPUP_USER_MISMATCH` if another user has signed in in the popup: it never replaces a session. */
@@ -204,7 +212,8 @@ async function prepareLogin(
   const { config, sessions } = engine
   const { id, transaction } = found
   const tokenSet = toTokenSet(grant, transaction)
-  const session = createSession({ claims: grant.claims, tokenSet, now: config.clock() })
+  const { claims, sessionExpiresAt } = grant
+  const session = createSession({ claims, tokenSet, now: config.clock(), sessionExpiresAt })
   // Before the hook, which may remove the ID token.
   const { requestedAcr } = transaction
   const authentication = defined({ ...provenIn({ data: session }), requestedAcr })

@@ -60,6 +60,8 @@ export interface SessionConfig {
   readonly absoluteDuration: number
   /** Seconds. */
   readonly inactivityDuration: number
+  /** The claim of the ID token that limits the session. */
+  readonly expiryClaim?: string
   readonly cookie: CookieSettings & {
     readonly name: string
     readonly transient: boolean

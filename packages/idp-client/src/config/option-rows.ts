@@ -157,6 +157,7 @@ export const optionRows = {
     max: 34_560_000,
     default: 86_400,
   },
+  'session.expiryClaim': { kind: 'string' },
   'session.cookie': { kind: 'group' },
   'session.cookie.name': { kind: 'string', default: '__session' },
   'session.cookie.secure': { kind: 'boolean', variable: 'IDP_COOKIE_SECURE' },

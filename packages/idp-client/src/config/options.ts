@@ -174,6 +174,13 @@ export interface SessionConfiguration {
    * @default 86400
    */
   inactivityDuration?: number | undefined
+  /**
+   * Name of a claim of the ID token that limits the session: when it ends at the latest, in integer seconds since the epoch, such
+   * as `session_expiry` of IPSIE. See [the end that the provider
+   * sets](https://github.com/idp-client/idp-client/blob/main/docs/reference/session.md#the-end-that-the-provider-sets).
+   * @default no claim
+   */
+  expiryClaim?: string | undefined
   /** Attributes of the session cookie. `HttpOnly` is always set. */
   cookie?: SessionCookieOptions | undefined
 }

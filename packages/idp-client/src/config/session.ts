@@ -1,10 +1,21 @@
+import { defined } from '../lib/own-properties.ts'
 import type { SessionConfig, TransactionConfig } from './config.ts'
 import type { CookieContext } from './cookies.ts'
 import { isPlainHttp, readCookieName, resolveCookie } from './cookies.ts'
 import type { NumberRow } from './option-rows.ts'
 import type { SessionDataStore } from './options.ts'
 import type { Field, Source } from './readers.ts'
-import { getField, invalid, isPresent, notice, readFlag, readNumber, toField, withRow } from './readers.ts'
+import {
+  getField,
+  invalid,
+  isPresent,
+  notice,
+  readFlag,
+  readNumber,
+  readText,
+  toField,
+  withRow,
+} from './readers.ts'
 
 const CLEAR_TEXT =
   'appBaseUrl (APP_BASE_URL) is http in production: the session cookie is sent in clear text, so that others on the network ' +
@@ -27,18 +38,19 @@ export function resolveSession(source: Source, around: CookieContext): SessionCo
   )
   if (around.production && cookie.secure === 'from-base-url' && isPlainHttp(around.appBaseUrl))
     source.addIssue('notice', CLEAR_TEXT)
-  return {
+  return defined({
     rolling,
     absoluteDuration: readNumber(getField('session.absoluteDuration', source)),
     // Without rolling it does not count.
     inactivityDuration: readNumber(rolling ? inactivity : withRow(inactivity, { min: 0 })),
+    expiryClaim: readText(getField('session.expiryClaim', source)),
     cookie: {
       ...cookie,
       name,
       transient: readFlag(getField('session.cookie.transient', source)),
       maxBytes: readNumber(getField('session.cookie.maxBytes', source)),
     },
-  }
+  })
 }
 
 interface TransactionSurroundings extends CookieContext {

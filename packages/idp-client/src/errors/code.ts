@@ -22,6 +22,7 @@ export const codesByClass = {
     'TOKEN_UNDECIDED',
     'INTERNAL_ERROR',
     'MISSING_SESSION',
+    'SESSION_EXPIRED',
     'MISSING_SESSION_DATA',
     'SESSION_NOT_WRITABLE',
     'AMBIENT_REQUEST_MISSING',
@@ -53,6 +54,7 @@ export const codesByClass = {
     'STATE_HOST_MISMATCH',
     'SUPERSEDED_STATE',
     'POPUP_USER_MISMATCH',
+    'SESSION_EXPIRED',
     'INVALID_CALLBACK',
     'ISSUER_MISMATCH',
     'AUTHORIZATION_ERROR',
@@ -64,6 +66,7 @@ export const codesByClass = {
   ],
   AccessTokenError: [
     'MISSING_SESSION',
+    'SESSION_EXPIRED',
     'FAILED_TO_REFRESH_TOKEN',
     'REFRESH_NOT_PERSISTABLE',
     'MISSING_REFRESH_TOKEN',
@@ -77,6 +80,7 @@ export const codesByClass = {
   ],
   MfaError: [
     'MISSING_SESSION',
+    'SESSION_EXPIRED',
     'MFA_TOKEN_EXPIRED',
     'MFA_TOKEN_INVALID',
     'MFA_NO_AVAILABLE_FACTORS',

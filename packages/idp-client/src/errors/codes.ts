@@ -83,6 +83,7 @@ export const codes: Readonly<Record<Code, CodeEntry>> = {
   },
   HOOK_FAILED: { status: 500, message: 'A hook of the application failed.' },
   MISSING_SESSION: { status: 401, message: 'There is no session.' },
+  SESSION_EXPIRED: { status: 401, message: 'The session has ended at the provider.' },
   MISSING_SESSION_DATA: { status: 500, message: 'The session to save is missing.' },
   SESSION_NOT_WRITABLE: { status: 500, message: 'Cookies cannot be written here.' },
   AMBIENT_REQUEST_MISSING: { status: 500, message: 'There is no current request.' },

@@ -68,6 +68,8 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   HOOK_FAILED:
     'Correct the hook: its exception is the cause of this error and, in development, printed on the console.',
   MISSING_SESSION: 'Send the user to the login route first.',
+  SESSION_EXPIRED:
+    'Send the user to the login route. If this happens at every login, compare the clocks, and the claim of session.expiryClaim in the ID token with the present time.',
   MISSING_SESSION_DATA: 'Pass the changed SessionData object that getSession returned.',
   SESSION_NOT_WRITABLE:
     'Call the operation inside the middleware, a route handler or a Server Action, with the response where there is one, before the headers are sent.',
@@ -231,6 +233,8 @@ export const remedies: Readonly<Record<Remedy, string>> = {
     'The ID token belongs to another login: start again. If it happens every time, something at the provider drops or changes the nonce.',
   ID_TOKEN_ORGANIZATION:
     'Enable organizations for this client at the provider, and compare the value of organization with the id or name of the organization.',
+  SESSION_EXPIRY_CLAIM:
+    'Configure the provider to send the claim of session.expiryClaim as an integer, in seconds since the epoch, or correct the name of the claim.',
   MAX_AGE_NOT_MET: 'Configure the provider to apply max_age and send auth_time, or remove max_age.',
   USERINFO_TOKEN_REFUSED:
     'Request the scope openid and no audience of another API, so that UserInfo accepts the access token; or set fetchUserInfo to false.',
@@ -293,6 +297,7 @@ export const setupMistakes: ReadonlySet<Remedy> = new Set<Remedy>([
   'ID_TOKEN_AUDIENCE',
   'ID_TOKEN_ISSUER',
   'MAX_AGE_NOT_MET',
+  'SESSION_EXPIRY_CLAIM',
   'USERINFO_TOKEN_REFUSED',
   'USERINFO_SIGNED',
   'HOOK_RESULT',

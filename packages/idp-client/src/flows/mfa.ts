@@ -124,6 +124,7 @@ function requestGrant(
 
 function toVerifyError(cause: unknown): unknown {
   if (isProviderError(cause)) return new MfaError('MFA_VERIFY_ERROR', { cause })
+  if (isIdpError(cause, 'SESSION_EXPIRED')) return new MfaError('SESSION_EXPIRED')
   // The session was ended elsewhere while the factor was verified.
   const isElsewhere = isIdpError(cause, 'MISSING_SESSION') && cause.name !== 'MfaError'
   return isElsewhere ? new MfaError('MISSING_SESSION') : cause
@@ -138,7 +139,7 @@ function toVerifyError(cause: unknown): unknown {
  * 4. checks that an ID token is about the user of the session;
  * 5. stores the tokens in the session, as after a refresh; those of a token without a session are returned.
  *
- * Throws `INVALID_REQUEST`, and `MfaError`: `MFA_TOKEN_INVALID`, `MFA_TOKEN_EXPIRED`, `MISSING_SESSION`,
+ * Throws `INVALID_REQUEST`, and `MfaError`: `MFA_TOKEN_INVALID`, `MFA_TOKEN_EXPIRED`, `MISSING_SESSION`, `SESSION_EXPIRED`,
  * `MFA_VERIFY_ERROR` (see its `cause`; the `mfa_token` may be used again). Throws `MfaRequiredError` with a new token
  * if the provider requires one more factor.
  */

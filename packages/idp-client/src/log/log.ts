@@ -42,6 +42,8 @@ export interface LogEventDetails {
   readonly REFRESHED_ID_TOKEN_IGNORED: Pick<Diagnosis, 'detail' | 'remedy' | 'advice'> & {
     readonly reason: 'keys' | 'time' | 'auth_time' | 'nonce' | 'organization'
   }
+  /** A refreshed ID token has a `session.expiryClaim` that is not an integer: the session keeps its end. */
+  readonly SESSION_EXPIRY_IGNORED: Pick<Diagnosis, 'detail' | 'remedy' | 'advice'>
   readonly CONFIGURATION: { readonly message: string; readonly remedy?: Remedy }
   readonly NOTICE: { readonly message: string; readonly remedy?: Remedy }
 }

@@ -11,7 +11,7 @@ import type { StoredSession } from '../session/model/stored-session.ts'
 import type { Refreshed } from './apply.ts'
 import type { Progress, RefreshParts } from './refresh/coordinator.ts'
 import { refresh } from './refresh/coordinator.ts'
-import { withGrant } from './refresh/redeem.ts'
+import { limit, withGrant } from './refresh/redeem.ts'
 import type { RedemptionResult } from './refresh/state.ts'
 import type { TokenRequest } from './token-request.ts'
 
@@ -62,7 +62,9 @@ async function withVerified(
   const authentication = { ...verified, ...defined({ requestedAcr }) }
   const scope = ownScope === undefined ? undefined : unitedScope(session.ownScope, ownScope)
   const own = defined({ ownScope: scope, fromLink: fromLink || undefined, userInfoClaims })
-  const result = await withGrant(config, { ...session, authentication, ...own }, want, {
+  const limited =
+    config.session.expiryClaim === undefined ? session : await limit(config, session, grant, proof)
+  const result = await withGrant(config, { ...limited, authentication, ...own }, want, {
     ...grant,
     verified: true,
   })
@@ -110,6 +112,9 @@ export async function verifyInSession(
   const { session } = verified ?? verification
   const grant = await verification.verify(session)
   const { recoveryCode, session: after } = await withVerified(config, session, verification.want, grant)
+  const { sessionExpiresAt } = after.data.internal
+  if (sessionExpiresAt !== undefined && sessionExpiresAt <= config.clock())
+    await (await import('./refresh/expired.ts')).endExpired(parts, exchange)
   if (!(await sessions.save(exchange, after))) throw endedMeanwhile()
   return recoveryCode
 }

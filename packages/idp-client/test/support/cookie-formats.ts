@@ -100,6 +100,14 @@ export const formats: Readonly<Record<string, Format>> = {
     kind: 'session in a store',
     content: { ...sessionOf(), authentication: { ...authentication, ahead: true } },
   },
+  'session-2-expiry': {
+    kind: 'session',
+    content: sessionOf({ internal: { createdAt: NOW - 1000, sid: 's-1', sessionExpiresAt: NOW + 900 } }),
+  },
+  'session-id-1-key-expiry': {
+    kind: 'session in a store',
+    content: sessionOf({ internal: { createdAt: NOW - 1000, sid: 's-1', sessionExpiresAt: NOW + 900 } }),
+  },
   'session-2-own-scope': {
     kind: 'session',
     content: { ...sessionOf(), ownScope: 'read:orders' },

@@ -76,6 +76,8 @@ interface OptionalHead {
   readonly a?: string | undefined
   /** `ownScope` */
   readonly s?: string | undefined
+  /** `internal.sessionExpiresAt` */
+  readonly x?: number | undefined
   /** Properties that the application added to the session. */
   readonly o?: TokenHolder | undefined
 }
@@ -194,6 +196,7 @@ export function encodeSession(session: StoredSession): Bytes {
     c: clientTag,
     a: requestedAuthentication,
     s: ownScope,
+    x: internal.sessionExpiresAt,
     o: Object.keys(own).length > 0 ? own : undefined,
   }
   const [payloadLength = 0, furtherLength = 0, detailsLength = 0] = claimLengths
@@ -242,7 +245,7 @@ function readTokens(
 
 /** Decodes a session. Returns null or throws if it is invalid. */
 function decode(head: Head, tail: Bytes): StoredSession | null {
-  const [sessionKey, usedAt, createdAt, flags, lengths, { a, c, o, s }] = head
+  const [sessionKey, usedAt, createdAt, flags, lengths, { a, c, o, s, x }] = head
   if (typeof sessionKey !== 'string' || !Number.isFinite(usedAt) || !Number.isFinite(createdAt)) return null
   for (const each of lengths) if (!Number.isSafeInteger(each) || each < 0) return null
   const [stored, length, payloadLength, furtherLength, detailsLength, secretsLength] = lengths
@@ -262,7 +265,11 @@ function decode(head: Head, tail: Bytes): StoredSession | null {
   const authentication = details.e === undefined ? undefined : readAuthentication(details.e)
   const data: TokenHolder = { ...o, user, tokenSet: mapTokens(details.s, restore) }
   if (details.m) data['accessTokens'] = mapTokens(details.m, restore)
-  data['internal'] = details.i === undefined ? { createdAt } : { createdAt, sid: details.i }
+  data['internal'] = {
+    createdAt,
+    ...(details.i === undefined ? {} : { sid: details.i }),
+    ...(x === undefined ? {} : { sessionExpiresAt: x }),
+  }
   return {
     data: data as SessionData,
     sessionKey,

@@ -45,6 +45,29 @@ describe('lifetime', () => {
     )
   })
 
+  test('the end at the provider only lowers the absolute limit, with and without rolling', () => {
+    const times = { createdAt: 1000, usedAt: 1000 }
+    const absolute = 1000 + 259_200
+    const table: [sessionExpiresAt: number | undefined, rules: typeof rolling, end: number][] = [
+      [undefined, fixed, absolute],
+      [5000, fixed, 5000],
+      [5000, rolling, 5000],
+      [absolute - 1, fixed, absolute - 1],
+      [absolute - 1, rolling, 1000 + 86_400],
+      [absolute, fixed, absolute],
+      [absolute + 1, fixed, absolute],
+      [Number.MAX_SAFE_INTEGER, fixed, absolute],
+      [0, fixed, 0],
+      [-1, rolling, -1],
+    ]
+    for (const [sessionExpiresAt, rules, end] of table) {
+      const limited = { ...times, sessionExpiresAt }
+      expect(endsAt(limited, rules), `${sessionExpiresAt}`).toBe(end)
+      expect([isAlive(limited, rules, end - 1), isAlive(limited, rules, end)]).toEqual([true, false])
+      expect(remaining(limited, rules, 1000), `${sessionExpiresAt}`).toBe(Math.max(0, end - 1000))
+    }
+  })
+
   test('use is recorded after 10 % of the inactivity duration, at most five minutes', () => {
     expect(isRollingDue({ createdAt: 0, usedAt: 0 }, rolling, 299)).toBe(false)
     expect(isRollingDue({ createdAt: 0, usedAt: 0 }, rolling, 300)).toBe(true)

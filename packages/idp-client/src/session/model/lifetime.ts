@@ -11,15 +11,21 @@ export interface SessionTimes {
   readonly createdAt: number
   /** When use was last recorded. */
   readonly usedAt: number
+  /** When the session ends at the provider, if that is known. */
+  readonly sessionExpiresAt?: number | undefined
 }
 
-export function toTimes({ data, usedAt }: StoredSession): SessionTimes {
-  return { createdAt: data.internal.createdAt, usedAt }
+export function toTimes({ data: { internal }, usedAt }: StoredSession): SessionTimes {
+  return { createdAt: internal.createdAt, usedAt, sessionExpiresAt: internal.sessionExpiresAt }
 }
 
-/** Returns when a session ends: `absoluteDuration` after the login, or with `rolling` earlier, after inactivity. */
+/**
+ * Returns when a session ends: `absoluteDuration` after the login, earlier if it ends at the provider, or with `rolling` after
+ * inactivity.
+ */
 export function endsAt(times: SessionTimes, rules: LifetimeRules): number {
-  const absolute = times.createdAt + rules.absoluteDuration
+  const { createdAt, sessionExpiresAt = Number.POSITIVE_INFINITY } = times
+  const absolute = Math.min(createdAt + rules.absoluteDuration, sessionExpiresAt)
   return rules.rolling ? Math.min(times.usedAt + rules.inactivityDuration, absolute) : absolute
 }
 

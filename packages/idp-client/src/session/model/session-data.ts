@@ -71,6 +71,11 @@ export interface InternalSessionData {
   sid?: string
   /** When the user logged in, seconds since the epoch; the absolute lifetime counts from here. */
   createdAt: number
+  /**
+   * The end that the provider sets by the claim of `session.expiryClaim`, in seconds since the epoch by the clock of the
+   * application; absent without such a claim.
+   */
+  sessionExpiresAt?: number
 }
 
 /** `internal` as session stores get and return it, with further properties for the library. */

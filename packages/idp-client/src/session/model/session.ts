@@ -9,15 +9,17 @@ export interface NewSession {
   readonly tokenSet: TokenSet
   /** Seconds since the epoch. */
   readonly now: number
+  /** The end that the provider sets. */
+  readonly sessionExpiresAt?: number | undefined
 }
 
 /** Creates the session of a login, with every claim. `prepareNewSession` then decides which are saved. */
-export function createSession({ claims, tokenSet, now }: NewSession): SessionData {
-  const sid = claims['sid']
+export function createSession({ claims, tokenSet, now, sessionExpiresAt }: NewSession): SessionData {
+  const sid = typeof claims['sid'] === 'string' ? claims['sid'] : undefined
   return {
     user: claims,
     tokenSet,
-    internal: { ...(typeof sid === 'string' ? { sid } : {}), createdAt: now },
+    internal: defined({ sid, createdAt: now, sessionExpiresAt }),
   }
 }
 

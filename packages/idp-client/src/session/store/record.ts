@@ -48,13 +48,21 @@ export function fromRecord(record: unknown, sessionKey: string): StoredSession |
     client: clientTag,
     createdAt,
     ownScope,
+    sessionExpiresAt,
     sid,
     usedAt,
     ...internal
   }: StoredInternalData = record.internal
   const authentication = readAuthentication(internal.authentication)
   return {
-    data: { ...record, internal: { ...(typeof sid === 'string' ? { sid } : {}), createdAt } },
+    data: {
+      ...record,
+      internal: {
+        ...(typeof sid === 'string' ? { sid } : {}),
+        createdAt,
+        ...(typeof sessionExpiresAt === 'number' ? { sessionExpiresAt } : {}),
+      },
+    },
     sessionKey,
     usedAt: typeof usedAt === 'number' && Number.isFinite(usedAt) ? usedAt : createdAt,
     ...(typeof clientTag === 'string' ? { clientTag } : {}),

@@ -25,7 +25,8 @@ interface Wanted {
 
 /**
  * Returns a valid access token for a token request, refreshed if necessary. A forced refresh never returns the token that it
- * was to replace. Throws `AccessTokenError`: `MISSING_SESSION` if the session has ended meanwhile, `MISSING_REFRESH_TOKEN`,
+ * was to replace. Throws `AccessTokenError`: `MISSING_SESSION` if the session has ended meanwhile, `SESSION_EXPIRED` if the
+ * provider has ended it, `MISSING_REFRESH_TOKEN`,
  * `FAILED_TO_REFRESH_TOKEN` (`cause`: error of the provider or the network), `REFRESH_NOT_PERSISTABLE`;
  * `SESSION_STORE_FAILED`; `MfaRequiredError` if the provider requires another factor.
  */
@@ -67,6 +68,7 @@ async function refreshedToken(parts: FreshTokenParts, exchange: Exchange, wanted
   } catch (error) {
     // The session ended while its token was redeemed.
     if (isIdpError(error, 'MISSING_SESSION')) throw new AccessTokenError('MISSING_SESSION')
+    if (isIdpError(error, 'SESSION_EXPIRED')) throw new AccessTokenError('SESSION_EXPIRED')
     if (fallback) {
       reportFailed(parts.config, error)
       return fallback

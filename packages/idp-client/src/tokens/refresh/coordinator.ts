@@ -18,9 +18,11 @@ import type { DistributedSessions, Flushed, SessionStorage } from '../../session
 import type { ClientParts, TokenFamily, Turn } from './process-memory.ts'
 import {
   advance,
+  closeFamily,
   findFamily,
   hasEnded,
   keepUntilSent,
+  markEnded,
   openFamily,
   removeTurn,
   tokenKey,
@@ -119,7 +121,8 @@ interface Job {
  * in this process until a response can carry it. Calls with the same purpose share the redemption and its failure; a call
  * with another purpose waits and redeems the successor. Sessions share nothing: the key is a hash of provider, client and
  * refresh token, and the family compares the session key. Returns the result with a copy of the session, and whether the
- * session has ended meanwhile in this process. Throws `MISSING_SESSION` if it had ended before, or in a store meanwhile.
+ * session has ended meanwhile in this process. Throws `MISSING_SESSION` if it had ended before, or in a store meanwhile, and
+ * `SESSION_EXPIRED` if the provider has ended it.
  */
 export async function refresh(
   parts: RefreshParts,
@@ -137,6 +140,9 @@ export async function refresh(
   // Promises and timers would keep the request reachable.
   const result = await outsideRequest(() => share(family, job))
   const session = copySession(result.session)
+  const { sessionExpiresAt } = session.data.internal
+  if (sessionExpiresAt !== undefined && sessionExpiresAt <= parts.config.clock())
+    await (await import('./expired.ts')).endExpired(parts, exchange)
   // The redemption has written it to the store.
   if (store) store.adopt(exchange, session)
   else await persist(parts, exchange, family, session)
@@ -217,6 +223,11 @@ async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
     move(turn, { type: 'started', deadline: after(httpTimeout + (store ? sessionLockTimeout : 0)) })
     const result = await redeemLatest(job)
     move(turn, { type: 'ended', result })
+    const { sessionExpiresAt } = result.session.data.internal
+    if (sessionExpiresAt !== undefined && sessionExpiresAt <= parts.config.clock()) {
+      closeFamily(turn.family)
+      markEnded(result.session)
+    }
     // Its callers may have left.
     if (turn.refresh.late && !store && !turn.family.closed && !hasEnded(result.session))
       keepUntilSent(parts.config, turn.family, result.session)

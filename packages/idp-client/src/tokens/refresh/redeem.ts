@@ -86,8 +86,9 @@ async function redeem(
       ...(config.processLasts ? { onOverdue } : {}),
     })
     const authentication = grant.idToken === undefined ? proven : besideNewIdToken(proven)
+    const limited = config.session.expiryClaim === undefined ? session : await limit(config, session, grant)
     const result = await requestScope.run(() =>
-      withGrant(config, { ...session, authentication }, want, grant),
+      withGrant(config, { ...limited, authentication }, want, grant),
     )
     if (want.processOnly && want.audience !== undefined && !hasEnded(session))
       keepProcessToken(config, session, want, { ...toEntry(grant, want), audience: want.audience })
@@ -99,6 +100,17 @@ async function redeem(
     config.log.once(SEVERAL_PROCESSES, 'FAILED_TO_REFRESH_TOKEN')
     throw failure
   }
+}
+
+/** Applies the end that the ID token of a grant sets, or the claims of another verified ID token. */
+export async function limit(
+  config: Config,
+  session: StoredSession,
+  { idToken }: Refreshed,
+  proof?: object,
+): Promise<StoredSession> {
+  const { withExpiry } = await import('../../session/expiry.ts')
+  return withExpiry(config, session, decodeClaims(idToken) ?? proof)
 }
 
 /** Applies a grant to a session and calls `beforeSessionSaved`. */
