@@ -30,6 +30,9 @@ only, as a hosted provider does.
   --back-channel-logout
                        post logout tokens to /auth/backchannel-logout of the applications,
                        which need a session store for it
+  --front-channel-logout
+                       load /auth/frontchannel-logout of the applications in an iframe of the
+                       logout page; they need a session store for it
   --port <n>           TCP port, 0 for a free one (4400)
   --host <name>        loopback name or address of the issuer (localhost)
   --path </p>          path of the issuer, for example /tenant-a
@@ -72,6 +75,7 @@ function readArguments(args: readonly string[]) {
       'logout-url': { type: 'string', multiple: true, default: [] },
       'allow-loopback-redirects': { type: 'boolean', default: false },
       'back-channel-logout': { type: 'boolean', default: false },
+      'front-channel-logout': { type: 'boolean', default: false },
       port: { type: 'string' },
       host: { type: 'string' },
       path: { type: 'string' },
@@ -97,6 +101,7 @@ function toAppOptions(
     callbackPath: values.callback.map((path) => `${base}${path.startsWith('/') ? '' : '/'}${path}`),
     logoutUrls: [...(base === '' ? [] : [base, `${base}/`]), ...values['logout-url']],
     backChannelLogout: values['back-channel-logout'] && `${base}/auth/backchannel-logout`,
+    frontChannelLogout: values['front-channel-logout'] && `${base}/auth/frontchannel-logout`,
   }
 }
 

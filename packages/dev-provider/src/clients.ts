@@ -53,6 +53,11 @@ export interface AppOptions {
    * `/auth/backchannel-logout`. Default: nowhere, because an application without a session store rejects them.
    */
   readonly backChannelLogout?: string | boolean
+  /**
+   * Which page an iframe of the logout page loads: a path below the base URL, an absolute URL, or `true` for
+   * `/auth/frontchannel-logout`. Default: none.
+   */
+  readonly frontChannelLogout?: string | boolean
 }
 
 /** The configuration of a client that an application needs. */
@@ -71,6 +76,7 @@ export interface Client extends RegisteredClient {
   readonly redirectUris: Set<string>
   readonly postLogoutRedirectUris: Set<string>
   readonly backChannelLogoutUris: Set<string>
+  readonly frontChannelLogoutUris: Set<string>
 }
 
 export interface ClientRegistry {
@@ -118,6 +124,7 @@ async function createClient(options: ClientOptions): Promise<Client> {
     redirectUris: new Set(options.redirectUris),
     postLogoutRedirectUris: new Set(options.postLogoutRedirectUris),
     backChannelLogoutUris: new Set(),
+    frontChannelLogoutUris: new Set(),
   }
 }
 
@@ -166,10 +173,11 @@ function registerAt(client: Client, baseUrl: string, options: AppOptions): void 
   const root = baseUrl.replace(/\/+$/, '')
   client.postLogoutRedirectUris.add(root).add(`${root}/`)
   for (const url of options.logoutUrls ?? []) client.postLogoutRedirectUris.add(absolute(baseUrl, url))
-  const { backChannelLogout = false } = options
-  if (backChannelLogout === false) return
-  const target = backChannelLogout === true ? '/auth/backchannel-logout' : backChannelLogout
-  client.backChannelLogoutUris.add(absolute(baseUrl, target))
+  const add = (uris: Set<string>, given: string | boolean, path: string): void => {
+    if (given !== false) uris.add(absolute(baseUrl, given === true ? path : given))
+  }
+  add(client.backChannelLogoutUris, options.backChannelLogout ?? false, '/auth/backchannel-logout')
+  add(client.frontChannelLogoutUris, options.frontChannelLogout ?? false, '/auth/frontchannel-logout')
 }
 
 /** The clients of one provider; all of them can be added to at run time. */

@@ -79,7 +79,7 @@ export interface DevProvider {
   addClient(options?: ClientOptions): Promise<RegisteredClient>
   addUser(user: UserOptions): Promise<User>
   addApi(api: Api): void
-  /** Registers the callback and logout URLs of an application, and on request its back-channel logout URL. */
+  /** Registers the callback and logout URLs of an application, and on request its back-channel and front-channel logout URLs. */
   registerApp(baseUrl: string, options?: AppOptions): void
   users(): readonly User[]
 

@@ -8,6 +8,11 @@ import {
   refusedMethod,
   withWrongSecretError,
 } from './extensions/client-authentication.ts'
+import {
+  frontChannelUrls,
+  withFrontChannelMetadata,
+  withLogoutFrames,
+} from './extensions/front-channel-logout.ts'
 import { introspectJwt } from './extensions/jwt-introspection.ts'
 import { mfaApi } from './extensions/mfa/api.ts'
 import { refusedOfflineAccess, withoutOfflineAccess } from './extensions/offline-access.ts'
@@ -111,8 +116,10 @@ async function respondTo(front: Front, endpoint: Endpoint, received: Call): Prom
   if (refused) return refused
   const call = normalizeAuthentication(state, endpoint, received)
   switch (endpoint) {
-    case 'v2Logout':
-      return v2Logout(state, call)
+    case 'v2Logout': {
+      const frames = frontChannelUrls(state, call)
+      return withLogoutFrames(frames, await v2Logout(state, call))
+    }
     case 'interaction':
       return interact(state, call)
     case 'mfa-authenticators':
@@ -137,7 +144,7 @@ async function respondTo(front: Front, endpoint: Endpoint, received: Call): Prom
         engineResponse(state, call)
       )
     case 'discovery':
-      return withoutOfflineAccess(state, await engineResponse(state, call))
+      return withFrontChannelMetadata(state, withoutOfflineAccess(state, await engineResponse(state, call)))
     case 'userinfo':
       return (await apiUserinfo(state, call)) ?? engineResponse(state, call)
     case 'introspection':
@@ -145,8 +152,11 @@ async function respondTo(front: Front, endpoint: Endpoint, received: Call): Prom
     case 'backchannelAuthentication':
       return withInterval(state, await engineResponse(state, call))
     case 'authorize':
-    case 'endSession':
       return confirmLogout(state, call, await engineResponse(state, call))
+    case 'endSession': {
+      const frames = frontChannelUrls(state, call)
+      return withLogoutFrames(frames, await confirmLogout(state, call, await engineResponse(state, call)))
+    }
     case 'other': {
       const path = getPath(call)
       if (path === '/' || path === state.mountPath) return redirectResponse(`${state.mountPath}${DEV_PATH}`)

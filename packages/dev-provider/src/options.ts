@@ -5,6 +5,8 @@ import type { AccessTokenProfile } from './extensions/access-token-profile.ts'
 import { ACCESS_TOKEN_PROFILES } from './extensions/access-token-profile.ts'
 import type { AssertionAudience, WrongSecretError } from './extensions/client-authentication.ts'
 import { ASSERTION_AUDIENCES, WRONG_SECRET_ERRORS } from './extensions/client-authentication.ts'
+import type { FrontChannelParameters } from './extensions/front-channel-logout.ts'
+import { FRONT_CHANNEL_PARAMETERS } from './extensions/front-channel-logout.ts'
 import type { OfflineAccess } from './extensions/offline-access.ts'
 import { OFFLINE_ACCESS } from './extensions/offline-access.ts'
 import type { UserOptions } from './users.ts'
@@ -71,6 +73,13 @@ export interface DevProviderSettings {
   introspectionOf: (typeof INTROSPECTION_OF)[number]
   /** Logout tokens have an `exp`, as the standard wants it. Default true. */
   logoutTokenExp: boolean
+  /** Parameters of the iframes of front-channel logout; default `iss-and-sid`. See {@link FrontChannelParameters}. */
+  frontChannelParameters: FrontChannelParameters
+  /**
+   * ID tokens have the claim `session_expiry`: a number counts from the authentication of the user, in seconds, and may be
+   * negative; a text is sent as it is, such as a wrong value. Default false: no claim.
+   */
+  sessionExpiry: number | string | false
   /** Every DPoP proof must carry a nonce of the provider (RFC 9449, section 8). Default false. */
   dpopNonces: boolean
   /**
@@ -171,6 +180,8 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
     assertionAudience: options.assertionAudience ?? 'any',
     introspectionOf: options.introspectionOf ?? 'own',
     logoutTokenExp: options.logoutTokenExp ?? true,
+    frontChannelParameters: options.frontChannelParameters ?? 'iss-and-sid',
+    sessionExpiry: options.sessionExpiry ?? false,
     dpopNonces: options.dpopNonces ?? false,
     allowLoopbackRedirects: options.allowLoopbackRedirects ?? true,
     cibaAutoApprove: options.cibaAutoApprove ?? false,
@@ -185,6 +196,7 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
 /** The settings that take one of a few words. */
 const WORDS: Partial<Record<keyof DevProviderSettings, readonly string[]>> = {
   accessTokenProfile: ACCESS_TOKEN_PROFILES,
+  frontChannelParameters: FRONT_CHANNEL_PARAMETERS,
   introspectionOf: INTROSPECTION_OF,
   offlineAccess: OFFLINE_ACCESS,
   assertionAudience: ASSERTION_AUDIENCES,
@@ -218,6 +230,8 @@ function readSetting(name: keyof DevProviderSettings, type: string, text: string
   const words = WORDS[name]
   if (words?.includes(text)) return text
   if (words) throw new DevProviderError(`--set ${name}: use ${words.join(' or ')}.`)
+  if (name === 'sessionExpiry' && text !== '' && text !== 'false')
+    return /^-?\d+$/.test(text) ? Number(text) : text
   if (type === 'number' && /^\d+$/.test(text)) return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   if (name === 'autoLogin' && text !== '') return text

@@ -243,6 +243,26 @@ test.each([
   expect(posts).toEqual(expected)
 })
 
+test('with --front-channel-logout the page after a logout loads the application in an iframe', () =>
+  serve(
+    ['--front-channel-logout', '--base-path', '/shop', '--auto-login', 'alice'],
+    async ({ IDP_DOMAIN = '' }) => {
+      const browser = createBrowser(new URL(IDP_DOMAIN).origin, undefined, () => '')
+      const jar = createCookieJar()
+      const query = new URLSearchParams({
+        client_id: 'dev-app',
+        response_type: 'code',
+        scope: 'openid',
+        redirect_uri: 'http://localhost:3000/shop/auth/callback',
+      })
+      await browser.visit(`${IDP_DOMAIN}/authorize?${query}`, { jar })
+      const page = await browser.visit(`${IDP_DOMAIN}/oidc/logout?client_id=dev-app`, { jar })
+      expect(page.kind === 'page' && page.html).toContain(
+        'data-src="http://localhost:3000/shop/auth/frontchannel-logout?',
+      )
+    },
+  ))
+
 test('prints its usage', async () => {
   const help = run('--help')
   expect(await exitCode(help)).toBe(0)

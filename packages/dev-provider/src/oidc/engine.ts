@@ -11,6 +11,7 @@ import { addDemandMembers, assertTokenRequestMfa } from '../extensions/mfa/deman
 import { registerMfaGrants } from '../extensions/mfa/grants.ts'
 import { MULTI_FACTOR_ACRS } from '../extensions/mfa/login.ts'
 import { bringsRefreshToken } from '../extensions/offline-access.ts'
+import { SESSION_EXPIRY, toExpiryClaim } from '../extensions/session-expiry.ts'
 import { registerTokenExchange } from '../extensions/token-exchange.ts'
 import { isLoopbackUrl } from '../loopback.ts'
 import { noticePage } from '../pages/notices.ts'
@@ -87,7 +88,7 @@ function createConfiguration(state: ProviderState): Configuration {
       auth_time: null,
       iss: null,
       sid: null,
-      openid: ['sub', 'org_id', 'org_name', 'act', ...state.users.customClaims()],
+      openid: ['sub', 'org_id', 'org_name', 'act', SESSION_EXPIRY, ...state.users.customClaims()],
       ...SCOPE_CLAIMS,
     },
     // Profile and e-mail claims belong into the ID token, as hosted providers have it.
@@ -181,7 +182,12 @@ function toAccount(state: ProviderState, ctx: KoaContextWithOIDC, sub: string): 
   return (
     user && {
       accountId: user.sub,
-      claims: () => ({ ...user.claims, ...toFactClaims(findGrantFacts(state, ctx)), sub: user.sub }),
+      claims: (use) => ({
+        ...user.claims,
+        ...toFactClaims(findGrantFacts(state, ctx)),
+        ...(use === 'id_token' ? toExpiryClaim(state, ctx) : {}),
+        sub: user.sub,
+      }),
     }
   )
 }

@@ -7,6 +7,7 @@ import {
   validateDpop,
 } from 'oidc-provider/lib/helpers/grants.js'
 import { OIDC_SCOPES } from '../apis.ts'
+import { toExpiryClaim } from '../extensions/session-expiry.ts'
 import type { User } from '../users.ts'
 import { findGrantFacts } from './authorization.ts'
 import type { ProviderState } from './state.ts'
@@ -148,6 +149,7 @@ function issueIdToken(state: ProviderState, ctx: TokenEndpointGrantContext, orde
     {
       ...user.claims,
       ...toFactClaims(findGrantFacts(state, ctx)),
+      ...toExpiryClaim(state, ctx, authentication?.authTime),
       sub: user.sub,
       ...(authentication ? { amr: authentication.amr, auth_time: authentication.authTime } : {}),
       ...(previous?.acr === undefined ? {} : { acr: previous.acr }),

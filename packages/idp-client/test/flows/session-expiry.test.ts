@@ -320,10 +320,17 @@ describe.each(storages)('sessions %s', (_where, toOptions) => {
   })
 
   describe('at the verification of a factor', () => {
-    async function verifying(value: unknown) {
+    async function verifying(value: unknown, hasRefreshToken = true) {
       const made = await signedIn()
       const asking = made.client.getAccessToken(made.browser.request('/'), new Headers(), { audience: BANK })
       const { mfa_token: mfaToken } = await demandOf(asking)
+      if (!hasRefreshToken) {
+        await keeping(made.browser, async (request, headers) => {
+          const { tokenSet, ...session } = await made.browser.session()
+          const { refreshToken: _none, ...others } = tokenSet
+          await made.client.updateSession(request, headers, { ...session, tokenSet: others })
+        })
+      }
       tell(value)
       const verification = keeping(made.browser, (request, headers) =>
         made.client.mfa.verify(request, headers, { mfaToken, otp: world.otp() }),
@@ -337,11 +344,14 @@ describe.each(storages)('sessions %s', (_where, toOptions) => {
       expect((await made.browser.session()).internal.sessionExpiresAt).toBe(at(500))
     })
 
-    test('a past end ends the session', async () => {
-      const { made, verification } = await verifying(at(-1))
-      expect(await rejectionOf(verification)).toMatchObject({ name: 'MfaError', code: 'SESSION_EXPIRED' })
-      expect(await isSignedIn(made)).toBe(false)
-    })
+    test.each([true, false])(
+      'a past end ends the session; with a refresh token: %s',
+      async (hasRefreshToken) => {
+        const { made, verification } = await verifying(at(-1), hasRefreshToken)
+        expect(await rejectionOf(verification)).toMatchObject({ name: 'MfaError', code: 'SESSION_EXPIRED' })
+        expect(await isSignedIn(made)).toBe(false)
+      },
+    )
   })
 })
 
