@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import type { ContractCase, ContractHost } from 'idp-client/testing'
-import { adapterContract, unconfiguredContract } from 'idp-client/testing'
+import { adapterContract, frontChannelLogoutContract, unconfiguredContract } from 'idp-client/testing'
 import type { DevProvider } from 'idp-dev-provider'
 import { startDevProvider } from 'idp-dev-provider'
 import type { Browser, Page, Response as PageResponse } from 'playwright-core'
@@ -74,6 +74,16 @@ describe('App Router behind the proxy', () => {
   })
 
   test.each([...adapterContract, repeatedCredentials(true)])('$title', ({ run }) => run(host))
+})
+
+describe('App Router behind the proxy, with sessions in a store', () => {
+  let host: ContractHost
+
+  beforeAll(async () => {
+    host = toContractHost(await start(plain, { FIXTURE_STORE: 'memory' }), ['ambient', 'explicit'])
+  })
+
+  test.each(frontChannelLogoutContract)('$title', ({ run }) => run(host))
 })
 
 describe('App Router behind middleware.ts on the edge runtime', () => {

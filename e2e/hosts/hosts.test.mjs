@@ -9,6 +9,7 @@ import { afterAll, beforeAll } from 'vitest'
 import { startDevProvider } from '../../packages/dev-provider/dist/index.js'
 import {
   adapterContract,
+  frontChannelLogoutContract,
   generateSessionCookies,
   lateWriteContract,
   unconfiguredContract,
@@ -110,6 +111,14 @@ const runBelowPath = (host, { basePath, basePathVariable } = host.row) =>
       ...(basePathVariable && { FRAMEWORK_PUBLIC_BASE_PATH: basePath }),
     }),
     (base) => runCases(host, toCases(host), { url: base + basePath }),
+  )
+
+/** Sessions in memory, which the provider ends by an iframe. */
+const runWithStore = (host) =>
+  host.serve(
+    'contract',
+    (base) => ({ ...configured(base), CONTRACT_STORE: '1' }),
+    (url) => runCases(host, frontChannelLogoutContract, { url }),
   )
 
 /** A client without configuration, whose errors the framework shows at `/page`. */
@@ -219,6 +228,7 @@ function toSteps(host) {
     [`passes the contract, ${toCases(host).length} cases`]: () => runDirectly(host),
     ...when(!contractOnly, {
       'passes the contract behind a proxy that ends TLS': () => runBehindProxy(host),
+      'an iframe of the provider ends sessions in a store': () => runWithStore(host),
       'guards deny without a configuration': () => runUnconfigured(host),
       'guards deny without a configuration and NODE_ENV': () =>
         runUnconfigured(host, { NODE_ENV: undefined }),

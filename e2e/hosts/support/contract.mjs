@@ -1,6 +1,7 @@
 // Shared by the contract applications of all hosts: options, and the operations behind the paths of `ContractHost`. The code
 // of a framework is in the folder of its host.
 import { isIdpError } from 'idp-client'
+import { memoryStore } from 'idp-client/stores/memory'
 import { contractHooks } from 'idp-client/testing'
 
 /** Returns the options of the client under test; provider, client and secret come from variables, which the client reads. */
@@ -8,6 +9,7 @@ export const toOptions = (variables) => ({
   ...contractHooks,
   trustProxy: variables.CONTRACT_PROXY === '1',
   processLasts: variables.CONTRACT_PROCESS_LASTS !== '0',
+  ...(variables.CONTRACT_STORE === '1' ? { sessionStore: memoryStore(), frontChannelLogout: true } : {}),
   ...(variables.CONTRACT_LOG === '1' ? {} : { logger: () => {} }),
   ...(variables.CONTRACT_HTTP_TIMEOUT ? { httpTimeout: Number(variables.CONTRACT_HTTP_TIMEOUT) } : {}),
 })

@@ -1,6 +1,7 @@
 import { accessTokens } from './adapter-contract/access-tokens.ts'
 import { accounts } from './adapter-contract/accounts.ts'
 import { attacks } from './adapter-contract/attacks.ts'
+import { frontChannelLogouts } from './adapter-contract/front-channel-logout.ts'
 import type { ContractCase } from './adapter-contract/host.ts'
 import { lateWrites } from './adapter-contract/late-writes.ts'
 import { logins } from './adapter-contract/logins.ts'
@@ -34,3 +35,9 @@ export const unconfiguredContract: readonly ContractCase[] = unconfigured
  * them. Its application also has the paths `/late` and `/late-result`.
  */
 export const lateWriteContract: readonly ContractCase[] = lateWrites
+
+/**
+ * Further test cases for a host whose client has a session store and `frontChannelLogout: true`. Its application has the paths of the
+ * contract.
+ */
+export const frontChannelLogoutContract: readonly ContractCase[] = frontChannelLogouts

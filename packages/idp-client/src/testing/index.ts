@@ -9,7 +9,12 @@ export {
   contractHooks,
   type WayBack,
 } from './adapter-contract/host.ts'
-export { adapterContract, lateWriteContract, unconfiguredContract } from './adapter-contract.ts'
+export {
+  adapterContract,
+  frontChannelLogoutContract,
+  lateWriteContract,
+  unconfiguredContract,
+} from './adapter-contract.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'
 export {
   generateCookieHeader,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import {
   adapterContract,
   ContractViolation,
+  frontChannelLogoutContract,
   lateWriteContract,
   unconfiguredContract,
 } from '../../src/testing/index.ts'
@@ -33,13 +34,15 @@ describe('the adapter contract', () => {
   })
 
   describe.each(brokenHosts)('detects a host that %s', (_title, listener) => {
-    test.each([...adapterContract, ...lateWriteContract, ...unconfiguredContract])(
-      '$title',
-      async ({ run }) => {
-        const { host, stop } = await startHost(() => listener, { title: '', basePath: '' }, provider, {})
-        onTestFinished(stop)
-        await expect(run(host)).rejects.toThrow(ContractViolation)
-      },
-    )
+    test.each([
+      ...adapterContract,
+      ...lateWriteContract,
+      ...unconfiguredContract,
+      ...frontChannelLogoutContract,
+    ])('$title', async ({ run }) => {
+      const { host, stop } = await startHost(() => listener, { title: '', basePath: '' }, provider, {})
+      onTestFinished(stop)
+      await expect(run(host)).rejects.toThrow(ContractViolation)
+    })
   })
 })

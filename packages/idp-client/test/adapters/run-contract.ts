@@ -1,8 +1,9 @@
 import type { DevProvider } from 'idp-dev-provider'
 import { startDevProvider } from 'idp-dev-provider'
 import { afterAll, beforeAll, describe, test, vi } from 'vitest'
+import { memoryStore } from '../../src/stores/memory.ts'
 import type { ContractCase } from '../../src/testing/index.ts'
-import { adapterContract, unconfiguredContract } from '../../src/testing/index.ts'
+import { adapterContract, frontChannelLogoutContract, unconfiguredContract } from '../../src/testing/index.ts'
 import type { MakeApplication, RunningHost } from './hosts.ts'
 import { configured, places, startHost } from './hosts.ts'
 
@@ -32,6 +33,26 @@ export function runContract(make: MakeApplication, further: readonly ContractCas
     })
 
     test.each([...adapterContract, ...further])('$title', async ({ run }) => {
+      await run(running.host)
+    })
+  })
+
+  describe.each(places)('with a session store, $title', (place) => {
+    let running: RunningHost
+
+    beforeAll(async () => {
+      vi.stubEnv('FRAMEWORK_PUBLIC_BASE_PATH', place.basePath)
+      const sessionStore = memoryStore({ name: crypto.randomUUID() })
+      const options = { ...configured(provider), sessionStore, frontChannelLogout: true }
+      running = await startHost(make, place, provider, options)
+      vi.unstubAllEnvs()
+    })
+
+    afterAll(async () => {
+      await running.stop()
+    })
+
+    test.each(frontChannelLogoutContract)('$title', async ({ run }) => {
       await run(running.host)
     })
   })
