@@ -20,8 +20,7 @@ const profiles: BrowserProfile[] = []
 beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
   site = await startDemo(provider, { SESSION_STORE: 'memory' })
-  // The provider does not know the certificate of the front, so it posts its notices past it.
-  provider.registerApp(site.url, { backChannelLogout: `${site.internalUrl}/auth/backchannel-logout` })
+  provider.registerApp(site.url, { frontChannelLogout: true })
   browser = await startChromium({ provider })
 })
 
@@ -122,7 +121,29 @@ test('an id of another user ends nothing', async () => {
   expect(await isSignedIn(phone)).toBe(true)
 })
 
+test('an iframe on the logout page of the provider, another site, ends the session of that browser', async () => {
+  const here = await openDevices(alice, 'firefox')
+  const phone = await openDevices(alice, 'safari')
+  const frames = profiles[0]?.responses ?? []
+  await here.goto(`${provider.issuer}/oidc/logout?client_id=${provider.clientId}`)
+  await here.getByText('You are signed out.').waitFor()
+  const frame = frames.find((response) => response.url().includes('/auth/frontchannel-logout'))
+  expect(frame?.status()).toBe(200)
+  expect(await frame?.request().allHeaders()).toMatchObject({
+    'sec-fetch-dest': 'iframe',
+    'sec-fetch-site': 'cross-site',
+  })
+  expect(await frame?.allHeaders()).not.toHaveProperty('set-cookie')
+  // The session cookie is still there: nothing but the session in the store has ended.
+  expect((await here.context().cookies(site.url)).map(({ name }) => name)).toContain('__session')
+  expect([await isSignedIn(here), await isSignedIn(phone)]).toEqual([false, true])
+  // No other notice has reached the application.
+  expect(provider.logoutNotices()).toEqual([])
+})
+
 test('a logout that the provider notifies ends every browser of the user', async () => {
+  // The provider does not know the certificate of the front, so it posts its notices past it.
+  provider.registerApp(site.url, { backChannelLogout: `${site.internalUrl}/auth/backchannel-logout` })
   const here = await openDevices(alice, 'firefox')
   const phone = await openDevices(alice, 'safari')
   const theirs = await openDevices(bob, 'unknown')

@@ -11,6 +11,8 @@ const responseMode = process.env['DEMO_RESPONSE_MODE']
 // and IDP_DPOP_PRIVATE_KEY the key pair of bound tokens.
 export const idp = new IdpClient({
   sessionStore,
+  // Ends the session that a page of the provider names in an iframe. Only a store can find it.
+  frontChannelLogout: sessionStore !== undefined,
   // The development provider uses http on this machine. In production http is always refused.
   allowInsecureRequests: process.env.NODE_ENV !== 'production',
   // The browser does not have the key of a bound token, so it gets no token.
