@@ -206,6 +206,7 @@ const acting = {
   'on-own-navigation': 'navigations, not cross-site',
   'not-on-prefetch': 'any request except prefetches',
   'not-cross-site': 'any request, not cross-site',
+  'in-iframe': 'iframes, no prefetches',
   'on-any-request': 'any request',
 }
 

@@ -151,6 +151,7 @@ test.each([
       'MISSING_REFRESH_TOKEN',
       'MISSING_SESSION',
       'REFRESH_NOT_PERSISTABLE',
+      'SESSION_EXPIRED',
     ],
   ],
   [

@@ -43,7 +43,11 @@ export interface LogEventDetails {
     readonly reason: 'keys' | 'time' | 'auth_time' | 'nonce' | 'organization'
   }
   /** A refreshed ID token has a `session.expiryClaim` that is not an integer: the session keeps its end. */
-  readonly SESSION_EXPIRY_IGNORED: Pick<Diagnosis, 'detail' | 'remedy' | 'advice'>
+  readonly SESSION_EXPIRY_IGNORED: {
+    readonly detail: string
+    readonly remedy: Remedy
+    readonly advice: string
+  }
   readonly CONFIGURATION: { readonly message: string; readonly remedy?: Remedy }
   readonly NOTICE: { readonly message: string; readonly remedy?: Remedy }
 }

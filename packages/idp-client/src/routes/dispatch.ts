@@ -40,7 +40,7 @@ export function matchRoute(settings: Settings, request: RequestView): RouteKey |
 function rejectEarly(route: Route, request: RequestView): Response | null {
   if (!route.methods.includes(request.method)) return empty(405, { allow: route.methods.join(', ') })
   const { acts } = route
-  if (acts === 'on-any-request') return null
+  if (acts === 'on-any-request' || acts === 'in-iframe') return null
   if (acts === 'not-cross-site')
     return isCrossSite(request.headers) ? errorJson(403, 'CROSS_SITE_REQUEST') : null
   if (isPrefetch(request.headers)) return empty(204)

@@ -19,13 +19,14 @@ export interface Route {
   readonly methods: readonly string[]
   /**
    * Requests that the route accepts: navigations only, navigations except cross-site ones, anything but a prefetch,
-   * anything that is not cross-site, or any request.
+   * anything that is not cross-site, iframes only, which the route checks itself, or any request.
    */
   readonly acts:
     | 'on-navigation'
     | 'on-own-navigation'
     | 'not-on-prefetch'
     | 'not-cross-site'
+    | 'in-iframe'
     | 'on-any-request'
   /**
    * Loads the handler. Routes that talk to the provider are loaded at their first request, so that an application whose

@@ -39,7 +39,7 @@ export const table: Readonly<Record<RouteKey, Route>> = {
   },
   frontChannelLogout: {
     methods: ['GET'],
-    acts: 'on-any-request',
+    acts: 'in-iframe',
     load: lazyPromise(async () => (await import('./frontchannel-logout.ts')).frontchannelLogout),
   },
   // Reject cross-site starts: another site could otherwise choose which account gets linked, and when (CSRF).

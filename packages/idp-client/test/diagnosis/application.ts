@@ -353,6 +353,17 @@ export const application: readonly Mistake[] = [
     },
   },
   {
+    mistake: 'a front-channel logout of a provider that sends no issuer',
+    remedy: 'FRONTCHANNEL_LOGOUT_ERROR',
+    async make(bench) {
+      const world = await bench.start({
+        sessionStore: memoryStore({ name: crypto.randomUUID() }),
+        frontChannelLogout: true,
+      })
+      await world.newBrowser().send('/auth/frontchannel-logout?sid=alice')
+    },
+  },
+  {
     mistake: 'a logout URL that is not registered: the page is that of the provider',
     remedy: null,
     async make(bench) {

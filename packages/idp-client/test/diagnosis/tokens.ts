@@ -44,6 +44,16 @@ export const tokens: readonly Mistake[] = [
     }),
   },
   {
+    mistake: 'an end of the session that is not an integer',
+    remedy: 'SESSION_EXPIRY_CLAIM',
+    make: tampered(
+      (claims) => {
+        claims['session_expiry'] = '2030-01-01'
+      },
+      { session: { expiryClaim: 'session_expiry' } },
+    ),
+  },
+  {
     mistake: 'an ID token of another issuer',
     remedy: 'ID_TOKEN_ISSUER',
     make: tampered((claims) => {

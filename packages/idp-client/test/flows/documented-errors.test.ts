@@ -10,6 +10,7 @@ import { remedies } from '../../src/errors/remedies.ts'
 import { AccessTokenError } from '../../src/errors/tokens.ts'
 import type { IdpClientOptions } from '../../src/index.ts'
 import { toStatus } from '../../src/routes/status.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser } from '../support/app.ts'
 import { json } from '../support/connect.ts'
 import { openLogin } from '../support/guard-login.ts'
@@ -170,8 +171,11 @@ describe('[S248] the bodies of errors', () => {
         ...pages.map((path) => broken().send(path, json)),
         ...pages.slice(0, 3).map((path) => nobody().send(path, json)),
       ]),
-    'profile, access token, back-channel logout': () =>
+    'profile, access token, back-channel and front-channel logout': () =>
       Promise.all([
+        world
+          .another({ frontChannelLogout: true, sessionStore: memoryStore() })
+          .browser.send('/auth/frontchannel-logout'),
         broken().send('/auth/profile'),
         nobody().send('/auth/access-token'),
         broken().send('/auth/access-token'),

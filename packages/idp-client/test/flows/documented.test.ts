@@ -12,7 +12,7 @@ const page = (name: string): string => pageText(`reference/${name}.md`)
 
 let world: World
 beforeAll(async () => {
-  world = await startWorld()
+  world = await startWorld({ session: { expiryClaim: 'session_expiry' } })
 })
 afterAll(() => world.provider.stop())
 let now: number
@@ -56,6 +56,18 @@ describe('[S137] states of a session', () => {
     browser.store(response)
   }
 
+  /** Refreshes the session; the new ID token says that it ends so many seconds after the login. */
+  async function refreshWithExpiry(browser: Browser, seconds: number): Promise<void> {
+    const response = new Response()
+    world.provider.settings.sessionExpiry = seconds
+    try {
+      await world.client.getAccessToken(browser.request('/'), response, { refresh: true })
+    } finally {
+      world.provider.settings.sessionExpiry = false
+      browser.store(response)
+    }
+  }
+
   function tamper(browser: Browser): void {
     for (const [name, cookie] of browser.cookies) {
       browser.cookies.set(name, { ...cookie, value: `${cookie.value.slice(0, -4)}AAAA` })
@@ -85,6 +97,13 @@ describe('[S137] states of a session', () => {
         wait(43_200)
         if (days < 5) await browser.send('/page')
       }
+    },
+    'the end that [the provider sets](#the-end-that-the-provider-sets) passes': async (browser) => {
+      await refreshWithExpiry(browser, 100)
+      wait(100)
+    },
+    'a refresh brings an end that is past': async (browser) => {
+      await expect(refreshWithExpiry(browser, -1)).rejects.toMatchObject({ code: 'SESSION_EXPIRED' })
     },
     'the cookie was modified, or its secret was removed from the list': tamper,
     logout: (browser) => browser.send('/auth/logout'),
@@ -237,13 +256,15 @@ describe('events', () => {
       ...memoryStore({ name: crypto.randomUUID() }),
       get: () => (isDown ? Promise.reject(new Error('the store is down')) : Promise.resolve(null)),
     }
-    const stored = world.another({ sessionStore })
+    const stored = world.another({ sessionStore, frontChannelLogout: true })
     await world.login(stored.browser)
     isDown = true
     await stored.browser.send('/auth/profile')
     const logout_token = await world.provider.logoutToken({ sub: 'dev|alice' })
     const body = new URLSearchParams({ logout_token })
     await stored.browser.send('/auth/backchannel-logout', { method: 'POST', body })
+    const named = new URLSearchParams({ iss: world.provider.issuer, sid: 'unknown' })
+    await stored.browser.send(`/auth/frontchannel-logout?${named}`)
   }
 
   async function atTheLimit(): Promise<void> {
@@ -274,6 +295,10 @@ describe('events', () => {
     })
     await world.client.getAccessToken(browser.request('/'), new Headers(), { refresh: true })
     undo()
+    world.provider.settings.sessionExpiry = 'soon'
+    const refreshing = connecting.browser.request('/')
+    await connecting.client.getAccessToken(refreshing, new Headers(), { refresh: true })
+    world.provider.settings.sessionExpiry = false
     world.clock.now += 600
     await browser.send('/page')
     await world.login(browser, '?prompt=login', { deny: true })
