@@ -19,7 +19,7 @@ afterEach(() => provider.stop())
 
 const unescaped = (text: string): string => text.replaceAll('&amp;', '&')
 
-/** The addresses of the iframes on the page after a logout, and where it goes on. */
+/** The addresses of the iframes on the page after a logout, and where it continues. */
 async function visited(url: string, jar: ReturnType<DevProvider['createJar']>) {
   const result = await provider.visit(url, { jar })
   if (result.kind !== 'page') return { kind: result.kind, frames: [], next: undefined, html: '' }

@@ -26,7 +26,7 @@ export function frontChannelUrls(state: ProviderState, call: Call): readonly str
   )
 }
 
-/* Goes on when every application has responded, however it did. */
+/* Continues when every application has responded, however it did. */
 const SCRIPT = `
 const next = document.querySelector('a#next')
 const loaded = [...document.querySelectorAll('iframe')].map((frame) => new Promise((resolve) => {

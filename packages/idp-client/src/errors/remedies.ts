@@ -20,11 +20,10 @@ export const remedies: Readonly<Record<Remedy, string>> = {
     'Link to the route with a plain link (a href), or call location.assign: fetch and next/link cannot navigate to the provider.',
   CROSS_SITE_REQUEST: 'Start it from a page of the application itself.',
   IFRAME_REQUIRED:
-    "Register the URL as the provider's frontchannel_logout_uri, and do not link to it or prefetch it: a prefetch, a document or a script ends no session.",
+    "Register the URL as the provider's front-channel logout URL; a document, a script or a prefetch ends no session.",
   FRONTCHANNEL_LOGOUT_ERROR:
-    "Enable the parameters sid and iss for this client at the provider (frontchannel_logout_session_required), and compare iss with the issuer. For a provider that sends no iss, such as Microsoft Entra ID, set frontChannelLogout: { issuer: 'optional' } and add the optional claim sid to ID tokens.",
-  TOO_MANY_LOGOUTS:
-    'Nothing to do for a moment; limit the requests for this path in the proxy if somebody floods it. Prefer back-channel logout, which only the provider can request.',
+    "Let the provider send sid and iss, and compare iss with the issuer. For one that sends no iss, such as Microsoft Entra ID, set frontChannelLogout: { issuer: 'optional' }.",
+  TOO_MANY_LOGOUTS: 'Limit the requests for this path in the proxy, and prefer back-channel logout.',
   ACCESS_DENIED:
     'authorize of the guard did not return true: the user lacks a role or a permission of the application.',
   INVALID_TOKEN:
@@ -69,7 +68,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
     'Correct the hook: its exception is the cause of this error and, in development, printed on the console.',
   MISSING_SESSION: 'Send the user to the login route first.',
   SESSION_EXPIRED:
-    'Send the user to the login route. If this happens at every login, compare the clocks, and the claim of session.expiryClaim in the ID token with the present time.',
+    'Send the user to the login route. If that fails, too, compare the claim of session.expiryClaim with the clock.',
   MISSING_SESSION_DATA: 'Pass the changed SessionData object that getSession returned.',
   SESSION_NOT_WRITABLE:
     'Call the operation inside the middleware, a route handler or a Server Action, with the response where there is one, before the headers are sent.',
@@ -234,7 +233,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   ID_TOKEN_ORGANIZATION:
     'Enable organizations for this client at the provider, and compare the value of organization with the id or name of the organization.',
   SESSION_EXPIRY_CLAIM:
-    'Configure the provider to send the claim of session.expiryClaim as an integer, in seconds since the epoch, or correct the name of the claim.',
+    'Let the provider send it in integer seconds since the epoch, or correct session.expiryClaim.',
   MAX_AGE_NOT_MET: 'Configure the provider to apply max_age and send auth_time, or remove max_age.',
   USERINFO_TOKEN_REFUSED:
     'Request the scope openid and no audience of another API, so that UserInfo accepts the access token; or set fetchUserInfo to false.',
