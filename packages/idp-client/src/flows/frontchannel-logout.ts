@@ -2,6 +2,7 @@ import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { processWide } from '../lib/registry.ts'
 import { getProvider } from '../oidc/provider.ts'
+import { endStreams } from '../session/open-streams.ts'
 
 /** How many requests per second reach the session store: anybody can send them. */
 const PER_SECOND = 20
@@ -34,7 +35,7 @@ function assertNotTooMany(second: number): void {
  * Throws `FRONTCHANNEL_LOGOUT_ERROR`, `TOO_MANY_LOGOUTS`, `DiscoveryError`, `SESSION_STORE_FAILED`.
  */
 export async function frontchannelLogout(
-  { config, sessionStore }: Engine,
+  { clientTag, config, sessionStore }: Engine,
   { correlationId, iss, sid }: FrontchannelLogoutInput,
 ): Promise<void> {
   if (iss === undefined && !config.frontChannelLogout?.isIssuerOptional)
@@ -46,5 +47,7 @@ export async function frontchannelLogout(
   if (iss !== undefined && iss !== issuer) refuse('iss is not the issuer.')
   const store = await sessionStore?.()
   await store?.deleteByLogoutToken({ iss: issuer, sid, iat: config.clock() })
+  const tag = await clientTag()
+  await endStreams(({ clientTag: owner, session }) => owner === tag && session.data.internal.sid === sid)
   config.log.emit({ level: 'info', code: 'FRONTCHANNEL_LOGOUT', id: correlationId })
 }

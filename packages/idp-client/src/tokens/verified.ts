@@ -114,7 +114,7 @@ export async function verifyInSession(
   const { recoveryCode, session: after } = await withVerified(config, session, verification.want, grant)
   const { sessionExpiresAt } = after.data.internal
   if (sessionExpiresAt !== undefined && sessionExpiresAt <= config.clock())
-    await (await import('./refresh/expired.ts')).endExpired(parts, exchange)
+    await (await import('./refresh/expired.ts')).endExpired(parts, exchange, after)
   if (!(await sessions.save(exchange, after))) throw endedMeanwhile()
   return recoveryCode
 }

@@ -82,6 +82,31 @@ describe('an event stream', () => {
     await expect(theirs.reader.read()).rejects.toThrow(TypeError)
   })
 
+  test('ends at a front-channel logout of its session, and of no other', async () => {
+    await signedIn({}, { sessionStore: memoryStore(), frontChannelLogout: true })
+    const other = world.newBrowser()
+    await world.login(other)
+    const [mine, theirs] = [await openStream(), await openStream(other)]
+    const { sid = '' } = (await world.browser.session()).internal
+    const query = new URLSearchParams({ iss: world.provider.issuer, sid })
+    expect((await other.send(`/auth/frontchannel-logout?${query}`)).status).toBe(200)
+    await expect(mine.reader.read()).rejects.toThrow(TypeError)
+    await world.upstream.push('still here')
+    expect(await theirs.next()).toContain('still here')
+    await theirs.reader.cancel()
+  })
+
+  test('ends when a refresh learns that the session has ended at the provider', async () => {
+    await signedIn({}, { session: { expiryClaim: 'session_expiry' } })
+    const { reader } = await openStream()
+    world.provider.settings.sessionExpiry = -1
+    const refreshing = world.client.getAccessToken(world.browser.request('/'), new Response(), {
+      refresh: true,
+    })
+    await expect(refreshing).rejects.toMatchObject({ code: 'SESSION_EXPIRED' })
+    await expect(reader.read()).rejects.toThrow(TypeError)
+  })
+
   test('ends after maxDuration, and nothing is reported', async () => {
     await signedIn({ maxDuration: 0.05 })
     const { reader } = await openStream()

@@ -18,11 +18,9 @@ import type { DistributedSessions, Flushed, SessionStorage } from '../../session
 import type { ClientParts, TokenFamily, Turn } from './process-memory.ts'
 import {
   advance,
-  closeFamily,
   findFamily,
   hasEnded,
   keepUntilSent,
-  markEnded,
   openFamily,
   removeTurn,
   tokenKey,
@@ -142,7 +140,7 @@ export async function refresh(
   const session = copySession(result.session)
   const { sessionExpiresAt } = session.data.internal
   if (sessionExpiresAt !== undefined && sessionExpiresAt <= parts.config.clock())
-    await (await import('./expired.ts')).endExpired(parts, exchange)
+    await (await import('./expired.ts')).endExpired(parts, exchange, session)
   // The redemption has written it to the store.
   if (store) store.adopt(exchange, session)
   else await persist(parts, exchange, family, session)
@@ -224,10 +222,8 @@ async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
     const result = await redeemLatest(job)
     move(turn, { type: 'ended', result })
     const { sessionExpiresAt } = result.session.data.internal
-    if (sessionExpiresAt !== undefined && sessionExpiresAt <= parts.config.clock()) {
-      closeFamily(turn.family)
-      markEnded(result.session)
-    }
+    if (sessionExpiresAt !== undefined && sessionExpiresAt <= parts.config.clock())
+      await (await import('./expired.ts')).endInProcess(turn.family, result.session)
     // Its callers may have left.
     if (turn.refresh.late && !store && !turn.family.closed && !hasEnded(result.session))
       keepUntilSent(parts.config, turn.family, result.session)
