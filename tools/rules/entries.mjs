@@ -47,7 +47,7 @@ export const entries = {
   svelte: { source: 'svelte/index.ts', kind: 'browser', bytes: 1_710, lazyBytes: 3_498 },
   solid: { source: 'solid/index.ts', kind: 'browser', bytes: 1_790, lazyBytes: 3_498, imports: ['solid-js'] },
   // One sentence and one fix for each of its codes.
-  errors: { source: 'errors/index.ts', kind: 'browser', bytes: 10_940, lazyBytes: 0 },
+  errors: { source: 'errors/index.ts', kind: 'browser', bytes: 11_284, lazyBytes: 0 },
   // About 8 kB of each store are the tables of codes and fixes, in a chunk that every application has loaded already. Their own
   // code takes 1.3, 1.8 and 2.4 kB, most of the last is SQL.
   'memory-store': { source: 'stores/memory.ts', kind: 'store', bytes: 10_795, lazyBytes: 0 },
@@ -70,7 +70,7 @@ export const maxModules = 12
 /** Maximum of the bytes of a published package, unpacked: nearly all of it is code that readers can read, not minified. */
 export const unpackedSizes = {
   'packages/idp-client': 1_700_000,
-  'packages/dev-provider': 300_000,
+  'packages/dev-provider': 320_000,
 }
 
 /** Everything the library may pull into an application at run time. */
