@@ -7,6 +7,8 @@ import { createApiGuard, createPageGuard, withFailurePages } from './guards/host
 import type { AnyApiGuardOptions, ApiGuardOptions } from './guards/requirements.ts'
 import type { Exchange } from './http/exchange.ts'
 import type { HostKinds } from './http/host-arguments.ts'
+import type { MaybePromise } from './lib/chain.ts'
+import { chain } from './lib/chain.ts'
 import { IdpClientBase } from './operations.ts'
 
 /** The properties of a framework that its guards need. */
@@ -69,7 +71,7 @@ export abstract class HostClient<
     name = 'requireAuth',
   ): (context: Context) => Promise<ApiGuardResult> {
     const guard = createApiGuard(this.application, { name }, options)
-    return async (context) => guard(await this.#toExchange(context, name))
+    return async (context) => chain(this.#toExchange(context, name), guard)
   }
 
   /** @internal Creates the error for an operation or a guard outside the middleware. */
@@ -80,8 +82,8 @@ export abstract class HostClient<
   }
 
   /** Returns the exchange of a context. Throws `AMBIENT_REQUEST_MISSING` if the middleware is missing. */
-  async #toExchange(context: Context, guard: string): Promise<Exchange> {
+  #toExchange(context: Context, guard: string): MaybePromise<Exchange> {
     if (this.#host.mountLine !== undefined && !this.#host.isOpen(context)) throw this.requestMissing(guard)
-    return (await this.bind(context)).exchange
+    return chain(this.bind(context), ({ exchange }) => exchange)
   }
 }

@@ -1,3 +1,4 @@
+import type { ResourceConfig } from '../config/resource.ts'
 import type { Application } from '../engine.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Requirements } from './requirements.ts'
@@ -7,6 +8,10 @@ import { Resource } from './resource.ts'
 export interface Accepted {
   readonly session: boolean
   readonly resources: readonly [Resource, ...Resource[]]
+  /** Those of the resources. */
+  readonly configs: readonly ResourceConfig[]
+  /** Origins whose pages may call one of the resources, beside that of the application; undefined: all. */
+  readonly origins: readonly string[] | undefined
 }
 
 function refuse(guard: string, what: string): never {
@@ -44,8 +49,12 @@ export function readAccept(
     if (!scope.every((name) => scopes.includes(name)))
       refuse(guard, 'scope requires one that is not among the scopes of the resource.')
   }
+  const configs = resources.map(({ config }) => config)
+  const isLimited = configs.every(({ origins }) => origins !== undefined)
   return Object.freeze({
     session: given.includes('session'),
     resources: Object.freeze([...resources] as const),
+    configs: Object.freeze(configs),
+    origins: isLimited ? Object.freeze(configs.flatMap(({ origins = [] }) => origins)) : undefined,
   })
 }

@@ -5,6 +5,7 @@ import type { ApiEngine, Application, Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import { text, utf8 } from '../lib/utf8.ts'
 import type { TokenBinding } from '../oidc/access-token-claims.ts'
 import { verifyDpopProof } from '../oidc/dpop-proof.ts'
@@ -114,13 +115,13 @@ async function checkCertificate(
  * Checks that the sender has what its token is bound to, and that a token that is bound to nothing is sent as such. Throws
  * `INVALID_TOKEN`, `INVALID_DPOP_PROOF` and `USE_DPOP_NONCE`.
  */
-export async function checkBinding(
+export function checkBinding(
   application: Application,
   exchange: Exchange,
   sent: SentToken,
-): Promise<void> {
+): MaybePromise<void> {
   const { binding, resource, scheme } = sent
   if (binding?.method === 'jkt') return checkKey(application, exchange, sent, binding.thumbprint)
   if (scheme === 'DPoP') refuse('It is not bound to a key, but its scheme is DPoP.')
-  if (binding) await checkCertificate(exchange, resource, binding.thumbprint)
+  return binding && checkCertificate(exchange, resource, binding.thumbprint)
 }

@@ -1,5 +1,4 @@
 import type { ApiConfig, Config } from '../config/config.ts'
-import type { ResourceConfig } from '../config/resource.ts'
 import { checkAudience } from '../config/resource.ts'
 import type { Application, Engine } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
@@ -8,8 +7,11 @@ import { codes } from '../errors/codes.ts'
 import { OAuthError } from '../errors/provider.ts'
 import type { AccessTokenExchangeOptions } from '../flows/exchange-access-token.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { MaybePromise } from '../lib/chain.ts'
+import { chain } from '../lib/chain.ts'
 import { reportRefusal } from '../log/refusal.ts'
 import { verifyAccessToken } from '../oidc/access-token.ts'
+import type { AccessTokenContent, VerifiedAccessToken } from '../oidc/access-token-claims.ts'
 import { isOfOrganization, toVerificationClock } from '../oidc/claims.ts'
 import type { Provider } from '../oidc/provider.ts'
 import { getProvider, getPublicProvider } from '../oidc/provider.ts'
@@ -89,49 +91,50 @@ function rejectUndecided(error: IdpError): AuthResult {
   return { response }
 }
 
-/** Returns whether a request comes from a page that none of the resources allows; without `origins` all pages are allowed. */
+/** Returns whether a request comes from a page that may not call an API. */
 function isOfForeignPage(
   application: Application,
   exchange: Exchange,
-  configs: readonly ResourceConfig[],
+  origins: readonly string[] | undefined,
 ): boolean {
-  const lists = configs.map(({ origins }) => origins)
-  const isLimited = lists.every((origins) => origins !== undefined)
-  return (
-    isLimited &&
-    isForeignOrigin(
-      application.apiEngine(),
-      exchange,
-      lists.flatMap((origins) => origins ?? []),
-    )
-  )
+  return origins !== undefined && isForeignOrigin(application.apiEngine(), exchange, origins)
 }
 
-async function verify(
-  application: Application,
-  exchange: Exchange,
-  { scheme, token }: SentCredential,
-  resources: Accepted['resources'],
-): Promise<TokenAuth> {
-  const { config } = application.apiEngine()
-  const configs = resources.map((resource) => resource.config)
-  // Again: the client id may have been missing when the resource was created.
-  for (const each of configs) checkAudience(each, config.idTokenAudiences)
-  const provider = getPublicProvider(config)
-  const client = (): Provider => getProvider(application.engine().config)
-  const { binding, resource, ...content } = await verifyAccessToken(provider, token, configs, client)
-  // Other resources of the guard may allow more pages.
-  if (isOfForeignPage(application, exchange, [resource])) throw new IdpError('CROSS_SITE_REQUEST')
-  await checkBinding(application, exchange, { scheme, token, binding, resource })
+function toTokenAuth(application: Application, token: string, content: AccessTokenContent): TokenAuth {
+  // In this order: V8 needs microseconds to add properties to those of a spread object.
   return Object.freeze({
     kind: 'token',
-    ...content,
     token,
     exchange: async (options: AccessTokenExchangeOptions) => {
       const { exchangeAccessToken } = await import('../flows/exchange-access-token.ts')
       return exchangeAccessToken(application.engine(), token, options)
     },
+    ...content,
   })
+}
+
+function verify(
+  application: Application,
+  token: string,
+  { configs }: Accepted,
+): MaybePromise<VerifiedAccessToken> {
+  const { config } = application.apiEngine()
+  // Again: the client id may have been missing when the resource was created.
+  for (const each of configs) checkAudience(each, config.idTokenAudiences)
+  const client = (): Provider => getProvider(application.engine().config)
+  return verifyAccessToken(getPublicProvider(config), token, configs, client)
+}
+
+/** Checks that a verified token may be sent by the sender of the request. */
+function checkSender(
+  application: Application,
+  exchange: Exchange,
+  { scheme, token }: SentCredential,
+  { binding, resource }: VerifiedAccessToken,
+): MaybePromise<void> {
+  // Other resources of the guard may allow more pages.
+  if (isOfForeignPage(application, exchange, resource.origins)) throw new IdpError('CROSS_SITE_REQUEST')
+  return checkBinding(application, exchange, { scheme, token, binding, resource })
 }
 
 /** Returns the first requirement that the claims of a token do not meet; a claim that is missing meets none. */
@@ -174,9 +177,14 @@ interface RejectedCaller {
 }
 
 /** Lets the caller pass if `authorize` returns true. Throws what it throws. */
-async function authorized(auth: Auth, requirements: Requirements): Promise<AuthResult> {
-  if (await isAuthorized(requirements, () => auth)) return { auth, session: auth.session }
-  return { response: rejection(codes.ACCESS_DENIED.status, 'ACCESS_DENIED') }
+function authorized(auth: Auth, requirements: Requirements): MaybePromise<AuthResult> {
+  const passed = { auth, session: auth.session }
+  if (!requirements.authorize) return passed
+  return chain(
+    isAuthorized(requirements, () => auth),
+    (isAllowed): AuthResult =>
+      isAllowed ? passed : { response: rejection(codes.ACCESS_DENIED.status, 'ACCESS_DENIED') },
+  )
 }
 
 /** Errors that say nothing about the token, only that the provider does not respond. */
@@ -213,10 +221,13 @@ async function checkToken(
 ): Promise<AuthResult> {
   const { accepted, requirements } = guard
   const { config } = application.apiEngine()
-  const { scheme } = sent
+  const { scheme, token } = sent
   let auth: TokenAuth
   try {
-    auth = await verify(application, exchange, sent, accepted.resources)
+    const verified = await verify(application, token, accepted)
+    const proven = checkSender(application, exchange, sent, verified)
+    if (proven) await proven
+    auth = toTokenAuth(application, token, verified.content)
   } catch (thrown) {
     return await rejectToken(application, thrown, scheme, guard)
   }
@@ -268,14 +279,13 @@ async function checkCookie(engine: Engine, exchange: Exchange, guard: Guard): Pr
  * Decides about a request by its access token, or if it has none by its session. A token decides alone: a session never rescues
  * a bad one. Throws if that cannot be decided for another reason than the provider.
  */
-export async function checkAccepted(
+export function checkAccepted(
   application: Application,
   exchange: Exchange,
   guard: Guard,
-): Promise<AuthResult> {
+): MaybePromise<AuthResult> {
   const { accepted } = guard
-  const configs = accepted.resources.map(({ config }) => config)
-  if (isOfForeignPage(application, exchange, configs))
+  if (isOfForeignPage(application, exchange, accepted.origins))
     return { response: rejection(403, 'CROSS_SITE_REQUEST') }
   const credential = readCredential(exchange.request)
   if (credential.kind === 'malformed') return reject(guard, 'INVALID_REQUEST')

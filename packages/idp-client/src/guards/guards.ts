@@ -124,7 +124,12 @@ async function toFailure({ settings }: Application, thrown: unknown): Promise<Re
   return rejection(Math.max(500, toStatus(error)), error.code)
 }
 
-const loadCheckAccepted = lazyPromise(() => import('./check-accepted.ts'))
+/** Loads the code on first use; from then on it is there without a promise. */
+let acceptedCode: typeof import('./check-accepted.ts') | undefined
+const loadCheckAccepted = lazyPromise(async () => {
+  acceptedCode = await import('./check-accepted.ts')
+  return acceptedCode
+})
 
 /** Decides about a request to an API that accepts access tokens, in the same way. */
 export async function requireAccepted(
@@ -133,7 +138,7 @@ export async function requireAccepted(
   guard: { readonly accepted: Accepted; readonly requirements: Requirements },
 ): Promise<AuthResult> {
   try {
-    const { checkAccepted } = await loadCheckAccepted()
+    const { checkAccepted } = acceptedCode ?? (await loadCheckAccepted())
     return await checkAccepted(application, exchange, guard)
   } catch (thrown) {
     return { response: await toFailure(application, thrown) }

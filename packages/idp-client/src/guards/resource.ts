@@ -3,7 +3,7 @@ import { checkAudience, checkNeeds, checkPath, readResource } from '../config/re
 import type { Application } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { defined } from '../lib/own-properties.ts'
-import { isTime, toAudiences } from '../oidc/claims.ts'
+import { isForAudience, isTime } from '../oidc/claims.ts'
 import type { Auth } from './auth.ts'
 
 /** Returns the audiences of ID tokens; none while the configuration is incomplete, when the first request checks them. */
@@ -64,7 +64,7 @@ export class Resource {
       throw new IdpError('INVALID_TOKEN', { detail: 'authInfo needs an access token that names its client.' })
     const { claims, clientId, scope, sub, token } = auth
     const { audience, url } = this.config
-    if (Object.hasOwn(claims, 'aud') && !toAudiences(claims).includes(audience))
+    if (Object.hasOwn(claims, 'aud') && !isForAudience(claims, audience))
       throw new IdpError('INVALID_TOKEN', { detail: 'authInfo got a token for another resource.' })
     return defined({
       token,

@@ -66,9 +66,10 @@ export function decodeCookieValue(value: string): string {
  */
 export class CookieJar {
   #source: string | null | ReceivedCookies
-  readonly #staged = new Map<string, StagedCookie>()
-  readonly #pending = new Set<string>()
-  readonly #afterFlush: (() => void)[] = []
+  // Created by the first write: few requests have one.
+  #staged: Map<string, StagedCookie> | undefined
+  #pending: Set<string> | undefined
+  #afterFlush: (() => void)[] | undefined
 
   /** @param received the `Cookie` header, which is parsed when it is needed, or the cookies of a host that parses it. */
   constructor(received: string | null | ReceivedCookies) {
@@ -82,7 +83,7 @@ export class CookieJar {
 
   /** Whether there is a write that no sink has accepted yet. */
   get isPending(): boolean {
-    return this.#pending.size > 0
+    return this.#pending !== undefined && this.#pending.size > 0
   }
 
   /** Returns the first value of the name. */
@@ -100,20 +101,23 @@ export class CookieJar {
 
   /** Returns the values after the staged writes. */
   #values(name: string): readonly string[] {
-    const staged = this.#staged.get(name)
+    const staged = this.#staged?.get(name)
     if (staged) return staged.attributes.maxAge === 0 ? [] : [staged.value]
     return [this.#received.get(name) ?? []].flat()
   }
 
   /** Returns the names with this start that have a value, received ones first. */
   names(start = ''): string[] {
-    const names = [...this.#received.keys(), ...this.#staged.keys()].filter((name) => name.startsWith(start))
-    return [...new Set(names)].filter((name) => this.#values(name).length > 0)
+    const names = [...this.#received.keys(), ...(this.#staged?.keys() ?? [])]
+    const found = names.filter((name) => name.startsWith(start))
+    return [...new Set(found)].filter((name) => this.#values(name).length > 0)
   }
 
   set(spec: CookieSpec, value: string, maxAge?: number): void {
     const attributes = defined({ ...spec.scope, httpOnly: true, maxAge })
+    this.#staged ??= new Map()
     this.#staged.set(spec.name, { name: spec.name, value, attributes })
+    this.#pending ??= new Set()
     this.#pending.add(spec.name)
   }
 
@@ -127,7 +131,7 @@ export class CookieJar {
 
   /** Returns the writes that no sink has accepted yet. */
   pending(): readonly StagedCookie[] {
-    return [...this.#pending].flatMap((name) => this.#staged.get(name) ?? [])
+    return [...(this.#pending ?? [])].flatMap((name) => this.#staged?.get(name) ?? [])
   }
 
   /**
@@ -137,9 +141,9 @@ export class CookieJar {
   flush(sink: CookieSink): void {
     for (const { name, value, attributes } of this.pending()) {
       sink.set(name, value, attributes)
-      this.#pending.delete(name)
+      this.#pending?.delete(name)
     }
-    for (const done of this.#afterFlush.splice(0)) done()
+    for (const done of this.#afterFlush?.splice(0) ?? []) done()
   }
 
   /** Passes every pending write to a sink whose cookies may not reach the browser; they stay pending. */
@@ -149,6 +153,7 @@ export class CookieJar {
 
   /** Runs `done` after the next successful flush. */
   whenFlushed(done: () => void): void {
+    this.#afterFlush ??= []
     this.#afterFlush.push(done)
   }
 

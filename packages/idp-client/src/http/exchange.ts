@@ -43,11 +43,11 @@ export interface Transfer {
 export interface RequestCookies {
   readonly cookies: CookieJar
   /** The session of each client in this request, by the client's configuration; only `session/session-slot.ts` reads it. */
-  readonly slots: Map<object, object>
+  readonly slots: { byConfig?: Map<object, object> }
 }
 
 export function requestCookies(received: ConstructorParameters<typeof CookieJar>[0]): RequestCookies {
-  return { cookies: new CookieJar(received), slots: new Map() }
+  return { cookies: new CookieJar(received), slots: {} }
 }
 
 /** One request and its cookies: the interface between operations and hosts. Writes are staged in `cookies`. */

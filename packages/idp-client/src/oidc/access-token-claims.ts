@@ -1,8 +1,7 @@
 import type { ResourceConfig } from '../config/resource.ts'
 import { IdpError } from '../errors/base.ts'
-import { defined } from '../lib/own-properties.ts'
 import type { Assert } from './claims.ts'
-import { createAssert, isTime, timeFault, toAudiences, toVerificationClock } from './claims.ts'
+import { createAssert, isForAudience, isTime, timeFault, toVerificationClock } from './claims.ts'
 import type { JsonObject } from './json.ts'
 import { isObject, stringProperty } from './json.ts'
 import type { PublicProvider } from './provider.ts'
@@ -18,12 +17,13 @@ export interface AccessTokenContent {
   /** Separated by spaces; empty without any. */
   readonly scope: string
   readonly claims: JsonObject
-  /** Absent for a bearer token. */
-  readonly binding?: TokenBinding
 }
 
 /** An access token that one of the resources accepts, but for the proof of what it is bound to. */
-export interface VerifiedAccessToken extends AccessTokenContent {
+export interface VerifiedAccessToken {
+  readonly content: AccessTokenContent
+  /** Undefined for a bearer token. */
+  readonly binding: TokenBinding | undefined
   readonly resource: ResourceConfig
 }
 
@@ -53,15 +53,14 @@ export function checkNotForeign(claims: JsonObject): void {
   const { token_use: use, typ } = claims
   const isUse = use === undefined || use === 'access' || use === 'access_token'
   assert(isUse, 'Its token_use is not that of an access token.')
-  const foreign = FOREIGN_CLAIMS.find((name) => has(claims, name))
-  assert(foreign === undefined, `It has the claim ${foreign}, as another kind of token of the provider may.`)
+  for (const name of FOREIGN_CLAIMS)
+    if (has(claims, name)) refuse(`It has the claim ${name}, as another kind of token of the provider may.`)
   assert(typ === 'Bearer' || !has(claims, 'nonce'), 'It has a nonce, as an ID token may.')
 }
 
 /** Refuses a token for a client: the audience of an ID token. */
 export function checkNoClient(claims: JsonObject, ids: readonly string[]): void {
-  const audiences = toAudiences(claims)
-  const isOfClient = ids.some((id) => audiences.includes(id))
+  const isOfClient = ids.some((id) => isForAudience(claims, id))
   assert(!isOfClient, 'aud contains the id of a client, as that of an ID token does.')
 }
 
@@ -77,9 +76,12 @@ export function checkTimes(claims: JsonObject, { config }: PublicProvider): void
 
 const SCOPE_TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
+const SCOPES = /^[\x21\x23-\x5b\x5d-\x7e]+(?: [\x21\x23-\x5b\x5d-\x7e]+)*$/
+
 /** Returns the scopes of `scope` (RFC 9068) or `scp` (Okta, Microsoft Entra ID): a string or a list. */
 function toScope({ scope, scp }: JsonObject): string {
   const given = scope ?? scp
+  if (typeof given === 'string' && SCOPES.test(given)) return given
   const names: readonly unknown[] = typeof given === 'string' ? given.split(' ') : [given].flat()
   return names.filter((name) => typeof name === 'string' && SCOPE_TOKEN.test(name)).join(' ')
 }
@@ -87,7 +89,7 @@ function toScope({ scope, scp }: JsonObject): string {
 const THUMBPRINT = /^[\w-]{43}$/
 
 /** Returns what a token is bound to. A stolen token must not pass without any other binding. */
-function toBinding(claims: JsonObject): TokenBinding | undefined {
+export function toBinding(claims: JsonObject): TokenBinding | undefined {
   if (!has(claims, 'cnf')) return undefined
   const entries = isObject(claims['cnf']) ? Object.entries(claims['cnf']) : []
   const [method, thumbprint] = entries.length === 1 ? (entries[0] ?? []) : []
@@ -100,37 +102,39 @@ function toBinding(claims: JsonObject): TokenBinding | undefined {
   return { method, thumbprint }
 }
 
+/** What Auth0 appends to the id of a client that acts for itself. */
+const CLIENT_SUFFIX = '@clients'
+
 /**
  * Returns whether the client acts for itself: its id is the subject, also in the form of Auth0, or a claim of Microsoft Entra ID
  * or Auth0 says so.
  */
-function isOfClient(claims: JsonObject, sub: string, ids: readonly string[]): boolean {
+function isOfClient(claims: JsonObject, sub: string): boolean {
   const { gty, idtyp } = claims
-  return (
-    ids.some((each) => sub === each || sub === `${each}@clients`) ||
-    idtyp === 'app' ||
-    gty === 'client-credentials'
-  )
+  if (idtyp === 'app' || gty === 'client-credentials') return true
+  const id = sub.endsWith(CLIENT_SUFFIX) ? sub.slice(0, -CLIENT_SUFFIX.length) : sub
+  return CLIENT_CLAIMS.some((name) => claims[name] === sub || (id !== '' && claims[name] === id))
 }
 
-/** Returns user, client, scope and binding that the claims of a token name. Throws `INVALID_TOKEN` without a `sub`. */
-export function toContent(claims: JsonObject): AccessTokenContent {
+/**
+ * Returns user, client and scope that the claims of a token name. Throws `INVALID_TOKEN` without a `sub`.
+ *
+ * @param isServiceAccount whether it is known that the client acts for itself.
+ */
+export function toContent(claims: JsonObject, isServiceAccount = false): AccessTokenContent {
   const sub = stringProperty(claims, 'sub')
   assert(sub !== undefined, 'sub is missing or not a string.')
-  const ids = CLIENT_CLAIMS.map((name) => stringProperty(claims, name)).filter((id) => id !== undefined)
-  return defined({
-    sub,
-    clientId: ids[0],
-    isClient: isOfClient(claims, sub, ids),
-    scope: toScope(claims),
-    claims,
-    binding: toBinding(claims),
-  })
+  const name = CLIENT_CLAIMS.find((each) => stringProperty(claims, each) !== undefined)
+  const clientId = name === undefined ? undefined : stringProperty(claims, name)
+  const isClient = isServiceAccount || isOfClient(claims, sub)
+  const scope = toScope(claims)
+  return clientId === undefined
+    ? { sub, isClient, scope, claims }
+    : { sub, clientId, isClient, scope, claims }
 }
 
 /** Returns the first of the resources that the token is for. */
 export function selectByAudience<R extends ResourceConfig>(claims: JsonObject, resources: readonly R[]): R {
-  const audiences = toAudiences(claims)
-  const found = resources.find(({ audience }) => audiences.includes(audience))
+  const found = resources.find(({ audience }) => isForAudience(claims, audience))
   return found ?? refuse('aud does not contain the audience of a resource that the guard accepts.')
 }

@@ -1,5 +1,8 @@
 import type { ResourceConfig } from '../config/resource.ts'
 import { IdpError } from '../errors/base.ts'
+import type { MaybePromise } from '../lib/chain.ts'
+import { chain } from '../lib/chain.ts'
+import { processWide } from '../lib/registry.ts'
 import type { VerifiedAccessToken } from './access-token-claims.ts'
 import {
   assert,
@@ -9,13 +12,15 @@ import {
   has,
   refuse,
   selectByAudience,
+  toBinding,
   toContent,
 } from './access-token-claims.ts'
 import { checkActive, introspect, isIntrospected } from './introspection.ts'
 import type { JsonObject } from './json.ts'
 import type { Provider, PublicProvider } from './provider.ts'
-import type { SignatureHeader, TokenKind } from './signed-token.ts'
+import type { DecodedToken, KeySet, SignatureFault, SignatureHeader, TokenKind } from './signed-token.ts'
 import { decodeObject, decodeSupportedToken, signatureFaults, verifyDecoded } from './signed-token.ts'
+import { VerifiedHeaders } from './verified-headers.ts'
 
 /**
  * Access tokens that clients of the provider send to an API of this application: JWTs of RFC 9068, those that providers issued
@@ -34,11 +39,19 @@ const kind: TokenKind = {
   accepts: (typ) => isOwnType(typ) || toLower(typ) === 'jwt' || typ === undefined,
 }
 
+/** Maximum number of headers to remember: a provider has a few keys. */
+const MAX_HEADERS = 100
+
+const verifiedHeaders = (): VerifiedHeaders<SignatureHeader> =>
+  processWide('cache:access-token-headers/1', () => new VerifiedHeaders(MAX_HEADERS))
+
 /**
  * Claims of which a token without a type of its own has at least one, and an ID token none. Not `roles`, which Microsoft Entra ID
  * also puts into ID tokens.
  */
 const OWN_CLAIMS = ['scope', 'scp', 'client_id', 'cid', 'appid', 'azpacr', 'idtyp', 'gty', 'permissions']
+
+const NO_ACCESS_TOKEN = `It is no access token: it has none of ${OWN_CLAIMS.join(', ')}.`
 
 /** Claims that RFC 9068 section 2.2 requires beside `iss`, `aud` and `exp`, which are always required. */
 const REQUIRED_CLAIMS = ['iat', 'jti', 'sub', 'client_id']
@@ -53,7 +66,7 @@ function checkPurpose(claims: JsonObject, hasOwnType: boolean): void {
   assert(typ !== 'DPoP' || has(claims, 'cnf'), 'Its claim typ says that it is bound, but it has no cnf.')
   checkNotForeign(claims)
   const hasOwnClaim = typ === 'Bearer' || OWN_CLAIMS.some((name) => has(claims, name))
-  assert(hasOwnType || hasOwnClaim, `It is no access token: it has none of ${OWN_CLAIMS.join(', ')}.`)
+  assert(hasOwnType || hasOwnClaim, NO_ACCESS_TOKEN)
 }
 
 /** Checks that a token has the type and the claims of RFC 9068 section 2. */
@@ -63,21 +76,27 @@ function checkProfile(claims: JsonObject, hasOwnType: boolean): void {
   assert(missing === undefined, `${missing} is missing, which RFC 9068 requires.`)
 }
 
+/** A signature that the keys of the provider did not verify. */
+interface FailedSignature {
+  readonly header: SignatureHeader
+  readonly token: string
+  readonly keys: KeySet
+  readonly fault: SignatureFault
+}
+
 /**
- * Verifies the signature by a published key. Only newly loaded keys prove that a key does not exist: until they may be loaded
- * again, such a token is undecided, which is no fault of its sender.
+ * Verifies a signature by newer keys. Only newly loaded keys prove that a key does not exist: until they may be loaded again, such
+ * a token is undecided, which is no fault of its sender.
  */
-async function checkSignature(
+async function verifyByNewerKeys(
   provider: PublicProvider,
-  token: string,
-  header: SignatureHeader,
+  { fault, header, keys, token }: FailedSignature,
 ): Promise<void> {
-  const keys = await provider.keys()
-  let outcome = await verifyDecoded(keys, token, header)
-  if (outcome === 'unknown-key' || outcome === 'mismatch') {
+  let outcome: Uint8Array | SignatureFault = fault
+  if (fault === 'unknown-key' || fault === 'mismatch') {
     const { newer, pause } = await provider.newerKeys(keys, 'api-client')
     if (newer) outcome = await verifyDecoded(newer, token, header)
-    else if (outcome === 'unknown-key' || header.keyId === undefined) {
+    else if (fault === 'unknown-key' || header.keyId === undefined) {
       const detail = `No loaded key fits it, and keys may be loaded again in ${pause} s.`
       throw new IdpError('TOKEN_UNDECIDED', { detail })
     }
@@ -99,33 +118,59 @@ function isJwt(token: string): boolean {
 const isServiceAccount = ({ azp, client_id: id, typ }: JsonObject): boolean =>
   typ === 'Bearer' && id !== undefined && id === azp
 
+/** Judges everything about a token that needs neither the metadata nor the keys of the provider. */
+function judgeClaims(
+  provider: PublicProvider,
+  { claims, header: { type } }: DecodedToken,
+  resources: readonly ResourceConfig[],
+): VerifiedAccessToken {
+  const resource = selectByAudience(claims, resources)
+  checkNoClient(claims, provider.config.idTokenAudiences)
+  checkNoClient(claims, resource.notAudience)
+  const hasOwnType = isOwnType(type)
+  checkPurpose(claims, hasOwnType)
+  if (resource.strict) checkProfile(claims, hasOwnType)
+  assert(has(claims, 'exp'), 'exp is missing.')
+  checkTimes(claims, provider)
+  return { content: toContent(claims, isServiceAccount(claims)), binding: toBinding(claims), resource }
+}
+
 /**
  * Verifies an access token of the provider for one of the resources (RFC 9068 section 4): `iss`, `aud` and what kind of token it
  * is before any key is loaded, then the signature by a published key, never one that the token names. Throws `INVALID_TOKEN`;
  * `TOKEN_UNDECIDED` if only keys that may not be loaded yet can decide; `DiscoveryError` while metadata or keys cannot be loaded. A
  * token of another form is introspected, where a resource says so; see `introspect`, which alone needs the client.
  */
-export async function verifyAccessToken(
+export function verifyAccessToken(
   provider: PublicProvider,
   token: string,
   resources: readonly ResourceConfig[],
   client: () => Provider,
-): Promise<VerifiedAccessToken> {
-  const introspected = resources.filter(isIntrospected)
-  if (introspected.length > 0 && !isJwt(token)) return introspect(client(), token, introspected)
-  const { claims, type, ...header } = decodeSupportedToken(token, kind)
-  const resource = selectByAudience(claims, resources)
-  const { notAudience, strict } = resource
-  checkNoClient(claims, [...provider.config.idTokenAudiences, ...notAudience])
-  checkPurpose(claims, isOwnType(type))
-  if (strict) checkProfile(claims, isOwnType(type))
-  assert(has(claims, 'exp'), 'exp is missing.')
-  checkTimes(claims, provider)
-  const content = toContent(claims)
+): MaybePromise<VerifiedAccessToken> {
+  if (resources.some(isIntrospected) && !isJwt(token))
+    return introspect(client(), token, resources.filter(isIntrospected))
+  const headers = verifiedHeaders()
+  const decoded = decodeSupportedToken(token, kind, headers)
+  const verified = judgeClaims(provider, decoded, resources)
+  const { claims, encodedHeader, header } = decoded
+  const { resource } = verified
+
+  async function complete(failed: FailedSignature | undefined): Promise<VerifiedAccessToken> {
+    if (failed) await verifyByNewerKeys(provider, failed)
+    if (isIntrospected(resource) && resource.introspection.always)
+      await checkActive(client(), token, resource)
+    return verified
+  }
+
   // Last, so that tokens for others cause no request while the metadata cannot be loaded.
-  const { issuer } = await provider.metadata()
-  assert(claims['iss'] === issuer, 'iss is not the issuer of the provider.')
-  await checkSignature(provider, token, header)
-  if (isIntrospected(resource) && resource.introspection.always) await checkActive(client(), token, resource)
-  return { ...content, isClient: content.isClient || isServiceAccount(claims), resource }
+  return chain(provider.metadata(), ({ issuer }) => {
+    assert(claims['iss'] === issuer, 'iss is not the issuer of the provider.')
+    return chain(provider.keys(), (keys) =>
+      chain(verifyDecoded(keys, token, header), (outcome) => {
+        const failed = typeof outcome === 'string' ? { fault: outcome, header, keys, token } : undefined
+        if (!failed) headers.add(encodedHeader, header)
+        return failed || resource.introspection?.always ? complete(failed) : verified
+      }),
+    )
+  })
 }

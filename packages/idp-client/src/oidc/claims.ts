@@ -23,6 +23,11 @@ export function toAudiences({ aud }: JsonObject): readonly unknown[] {
   return Array.isArray(aud) ? aud : [aud]
 }
 
+/** Returns whether a token is for this audience. */
+export function isForAudience({ aud }: JsonObject, audience: string): boolean {
+  return Array.isArray(aud) ? aud.includes(audience) : aud === audience
+}
+
 export function checkIssuerAndAudience(
   claims: JsonObject,
   clientId: string,
@@ -30,7 +35,7 @@ export function checkIssuerAndAudience(
   assert: Assert,
 ): void {
   assert(claims['iss'] === issuer, 'iss is not the issuer of the provider.', 'ID_TOKEN_ISSUER')
-  assert(toAudiences(claims).includes(clientId), 'aud does not contain the client id.', 'ID_TOKEN_AUDIENCE')
+  assert(isForAudience(claims, clientId), 'aud does not contain the client id.', 'ID_TOKEN_AUDIENCE')
 }
 
 /**

@@ -2,12 +2,14 @@ import { calculateJwkThumbprint } from 'jose/jwk/thumbprint'
 import type { Config } from '../config/config.ts'
 import { hashToken } from '../crypto/random.ts'
 import { IdpError } from '../errors/base.ts'
+import { processWide } from '../lib/registry.ts'
 import type { Assert } from './claims.ts'
 import { createAssert, isTime } from './claims.ts'
 import type { JsonObject } from './json.ts'
 import { stringProperty } from './json.ts'
-import type { SignatureHeader, TokenKind } from './signed-token.ts'
+import type { DecodedToken, KeySet, SignatureHeader, TokenKind } from './signed-token.ts'
 import { decodeObject, decodeSupportedToken, toKeySet, verifyDecoded } from './signed-token.ts'
+import { VerifiedHeaders } from './verified-headers.ts'
 
 /** Proofs of possession that API clients send with an access token (RFC 9449). */
 
@@ -45,16 +47,43 @@ const assert: Assert = createAssert(refuse)
 
 const kind: TokenKind = { sender: 'api-client', refuse, accepts: (typ) => typ === 'dpop+jwt' }
 
+/** The header of a proof with its key. */
+interface ProofHeader extends SignatureHeader {
+  readonly keySet: KeySet
+  readonly thumbprint: string
+}
+
+/** Maximum number of headers to remember: each client has a key of its own. */
+const MAX_HEADERS = 1000
+
+const verifiedHeaders = (): VerifiedHeaders<ProofHeader> =>
+  processWide('cache:dpop-headers/1', () => new VerifiedHeaders(MAX_HEADERS))
+
+async function checkSignature(keySet: KeySet, proof: string, header: SignatureHeader): Promise<void> {
+  const outcome = await verifyDecoded(keySet, proof, header)
+  assert(typeof outcome !== 'string', 'Its signature does not match the key in its header.')
+}
+
+function checkThumbprint(own: string, thumbprint: string): void {
+  assert(own === thumbprint, 'It is signed by another key than the one that the access token is bound to.')
+}
+
 /** Verifies the signature by the key in the header, and that this is the key of the token. */
-async function checkKey(proof: string, header: SignatureHeader, thumbprint: string): Promise<void> {
-  const jwk = decodeObject(proof.slice(0, proof.indexOf('.')))?.['jwk']
-  const keySet = toKeySet(jwk)
+async function checkKey(proof: string, decoded: DecodedToken, thumbprint: string): Promise<void> {
+  const { encodedHeader } = decoded
+  const known = verifiedHeaders().get(encodedHeader)
+  if (known) {
+    checkThumbprint(known.thumbprint, thumbprint)
+    return checkSignature(known.keySet, proof, known)
+  }
+  const keySet = toKeySet(decodeObject(encodedHeader)?.['jwk'])
   const key = keySet?.keys[0]
   assert(keySet !== null && key !== undefined, 'Its header has no public key (jwk), or a private one.')
-  const outcome = await verifyDecoded(keySet, proof, { ...header, keyId: undefined })
-  assert(typeof outcome !== 'string', 'Its signature does not match the key in its header.')
+  const header = { ...decoded.header, keyId: undefined }
+  await checkSignature(keySet, proof, header)
   const own = await calculateJwkThumbprint(key.jwk)
-  assert(own === thumbprint, 'It is signed by another key than the one that the access token is bound to.')
+  checkThumbprint(own, thumbprint)
+  verifiedHeaders().add(encodedHeader, { ...header, keySet, thumbprint: own })
 }
 
 /** Returns a URL without query and fragment, which RFC 9449 section 4.3 ignores, in its normal form. */
@@ -66,8 +95,9 @@ function toTarget(value: unknown): string | null {
 
 async function checkRequest(claims: JsonObject, { accessToken, method, urls }: ProvenRequest): Promise<void> {
   assert(claims['htm'] === method, 'htm is not the method of the request.')
-  const target = toTarget(claims['htu'])
-  const isTarget = target !== null && urls.some((url) => toTarget(url) === target)
+  const { htu } = claims
+  const target = typeof htu === 'string' && urls.includes(htu) ? htu : toTarget(htu)
+  const isTarget = target !== null && urls.some((url) => url === target || toTarget(url) === target)
   assert(isTarget, 'htu is not the URL of the request below the base URL of the application (appBaseUrl).')
   assert(claims['ath'] === (await hashToken(accessToken, 32)), 'ath is not the hash of the access token.')
 }
@@ -82,7 +112,8 @@ export async function verifyDpopProof(
 ): Promise<ValidProof> {
   const { proof, thumbprint } = request
   assert(proof !== null && proof !== '', 'The request has no DPoP header, which its access token demands.')
-  const { claims, ...header } = decodeSupportedToken(proof, kind)
+  const decoded = decodeSupportedToken(proof, kind, verifiedHeaders())
+  const { claims } = decoded
   await checkRequest(claims, request)
   const { iat } = claims
   assert(isTime(iat), 'iat is missing or not a number.')
@@ -90,7 +121,7 @@ export async function verifyDpopProof(
   assert(isRecent, `iat is more than ${LIFETIME} s and the tolerance from now.`)
   const jti = stringProperty(claims, 'jti')
   assert(jti !== undefined && jti.length <= LONGEST_ID, 'jti is missing, not a string or too long.')
-  await checkKey(proof, header, thumbprint)
+  await checkKey(proof, decoded, thumbprint)
   const name = await hashToken(JSON.stringify([thumbprint, jti]), 32)
   return { name, nonce: claims['nonce'] }
 }

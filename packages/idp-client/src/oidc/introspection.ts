@@ -14,6 +14,7 @@ import {
   checkTimes,
   has,
   selectByAudience,
+  toBinding,
   toContent,
 } from './access-token-claims.ts'
 import { call } from './call.ts'
@@ -185,9 +186,10 @@ export async function introspect(
   const { issuer } = await provider.metadata()
   assert(!has(claims, 'iss') || claims['iss'] === issuer, 'iss is not the issuer of the provider.')
   const content = toContent(claims)
-  const isProven = !saysDpop(claims) || content.binding?.method === 'jkt'
+  const binding = toBinding(claims)
+  const isProven = !saysDpop(claims) || binding?.method === 'jkt'
   assert(isProven, 'The provider says that it is bound by DPoP, but not to which key (cnf).')
-  return { ...content, resource }
+  return { content, binding, resource }
 }
 
 /** Checks that the provider has not revoked a token that is otherwise verified. Throws as `introspect` does. */

@@ -1,5 +1,7 @@
 import type { ClientAuth } from 'oauth4webapi'
 import type { ApiConfig, Config } from '../config/config.ts'
+import type { MaybePromise } from '../lib/chain.ts'
+import { chain } from '../lib/chain.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWideFor, toKey } from '../lib/registry.ts'
@@ -74,20 +76,18 @@ export class CachedDocument<T> {
   #retryPause: Pause | undefined
   readonly #renewPauses = new Map<TokenSender, Pause>()
 
-  async read(source: DocumentSource<T>): Promise<T> {
+  read(source: DocumentSource<T>): MaybePromise<T> {
     const held = this.#held
     const now = source.clock()
     const isUsable =
       held && (remaining({ at: held.at, seconds: LIFETIME }, now) > 0 || remaining(this.#retryPause, now) > 0)
     if (isUsable) return held.value
-    try {
-      return await this.#load(source)
-    } catch (error) {
+    return this.#load(source).catch((error: unknown) => {
       if (!held) throw error
       source.report(error)
       this.#retryPause = { at: now, seconds: RETRY_PAUSE }
       return held.value
-    }
+    })
   }
 
   /** Reloads the value if it is still `seen`, which was not sufficient for a token of this sender. Throws what `load` throws. */
@@ -129,9 +129,9 @@ export interface PublicProvider {
    * Returns the provider's metadata, from the cache of the process (600 s; older while the provider is down). Throws
    * `DiscoveryError`.
    */
-  metadata(): Promise<ServerMetadata>
+  metadata(): MaybePromise<ServerMetadata>
   /** Returns the provider's signing keys, cached in the same way. Throws `DiscoveryError`. */
-  keys(): Promise<KeySet>
+  keys(): MaybePromise<KeySet>
   /**
    * Returns newer keys than `seen`, which do not verify a token of this sender, unless the last reload for such a token is
    * too recent. Throws `DiscoveryError`.
@@ -200,12 +200,12 @@ function createPublicProvider(config: ApiConfig): PublicProvider {
     }),
   )
   const document = cachedDocument<ServerMetadata>('metadata', config, provider.url, provider.issuers)
-  const metadata = (): Promise<ServerMetadata> => document.read(discovery)
+  const metadata = (): MaybePromise<ServerMetadata> => document.read(discovery)
 
   let latest: KeyDocument | undefined
 
-  async function getKeyDocument(): Promise<KeyDocument> {
-    const address = requireEndpoint(await metadata(), 'jwksUri')
+  function toKeyDocument(found: ServerMetadata): KeyDocument {
+    const address = requireEndpoint(found, 'jwksUri')
     if (latest?.address === address) return latest
     const source = toSource(() => load({ endpoint: 'jwks' }, address, readKeySet))
     latest = { address, source, document: cachedDocument<KeySet>('keys', config, address) }
@@ -216,12 +216,13 @@ function createPublicProvider(config: ApiConfig): PublicProvider {
     config,
     send,
     metadata,
-    async keys() {
-      const { document, source } = await getKeyDocument()
-      return document.read(source)
-    },
+    keys: () =>
+      chain(metadata(), (found) => {
+        const { document, source } = toKeyDocument(found)
+        return document.read(source)
+      }),
     async newerKeys(seen, sender) {
-      const { document, source } = await getKeyDocument()
+      const { document, source } = toKeyDocument(await metadata())
       return document.renew(seen, source, sender)
     },
   }
@@ -246,7 +247,9 @@ const publicProviders = new WeakMap<ApiConfig, PublicProvider>()
 
 /** Returns the same without the client; documents are cached together. */
 export function getPublicProvider(config: ApiConfig): PublicProvider {
-  const provider = publicProviders.get(config) ?? createPublicProvider(config)
+  const known = publicProviders.get(config)
+  if (known) return known
+  const provider = createPublicProvider(config)
   publicProviders.set(config, provider)
   return provider
 }

@@ -1,9 +1,11 @@
-import type { JWK } from 'jose'
+import type { CompactVerifyResult, JWK } from 'jose'
 import { JWSSignatureVerificationFailed } from 'jose/errors'
 import { compactVerify } from 'jose/jws/compact/verify'
+import { importJWK } from 'jose/key/import'
 import type { Config } from '../config/config.ts'
-import { fromBase64url } from '../crypto/base64url.ts'
+import { fromBase64url, isBase64url } from '../crypto/base64url.ts'
 import { DiscoveryError } from '../errors/provider.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import { strictText } from '../lib/utf8.ts'
 import { reportFailure } from '../log/failure.ts'
 import type { Assert, Refuse } from './claims.ts'
@@ -12,14 +14,20 @@ import type { JsonObject } from './json.ts'
 import { isObject, parseObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import type { Provider, Renewal, TokenSender } from './provider.ts'
+import type { VerifiedHeaders } from './verified-headers.ts'
 
 /** A public key of the provider. */
 interface PublicKey {
   /** As published; untrusted. */
   readonly entry: JsonObject
-  /** The parameters of the public key alone. `jose` imports this object once for each algorithm. */
+  /** The parameters of the public key alone. */
   readonly jwk: JWK
+  /** What verifies signatures of one algorithm, created at its first use. */
+  readonly verifiers: Map<string, Verifier>
 }
+
+/** Returns the payload if the key verifies the signature of a token. */
+type Verifier = (token: string) => Promise<Uint8Array | SignatureFault>
 
 /** The provider's public keys. */
 export interface KeySet {
@@ -54,7 +62,7 @@ function mayBePublicKey(entry: unknown): entry is JsonObject {
 
 function toPublicKey(entry: JsonObject): PublicKey {
   const { crv, e, kty, n, x, y } = entry
-  return { entry, jwk: { kty, crv, e, n, x, y } as JWK }
+  return { entry, jwk: { kty, crv, e, n, x, y } as JWK, verifiers: new Map() }
 }
 
 function unusable(reason: string): DiscoveryError {
@@ -125,20 +133,44 @@ function fits({ entry }: PublicKey, { algorithm, keyId }: SignatureHeader): bool
 /** Reason for a failed verification. `unknown-key` and `mismatch` may be due to a key rotation. */
 export type SignatureFault = 'unknown-key' | 'mismatch' | 'unverifiable'
 
+const toFault = (error: unknown): SignatureFault =>
+  error instanceof JWSSignatureVerificationFailed ? 'mismatch' : 'unverifiable'
+
+const toPayload = ({ payload }: CompactVerifyResult): Uint8Array => payload
+
+/** Imports the key, which `jose` would otherwise copy and look up for each token. */
+async function createVerifier({ jwk, verifiers }: PublicKey, algorithm: string): Promise<Verifier> {
+  const imported = await importJWK(jwk, algorithm)
+  const options = { algorithms: [algorithm] }
+  const verifier: Verifier = (token) => compactVerify(token, imported, options).then(toPayload, toFault)
+  verifiers.set(algorithm, verifier)
+  return verifier
+}
+
 /**
  * Returns the payload if this key verifies the signature. `unverifiable`: the key cannot be used, for example an RSA key of less
  * than 2048 bits, or the token cannot be decoded.
  */
-async function verifyBy(
-  { jwk }: PublicKey,
+function verifyBy(key: PublicKey, token: string, algorithm: string): Promise<Uint8Array | SignatureFault> {
+  const known = key.verifiers.get(algorithm)
+  if (known) return known(token)
+  return createVerifier(key, algorithm).then((verifier) => verifier(token), toFault)
+}
+
+/** Tries several keys: the first that verifies the signature decides. */
+async function verifyByAny(
+  keys: readonly PublicKey[],
   token: string,
   algorithm: string,
-): Promise<Uint8Array | 'mismatch' | 'unverifiable'> {
-  try {
-    return (await compactVerify(token, jwk, { algorithms: [algorithm] })).payload
-  } catch (error) {
-    return error instanceof JWSSignatureVerificationFailed ? 'mismatch' : 'unverifiable'
+): Promise<Uint8Array | 'mismatch'> {
+  let mismatches = 0
+  for (const key of keys) {
+    const outcome = await verifyBy(key, token, algorithm)
+    if (typeof outcome !== 'string') return outcome
+    if (outcome === 'mismatch') mismatches += 1
+    if (mismatches === CANDIDATE_LIMIT) break
   }
+  return 'mismatch'
 }
 
 /** Whether each part of a token has the one encoding that its bytes have; `jose` accepts padding and unused bits, too. */
@@ -148,30 +180,25 @@ const isCanonical = (token: string): boolean => token.split('.').every((part) =>
  * Returns the signed bytes, or the reason for a failure. The caller has validated the algorithm of the header; the keys come
  * from `keySet`, never from the token. Tries each key that fits: providers publish the next key beside the current one.
  */
-export async function verifyWith(
+export function verifyWith(
   keySet: KeySet,
   token: string,
   header: SignatureHeader,
-): Promise<Uint8Array | SignatureFault> {
+): MaybePromise<Uint8Array | SignatureFault> {
   return isCanonical(token) ? verifyDecoded(keySet, token, header) : 'unverifiable'
 }
 
 /** Verifies a token that `decodeToken` or `decodeSupportedToken` has decoded, so that its encoding is known to be the one. */
-export async function verifyDecoded(
+export function verifyDecoded(
   keySet: KeySet,
   token: string,
   header: SignatureHeader,
-): Promise<Uint8Array | SignatureFault> {
+): MaybePromise<Uint8Array | SignatureFault> {
   const keys = keySet.keys.filter((key) => fits(key, header))
-  if (keys.length === 0) return 'unknown-key'
-  let mismatches = 0
-  for (const key of keys) {
-    const outcome = await verifyBy(key, token, header.algorithm)
-    if (typeof outcome !== 'string') return outcome
-    if (outcome === 'mismatch') mismatches += 1
-    if (mismatches === CANDIDATE_LIMIT) break
-  }
-  return mismatches === 0 && keys.length === 1 ? 'unverifiable' : 'mismatch'
+  const [key] = keys
+  if (!key) return 'unknown-key'
+  const { algorithm } = header
+  return keys.length === 1 ? verifyBy(key, token, algorithm) : verifyByAny(keys, token, algorithm)
 }
 
 /** A kind of token that the provider signs for this client. */
@@ -207,7 +234,7 @@ function readHeader(
   token: string,
   kind: TokenKind,
 ): SignatureHeader {
-  const header = readSupportedHeader(token, kind)
+  const header = readSupportedHeader(encodedHeader(token, kind), kind)
   const { messageEnd, names } = allowedAlgorithms(provider.config, metadata)
   const assert: Assert = createAssert(kind.refuse)
   const { algorithm } = header
@@ -219,18 +246,29 @@ function readHeader(
   return header
 }
 
-/** Validates the header, but for which of the supported algorithms the client accepts. */
-function readSupportedHeader(token: string, { accepts, refuse }: TokenKind): SignatureHeader {
+/** Returns the header of a token as it is encoded. */
+function encodedHeader(token: string, { refuse }: TokenKind): string {
   const assert: Assert = createAssert(refuse)
   assert(token.length <= LENGTH_LIMIT, 'It is too long.')
-  const isCompact = token.split('.', 6).length === 3
+  const end = token.indexOf('.')
+  const isCompact = end !== -1 && token.lastIndexOf('.') === token.indexOf('.', end + 1)
   assert(isCompact, 'It is not a signed token in compact form (encrypted ones are not supported).')
-  const header = decodeObject(token.slice(0, token.indexOf('.')))
+  return token.slice(0, end)
+}
+
+/** Validates the header, but for which of the supported algorithms the client accepts. */
+function readSupportedHeader(encoded: string, { accepts, refuse }: TokenKind): SignatureHeader {
+  const assert: Assert = createAssert(refuse)
+  const header = decodeObject(encoded)
   assert(header !== null, 'Its header is not readable.')
   const { alg, kid, typ } = header
-  const name = typeof alg === 'string' && REGISTERED_ALGORITHM.test(alg) ? alg : 'an unknown algorithm'
-  const unsupported = `Its algorithm is ${name}, which this library does not accept.`
-  assert(isSupportedAlgorithm(alg), unsupported, 'ID_TOKEN_ALGORITHM_UNSUPPORTED')
+  if (!isSupportedAlgorithm(alg)) {
+    const name = typeof alg === 'string' && REGISTERED_ALGORITHM.test(alg) ? alg : 'an unknown algorithm'
+    return refuse(
+      `Its algorithm is ${name}, which this library does not accept.`,
+      'ID_TOKEN_ALGORITHM_UNSUPPORTED',
+    )
+  }
   assert(!('crit' in header) && !('b64' in header), 'It demands an extension that is not supported.')
   assert(accepts(typ), 'Its type says that it is another kind of token.')
   return { algorithm: alg, keyId: kid, type: typ }
@@ -291,23 +329,38 @@ export function decodeToken(
   token: string,
   kind: TokenKind,
 ): SignedToken & SignatureHeader {
-  return withClaims(readHeader(provider, metadata, token, kind), token, kind)
+  const header = readHeader(provider, metadata, token, kind)
+  return { claims: readClaims(token, kind), ...header }
+}
+
+/** A token whose signature is not verified yet. */
+export interface DecodedToken {
+  readonly encodedHeader: string
+  readonly header: SignatureHeader
+  readonly claims: JsonObject
 }
 
 /** Decodes a token in the same way, whatever supported algorithm it has. */
-export function decodeSupportedToken(token: string, kind: TokenKind): SignedToken & SignatureHeader {
-  return withClaims(readSupportedHeader(token, kind), token, kind)
+export function decodeSupportedToken(
+  token: string,
+  kind: TokenKind,
+  verified: Pick<VerifiedHeaders<SignatureHeader>, 'get'>,
+): DecodedToken {
+  const encoded = encodedHeader(token, kind)
+  const header = verified.get(encoded) ?? readSupportedHeader(encoded, kind)
+  return { encodedHeader: encoded, header, claims: readClaims(token, kind) }
 }
 
-function withClaims(header: SignatureHeader, token: string, kind: TokenKind): SignedToken & SignatureHeader {
-  const [, payload = '', signature = ''] = token.split('.', 3)
+function readClaims(token: string, kind: TokenKind): JsonObject {
   const assert: Assert = createAssert(kind.refuse)
-  const [payloadBytes, signatureBytes] = [payload, signature].map((part) => part && fromBase64url(part))
-  assert(!!signatureBytes, 'Its signature is missing or cannot be decoded.')
-  assert(!!payloadBytes, 'Its payload is missing or cannot be decoded.')
-  const claims = parseClaims(payloadBytes)
+  const end = token.lastIndexOf('.')
+  const isSigned = end + 1 < token.length && isBase64url(token.slice(end + 1))
+  assert(isSigned, 'Its signature is missing or cannot be decoded.')
+  const payload = fromBase64url(token.slice(token.indexOf('.') + 1, end))
+  assert(payload !== null && payload.length > 0, 'Its payload is missing or cannot be decoded.')
+  const claims = parseClaims(payload)
   assert(claims !== null, 'Its payload is not a JSON object.')
-  return { ...header, claims }
+  return claims
 }
 
 /**

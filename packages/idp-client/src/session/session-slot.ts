@@ -49,9 +49,10 @@ export interface EndedSessions {
  * slots; requests share none. Several clients may serve one request: each has its own slot.
  */
 export function sessionSlot({ slots }: RequestCookies, config: Config): SessionSlot {
-  const known = slots.get(config)
+  const known = slots.byConfig?.get(config)
   if (known instanceof SessionSlot) return known
   const slot = new SessionSlot()
-  slots.set(config, slot)
+  slots.byConfig ??= new Map()
+  slots.byConfig.set(config, slot)
   return slot
 }

@@ -15,7 +15,7 @@ interface HostCookies extends CookieSink {
   delete(name: string): unknown
 }
 
-const cookieContext = requestContext<RequestCookies>('next-cookies/1')
+const cookieContext = requestContext<RequestCookies>('next-cookies/2')
 
 /**
  * Runs application code of a request whose cookies were already read, so that operations without a request use the same

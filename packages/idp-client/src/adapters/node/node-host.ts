@@ -36,7 +36,7 @@ interface Serving<Sent, Passed> {
   readonly binding?: Binding | undefined
 }
 
-const ambient = requestContext<Binding>('node/1')
+const ambient = requestContext<Binding>('node/2')
 
 /**
  * The client of a framework on `node:http`. Operations accept the framework's request or context. Inside the middleware

@@ -78,7 +78,7 @@ export function flushOnto(cookies: CookieJar, headers: Headers, older?: readonly
 /** Returns the exchange of a Web request. All exchanges of one request share its cookies. */
 export function toExchange(
   request: Request,
-  canWrite: boolean,
+  canWrite: () => boolean,
   toView: ToView = (given) => new WebRequestView(given),
 ): Exchange {
   const {
@@ -89,7 +89,7 @@ export function toExchange(
     const created = toView(request)
     return { request: created, ...requestCookies(created.headers.get('cookie')) }
   })
-  return { request: view, cookies, slots, canWrite: () => canWrite }
+  return { request: view, cookies, slots, canWrite }
 }
 
 /**
@@ -97,16 +97,10 @@ export function toExchange(
  *
  * @param shared the exchange of the middleware that serves the request; default: one that shares the request's cookies.
  */
-export function bindRequest(
-  request: Request,
-  target?: WebTarget,
-  shared: Exchange = toExchange(request, true),
-): Binding {
+export function bindRequest(request: Request, target?: WebTarget, shared?: Exchange): Binding {
   const headers = target instanceof Headers ? target : target?.headers
-  const exchange = {
-    ...shared,
-    canWrite: () => headers !== undefined && !hasResponded(request),
-  }
+  const canWrite = (): boolean => headers !== undefined && !hasResponded(request)
+  const exchange = shared ? { ...shared, canWrite } : toExchange(request, canWrite)
   return {
     exchange,
     commit() {
@@ -124,8 +118,14 @@ export interface DeferredBinding extends Binding {
 /** Binds a request whose cookies are written when its response leaves, by the middleware that returns the response. */
 export function bindDeferred(request: Request, view: RequestView): DeferredBinding {
   let isOpen = true
-  const shared = toExchange(request, true, () => view)
-  const exchange = { ...shared, request: view, canWrite: () => isOpen }
+  const exchange = {
+    ...toExchange(
+      request,
+      () => isOpen,
+      () => view,
+    ),
+    request: view,
+  }
   return {
     exchange,
     commit: () => isOpen || !exchange.cookies.isPending,

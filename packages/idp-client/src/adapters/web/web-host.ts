@@ -35,7 +35,7 @@ export interface WebHost<Context extends object> {
 }
 
 /** The binding of the request that the current middleware serves. */
-export const ambient: AsyncContext<Binding> = requestContext('web/1')
+export const ambient: AsyncContext<Binding> = requestContext('web/2')
 
 /**
  * The client of a framework on Web `Request` and `Response`. Operations accept the framework's context or a `Request`.

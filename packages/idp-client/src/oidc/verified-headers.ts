@@ -1,0 +1,26 @@
+import { Lru } from '../lib/lru.ts'
+import { text, utf8 } from '../lib/utf8.ts'
+
+/** Maximum length of a header that is remembered, in characters. */
+const LENGTH_LIMIT = 2048
+
+/** What is known of the headers of verified tokens, by their encoding: the tokens of one key share it. */
+export class VerifiedHeaders<Header> {
+  readonly #headers: Lru<string, Header>
+
+  /** @param limit number of headers to remember. */
+  constructor(limit: number) {
+    this.#headers = new Lru(limit)
+  }
+
+  get(encoded: string): Header | undefined {
+    return encoded.length > LENGTH_LIMIT ? undefined : this.#headers.get(encoded)
+  }
+
+  /** Remembers a header. Only after its token was verified, so that strangers cannot displace others. */
+  add(encoded: string, header: Header): void {
+    if (encoded.length > LENGTH_LIMIT || this.#headers.get(encoded) !== undefined) return
+    // A copy: a part of a string keeps the whole string in memory, which is the token.
+    this.#headers.set(text(utf8(encoded)), header)
+  }
+}
