@@ -1,10 +1,11 @@
 import type { Application } from './engine.ts'
 import { IdpError } from './errors/base.ts'
 import { InvalidConfigurationError } from './errors/configuration.ts'
-import type { ApiGuardResult, GuardResult } from './guards/guards.ts'
+import type { AcceptEntry } from './guards/accepted-auth.ts'
+import type { ApiGuardResult, GuardResult, ResultFor } from './guards/guards.ts'
 import type { HostPageGuardOptions } from './guards/host-guards.ts'
 import { createApiGuard, createPageGuard, withFailurePages } from './guards/host-guards.ts'
-import type { AnyApiGuardOptions, ApiGuardOptions } from './guards/requirements.ts'
+import type { AnyApiGuardOptions, EitherGuardOptions } from './guards/requirements.ts'
 import type { Exchange } from './http/exchange.ts'
 import type { HostKinds } from './http/host-arguments.ts'
 import type { MaybePromise } from './lib/chain.ts'
@@ -61,15 +62,15 @@ export abstract class HostClient<
   }
 
   /** @internal Creates the guard of an API: the session, or the caller that `accept` allows, or a rejection with a JSON body. */
-  protected apiGuard(options?: ApiGuardOptions, name?: string): (context: Context) => Promise<GuardResult>
+  protected apiGuard<Entry extends AcceptEntry = never, Scope extends string = string>(
+    options?: AnyApiGuardOptions<Entry, Scope>,
+    name?: string,
+  ): (context: Context) => Promise<ResultFor<Entry>>
   protected apiGuard(
-    options?: AnyApiGuardOptions,
+    options?: EitherGuardOptions,
     name?: string,
   ): (context: Context) => Promise<ApiGuardResult>
-  protected apiGuard(
-    options?: AnyApiGuardOptions,
-    name = 'requireAuth',
-  ): (context: Context) => Promise<ApiGuardResult> {
+  protected apiGuard(options?: object, name = 'requireAuth'): (context: Context) => Promise<ApiGuardResult> {
     const guard = createApiGuard(this.application, { name }, options)
     return async (context) => chain(this.#toExchange(context, name), guard)
   }

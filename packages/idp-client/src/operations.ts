@@ -117,7 +117,9 @@ export abstract class IdpClientBase<
    * @example
    * const orders = idp.resource({ audience: 'https://api.example.com/', scopes: ['orders:read'] })
    */
-  resource(options: ResourceOptions): Resource {
+  resource<Claims extends object = object, Scope extends string = string>(
+    options: ResourceOptions<Scope>,
+  ): Resource<Scope, Claims> {
     return new Resource(this.application, options)
   }
 

@@ -34,8 +34,9 @@ export type {
   GetAccessTokenForConnectionOptions,
 } from './flows/get-connection-token.ts'
 export type { MfaVerification, MfaVerifiedTokens } from './flows/mfa.ts'
-export type { Auth, SessionAuth, TokenAuth } from './guards/auth.ts'
-export type { ApiGuardResult, AuthResult, GuardResult } from './guards/guards.ts'
+export type { AcceptEntry, AcceptedAuth, AcceptedScope } from './guards/accepted-auth.ts'
+export type { AccessTokenClaims, Auth, SessionAuth, TokenAuth } from './guards/auth.ts'
+export type { ApiGuardResult, AuthResult, GuardResult, ResultFor } from './guards/guards.ts'
 export type { HostPageGuardOptions } from './guards/host-guards.ts'
 export type {
   AnyApiGuardOptions,
@@ -49,6 +50,7 @@ export type { SameSite } from './http/cookie-jar.ts'
 export type { Clock } from './lib/clock.ts'
 export type { LogEvent, LogEventDetails, Logger, LogLevel } from './log/log.ts'
 export type { MfaMethod, ServerMfaClient } from './mfa-client.ts'
+export type { CheckedClaims } from './oidc/access-token-claims.ts'
 export type { IdpClientBase, NoOptions } from './operations.ts'
 export type { ProxyMethod, ProxyOptions } from './proxy/options.ts'
 export type { ApiProxy } from './proxy/proxy.ts'

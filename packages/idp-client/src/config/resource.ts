@@ -5,14 +5,14 @@ import { parseHttpUrl } from './http-url.ts'
 import { nearestName } from './unknown-keys.ts'
 
 /** Options of `idp.resource()`: an API that access tokens of the provider protect. They are fixed when it is called. */
-export interface ResourceOptions {
+export interface ResourceOptions<Scope extends string = string> {
   /**
    * The identifier of the API at the provider, which `aud` of its access tokens must contain. It must not be the client id,
    * which is the audience of ID tokens: register the API with an identifier of its own.
    */
   audience: string
   /** Scopes of the API. A guard that requires another one is not created. Default: any scope may be required. */
-  scopes?: readonly string[]
+  scopes?: readonly Scope[]
   /**
    * Whether to accept only tokens of RFC 9068: the header `typ` is `at+jwt`, and `exp`, `iat`, `jti`, `sub` and `client_id` are
    * present. Many providers issue others. Default: false.

@@ -1,4 +1,5 @@
 import type { AccessTokenExchangeOptions, ExchangedAccessToken } from '../flows/exchange-access-token.ts'
+import type { CheckedClaims } from '../oidc/access-token-claims.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 
 /** The user of a session, as guards and `authorize` get it. */
@@ -20,8 +21,15 @@ export interface SessionAuth {
   readonly token?: undefined
 }
 
+/**
+ * All claims of an access token. The types of `Claims` are those that the application expects of its provider: only the types of
+ * `CheckedClaims` are checked, and those `Claims` does not change.
+ */
+export type AccessTokenClaims<Claims extends object = object> = Readonly<Record<string, unknown>> &
+  CheckedClaims & { readonly [Name in keyof Claims as Exclude<Name, keyof CheckedClaims>]: Claims[Name] }
+
 /** The sender of a verified access token, as guards and `authorize` get it. */
-export interface TokenAuth {
+export interface TokenAuth<Claims extends object = object> {
   readonly kind: 'token'
   /** The provider's `sub`: of a user, or of the client itself if `isClient` is true. */
   readonly sub: string
@@ -32,7 +40,7 @@ export interface TokenAuth {
   /** Scope of the token (`scope` or `scp`), separated by spaces; empty if it has none. */
   readonly scope: string
   /** All claims of the token, as the provider signed them. */
-  readonly claims: Readonly<Record<string, unknown>>
+  readonly claims: AccessTokenClaims<Claims>
   /** The access token. Never send it to another API. */
   readonly token: string
   /**
@@ -45,4 +53,4 @@ export interface TokenAuth {
 }
 
 /** The caller that a guard with `accept` has let pass. */
-export type Auth = SessionAuth | TokenAuth
+export type Auth<Claims extends object = object> = SessionAuth | TokenAuth<Claims>

@@ -21,7 +21,7 @@ import type { StoredSession } from '../session/model/stored-session.ts'
 import { mainAudience } from '../tokens/select.ts'
 import { effectiveScope } from '../transaction/authorization.ts'
 import type { Accepted } from './accept.ts'
-import type { Auth, TokenAuth } from './auth.ts'
+import type { Auth, SessionAuth, TokenAuth } from './auth.ts'
 import { checkBinding, newNonce } from './binding.ts'
 import type { LoginParameters } from './check-session.ts'
 import { checkSession, toSessionAuth } from './check-session.ts'
@@ -141,7 +141,7 @@ function checkSender(
 function findUnmet(
   config: ApiConfig,
   requirements: Requirements,
-  { claims, scope }: TokenAuth,
+  { claims, scope }: Pick<SessionAuth, 'claims' | 'scope'>,
 ): Unmet | null {
   const { acr, amr, maxAge, organization } = requirements
   if (Object.keys(requirements).length === 0) return null

@@ -12,6 +12,7 @@ import { loginPath } from '../routes/login-path.ts'
 import { toStatus } from '../routes/status.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { Accepted } from './accept.ts'
+import type { AcceptEntry, AcceptedAuth } from './accepted-auth.ts'
 import type { Auth } from './auth.ts'
 import type { SessionVerdict } from './check-session.ts'
 import { isCrossSite } from './cross-site.ts'
@@ -25,12 +26,17 @@ export type GuardResult =
   | { readonly session?: undefined; readonly response: Response; readonly auth?: undefined }
 
 /** The decision of a guard with `accept`: the caller, or the response that rejects the request. */
-export type AuthResult =
-  | { readonly auth: Auth; readonly session?: SessionData | undefined; readonly response?: undefined }
+export type AuthResult<Caller extends Auth = Auth> =
+  | { readonly auth: Caller; readonly session?: SessionData | undefined; readonly response?: undefined }
   | { readonly auth?: undefined; readonly session?: undefined; readonly response: Response }
 
 /** The decision of the guard of an API, with `accept` or without. */
 export type ApiGuardResult = GuardResult | AuthResult
+
+/** The decision of a guard whose `accept` has these entries; `never` without `accept`. */
+export type ResultFor<Entry extends AcceptEntry> = [Entry] extends [never]
+  ? GuardResult
+  : AuthResult<AcceptedAuth<Entry>>
 
 const loadCheckSession = lazyPromise(() => import('./check-session.ts'))
 

@@ -4,10 +4,11 @@ import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { newCorrelationId } from '../http/responses.ts'
 import { readAccept } from './accept.ts'
+import type { AcceptEntry } from './accepted-auth.ts'
 import { readFlag, readRequirements } from './guard-options.ts'
-import type { ApiGuardResult, GuardResult } from './guards.ts'
+import type { ApiGuardResult, GuardResult, ResultFor } from './guards.ts'
 import { isForbidden, requireAccepted, requireAuth, requireLogin } from './guards.ts'
-import type { AnyApiGuardOptions, ApiGuardOptions, GuardRequirements } from './requirements.ts'
+import type { AnyApiGuardOptions, GuardRequirements } from './requirements.ts'
 
 export interface HostPageGuardOptions<Host> extends GuardRequirements {
   /**
@@ -52,23 +53,28 @@ export function createPageGuard<Host>(
 export type ApiGuard<Result = GuardResult> = (exchange: Exchange) => Promise<Result>
 
 /** Creates an API guard: reads its options once, and returns a function that decides about one request. */
-export function createApiGuard(application: Application, kind: GuardKind, options?: ApiGuardOptions): ApiGuard
+export function createApiGuard<Entry extends AcceptEntry, Scope extends string>(
+  application: Application,
+  kind: GuardKind,
+  options?: AnyApiGuardOptions<Entry, Scope>,
+): ApiGuard<ResultFor<Entry>>
 export function createApiGuard(
   application: Application,
   kind: GuardKind,
-  options?: AnyApiGuardOptions,
+  options?: object,
 ): ApiGuard<ApiGuardResult>
 export function createApiGuard(
   application: Application,
   { name }: GuardKind,
-  options: AnyApiGuardOptions = {},
+  options: object = {},
 ): ApiGuard<ApiGuardResult> {
   const requirements = readRequirements(name, options, ['accept', 'sameOrigin'])
   // Also if it is undefined: a resource that was not found must not leave the API to sessions.
   if (!('accept' in options)) {
     if (!application.settings.sessions) refuseSessions(name, ': name resources (idp.resource()) in accept')
-    const sameOrigin = readFlag(name, 'sameOrigin', options.sameOrigin)
-    return (exchange) => requireAuth(application, exchange, { requirements, sameOrigin })
+    const { sameOrigin }: { readonly sameOrigin?: unknown } = options
+    const isSameOrigin = readFlag(name, 'sameOrigin', sameOrigin)
+    return (exchange) => requireAuth(application, exchange, { requirements, sameOrigin: isSameOrigin })
   }
   const accepted = readAccept(application, name, options, requirements)
   return (exchange) => requireAccepted(application, exchange, { accepted, requirements })

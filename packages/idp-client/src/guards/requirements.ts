@@ -2,8 +2,8 @@ import { provenIn } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
 import { commonScope, coversScope, unitedScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
+import type { AcceptEntry, AcceptedAuth, AcceptedScope } from './accepted-auth.ts'
 import type { Auth, SessionAuth } from './auth.ts'
-import type { Resource } from './resource.ts'
 
 /**
  * Requirements of a guard in addition to a session; all must be met. They are checked against claims that the provider
@@ -46,20 +46,36 @@ export interface ApiGuardOptions extends GuardRequirements {
   accept?: never
 }
 
-/** Options of the guard of an API that access tokens may call. */
-export interface ResourceGuardOptions extends Omit<GuardRequirements, 'authorize'> {
+type OneOrMore<T> = T | readonly T[]
+
+/** Options of the guard of an API, with `accept` or, if `Entry` is `never`, without. */
+export interface AnyApiGuardOptions<Entry extends AcceptEntry = AcceptEntry, Scope extends string = string>
+  extends Omit<GuardRequirements, 'authorize' | 'scope'> {
   /**
    * The ways to authenticate: access tokens of these resources, sessions (`'session'`), or either. A token in the
    * header `Authorization` decides alone, also beside a session cookie. With a cookie alone, a request that may change something
    * (any method but GET, HEAD and OPTIONS) must come from a page of the application, else it gets 403 `CROSS_SITE_REQUEST`.
    */
-  accept: readonly ('session' | Resource)[]
+  accept?: readonly Entry[]
+  /**
+   * Scopes granted to the access token: all of these. With `accept`, TypeScript compares them with the scopes of the resource, except
+   * values of the type `string`, which are compared when the guard is created. Without it a string may hold several.
+   */
+  scope?: (OneOrMore<Scope> & (string extends Scope ? unknown : OneOrMore<AcceptedScope<Entry>>)) | undefined
+  /** That of `ApiGuardOptions`; never beside `accept`. */
+  sameOrigin?: [Entry] extends [never] ? boolean : never
   /** As for other guards; also called for access tokens (`auth.kind`). */
-  authorize?: (auth: Auth) => boolean | Promise<boolean>
+  authorize?: (auth: AcceptedAuth<Entry>) => boolean | Promise<boolean>
 }
 
-/** Options of the guard of an API, with `accept` or without. */
-export type AnyApiGuardOptions = ApiGuardOptions | ResourceGuardOptions
+/** Options of the guard of an API that access tokens may call. */
+export interface ResourceGuardOptions<Entry extends AcceptEntry = AcceptEntry, Scope extends string = string>
+  extends AnyApiGuardOptions<Entry, Scope> {
+  accept: readonly Entry[]
+}
+
+/** Options of the guard of an API, before it is known whether they have `accept`. */
+export type EitherGuardOptions = ApiGuardOptions | ResourceGuardOptions
 
 type Lists = Partial<Record<Exclude<keyof GuardRequirements, 'maxAge' | 'authorize'>, readonly string[]>>
 

@@ -30,14 +30,16 @@ export interface McpAuthInfo {
 /**
  * An API of the application that access tokens of the provider protect. `idp.resource()` creates it; guards take it in `accept`.
  */
-export class Resource {
+export class Resource<Scope extends string = string, Claims extends object = object> {
+  /** Always absent: from its type guards infer those of `scope` and `auth.claims`. */
+  declare readonly types?: { readonly scope: Scope; readonly claims: Claims }
   /** @internal */
   readonly config: ResourceConfig
   /** @internal The client that created it. */
   readonly application: Application
 
   /** @internal */
-  constructor(application: Application, options: ResourceOptions) {
+  constructor(application: Application, options: ResourceOptions<Scope>) {
     const { resources, settings } = application
     this.config = readResource(options, settings)
     this.application = application

@@ -8,6 +8,18 @@ import type { PublicProvider } from './provider.ts'
 
 /** The claims of an access token, signed in a JWT or in the response of an introspection. */
 
+/** The registered claims of an access token, with the types that every guard checks (RFC 7519 section 4.1). */
+export interface CheckedClaims {
+  readonly sub: string
+  readonly iss?: string
+  /** Contains the audience of the resource. Absent only for an opaque token, where `introspection` allows that. */
+  readonly aud?: string | readonly unknown[]
+  /** Seconds since the epoch, as `iat` and `nbf`. */
+  readonly exp?: number
+  readonly iat?: number
+  readonly nbf?: number
+}
+
 /** A verified access token. */
 export interface AccessTokenContent {
   readonly sub: string
@@ -16,7 +28,7 @@ export interface AccessTokenContent {
   readonly isClient: boolean
   /** Separated by spaces; empty without any. */
   readonly scope: string
-  readonly claims: JsonObject
+  readonly claims: JsonObject & CheckedClaims
 }
 
 /** An access token that one of the resources accepts, but for the proof of what it is bound to. */
@@ -116,14 +128,18 @@ function isOfClient(claims: JsonObject, sub: string): boolean {
   return CLIENT_CLAIMS.some((name) => claims[name] === sub || (id !== '' && claims[name] === id))
 }
 
+/** Returns whether claims whose times and audience were checked also have a subject. */
+const haveSubject = (claims: JsonObject): claims is JsonObject & CheckedClaims =>
+  stringProperty(claims, 'sub') !== undefined
+
 /**
  * Returns user, client and scope that the claims of a token name. Throws `INVALID_TOKEN` without a `sub`.
  *
  * @param isServiceAccount whether it is known that the client acts for itself.
  */
 export function toContent(claims: JsonObject, isServiceAccount = false): AccessTokenContent {
-  const sub = stringProperty(claims, 'sub')
-  assert(sub !== undefined, 'sub is missing or not a string.')
+  assert(haveSubject(claims), 'sub is missing or not a string.')
+  const { sub } = claims
   const name = CLIENT_CLAIMS.find((each) => stringProperty(claims, each) !== undefined)
   const clientId = name === undefined ? undefined : stringProperty(claims, name)
   const isClient = isServiceAccount || isOfClient(claims, sub)

@@ -1,6 +1,7 @@
 import { reportFrameworkBase } from '../../config/framework-base.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
+import type { AcceptEntry } from '../../guards/accepted-auth.ts'
 import type { GuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { AnyApiGuardOptions, ApiGuardOptions } from '../../guards/requirements.ts'
@@ -117,9 +118,9 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
    * @example
    * export const GET = idp.requireAuth(async (context) => Response.json(await idp.getSession(context)))
    */
-  requireAuth<Context extends FrameworkRequest>(
+  requireAuth<Context extends FrameworkRequest, E extends AcceptEntry = never, S extends string = string>(
     handler: (context: Context) => FrameworkResponse | Promise<FrameworkResponse>,
-    options?: AnyApiGuardOptions,
+    options?: AnyApiGuardOptions<E, S>,
   ): (context: Context) => Promise<FrameworkResponse> {
     const guard = this.apiGuard(options)
     return async (context) => toLocals(context, await guard(context)).response ?? handler(context)

@@ -1,5 +1,6 @@
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
+import type { AcceptEntry } from '../../guards/accepted-auth.ts'
 import type { Auth } from '../../guards/auth.ts'
 import type { ApiGuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
@@ -88,7 +89,9 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
    * `scope`). Handlers find the session in `request.idpSession`; with `accept` the caller in `request.idpAuth`. Throws
    * `InvalidConfigurationError` for an unknown option.
    */
-  requireAuth(options?: AnyApiGuardOptions): Guard {
+  requireAuth<E extends AcceptEntry = never, S extends string = string>(
+    options?: AnyApiGuardOptions<E, S>,
+  ): Guard {
     return this.#guard(this.apiGuard(options))
   }
 

@@ -1,10 +1,10 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
-import type { Auth } from '../../guards/auth.ts'
+import type { AcceptEntry, AcceptedAuth } from '../../guards/accepted-auth.ts'
 import type { ApiGuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
-import type { AnyApiGuardOptions, ApiGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
+import type { ApiGuardOptions, EitherGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
 import { placeTaken } from '../../host-client.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import { WebHostClient } from '../web/web-host.ts'
@@ -23,7 +23,9 @@ export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 export type Guard<Name extends string> = MiddlewareHandler<{ Variables: Record<Name, SessionData> }>
 
 /** A guard with `accept`: its handlers find the caller in this variable. */
-export type AuthGuard = MiddlewareHandler<{ Variables: { idpAuth: Auth } }>
+export type AuthGuard<E extends AcceptEntry = AcceptEntry> = MiddlewareHandler<{
+  Variables: { idpAuth: AcceptedAuth<E> }
+}>
 
 /** Options of the client of `idp-client/hono`. */
 export interface HonoClientOptions<Name extends string = 'idpSession'> extends IdpClientOptions {
@@ -93,8 +95,8 @@ export class IdpClient<Name extends string = 'idpSession'> extends WebHostClient
    */
   requireAuth(options?: ApiGuardOptions): Guard<Name>
   /** Protects APIs that access tokens may call: handlers find the caller in `c.var.idpAuth`. */
-  requireAuth(options: ResourceGuardOptions): AuthGuard
-  requireAuth(options?: AnyApiGuardOptions): MiddlewareHandler {
+  requireAuth<E extends AcceptEntry, S extends string>(options: ResourceGuardOptions<E, S>): AuthGuard<E>
+  requireAuth(options?: EitherGuardOptions): MiddlewareHandler {
     return this.#guard(this.apiGuard(options))
   }
 

@@ -1,6 +1,7 @@
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
+import type { AcceptEntry } from '../../guards/accepted-auth.ts'
 import type { ApiGuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
@@ -91,7 +92,9 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
    * `scope`). Handlers find the session in `ctx.state.idpSession`; with `accept` the caller in `ctx.state.idpAuth`. Throws
    * `InvalidConfigurationError` for an unknown option.
    */
-  requireAuth(options?: AnyApiGuardOptions): KoaMiddleware {
+  requireAuth<E extends AcceptEntry = never, S extends string = string>(
+    options?: AnyApiGuardOptions<E, S>,
+  ): KoaMiddleware {
     return this.#guard(this.apiGuard(options))
   }
 

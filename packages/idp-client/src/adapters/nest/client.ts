@@ -1,5 +1,6 @@
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
+import type { AcceptEntry } from '../../guards/accepted-auth.ts'
 import type { ApiGuardResult, GuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
@@ -90,7 +91,9 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   }
 
   /** @internal Creates the guard of an API. */
-  createApiGuard(options?: AnyApiGuardOptions): (request: FrameworkRequest) => Promise<ApiGuardResult> {
+  createApiGuard<E extends AcceptEntry, S extends string>(
+    options?: AnyApiGuardOptions<E, S>,
+  ): (request: FrameworkRequest) => Promise<ApiGuardResult> {
     return this.apiGuard(options, 'RequireAuth')
   }
 }

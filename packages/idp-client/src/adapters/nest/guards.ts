@@ -17,6 +17,7 @@ import {
 } from '@nestjs/common'
 import { IdpError } from '../../errors/base.ts'
 import { InvalidConfigurationError } from '../../errors/configuration.ts'
+import type { AcceptEntry } from '../../guards/accepted-auth.ts'
 import type { Auth } from '../../guards/auth.ts'
 import type { ApiGuardResult } from '../../guards/guards.ts'
 import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
@@ -95,12 +96,12 @@ export function RequireLogin(options?: PageGuardOptions): ClassDecorator & Metho
  * @example
  * \@RequireAuth((idp) => ({ accept: ['session', idp.resource({ audience: 'https://api.example.com/' })] }))
  */
-export function RequireAuth(
-  options?: AnyApiGuardOptions | ((idp: IdpClient) => AnyApiGuardOptions),
+export function RequireAuth<E extends AcceptEntry = never, S extends string = string>(
+  options?: AnyApiGuardOptions<E, S> | ((idp: IdpClient) => AnyApiGuardOptions<E, S>),
 ): ClassDecorator & MethodDecorator {
   return toDecorator((client) => {
     if (typeof options !== 'function') return client.createApiGuard(options)
-    const given: AnyApiGuardOptions | undefined = options(client)
+    const given: AnyApiGuardOptions<E, S> | undefined = options(client)
     if (given) return client.createApiGuard(given)
     const detail = 'RequireAuth: its function must return options.'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })

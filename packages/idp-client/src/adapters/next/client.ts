@@ -4,9 +4,9 @@ import type { ReactNode } from 'react'
 import type { RoutePaths } from '../../config/config.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
-import type { Auth } from '../../guards/auth.ts'
+import type { AcceptEntry, AcceptedAuth } from '../../guards/accepted-auth.ts'
 import { onlyOptions } from '../../guards/guard-options.ts'
-import type { AnyApiGuardOptions, ApiGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
+import type { ApiGuardOptions, EitherGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
 import type { Binding, Exchange } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { chain } from '../../lib/chain.ts'
@@ -20,7 +20,7 @@ import { appHandlers, handlePagesApi } from './handlers.ts'
 import type { NextStep } from './middleware.ts'
 import { runMiddleware } from './middleware.ts'
 import { reportUnreached } from './mount-check.ts'
-import type { AppRouteHandler } from './protect-api.ts'
+import type { AppRouteHandler, AuthApiHandler } from './protect-api.ts'
 import { protectApi } from './protect-api.ts'
 import type { PageComponent, PageGuardOptions, PagesGuardOptions } from './protect-page.ts'
 import { protectAppPage, protectPagesPage } from './protect-page.ts'
@@ -156,14 +156,18 @@ export class IdpClient extends IdpClientBase<HostRequest, HostResponse, Framewor
    * Protects a route handler that access tokens may call: its second argument has the caller as `auth`. In an API
    * route of the Pages Router that is `req.idpAuth`.
    */
-  withApiAuthRequired<Context = unknown>(
-    handler: AppRouteHandler<Context & { readonly auth: Auth }>,
-    options: ResourceGuardOptions,
+  withApiAuthRequired<Context = unknown, E extends AcceptEntry = AcceptEntry, S extends string = string>(
+    handler: AppRouteHandler<Context & { readonly auth: AcceptedAuth<E> }>,
+    options: ResourceGuardOptions<E, S>,
   ): AppRouteHandler<Context, Promise<Response>>
-  withApiAuthRequired(handler: NextApiHandler, options?: AnyApiGuardOptions): NextApiHandler
+  withApiAuthRequired(handler: NextApiHandler, options?: ApiGuardOptions): NextApiHandler
+  withApiAuthRequired<E extends AcceptEntry, S extends string = string>(
+    handler: AuthApiHandler<AcceptedAuth<E>>,
+    options: ResourceGuardOptions<E, S>,
+  ): NextApiHandler
   withApiAuthRequired(
-    handler: AppRouteHandler<never> | NextApiHandler,
-    options: AnyApiGuardOptions = {},
+    handler: AppRouteHandler<never> | NextApiHandler | AuthApiHandler<never>,
+    options: EitherGuardOptions = {},
   ): unknown {
     return protectApi(this.application, handler, options)
   }

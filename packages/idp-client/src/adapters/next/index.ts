@@ -6,6 +6,6 @@ export { type FrameworkRequest, type FrameworkResponse, IdpClient, type PublicRo
 export { continueWith } from './continue.ts'
 export type { AppHandlers } from './handlers.ts'
 export type { NextStep } from './middleware.ts'
-export type { AppRouteHandler } from './protect-api.ts'
+export type { AppRouteHandler, AuthApiHandler, AuthApiRequest } from './protect-api.ts'
 export type { PageComponent, PageGuardOptions, PagesGuardOptions } from './protect-page.ts'
 export type { NextApiProxy } from './proxy.ts'

@@ -1,10 +1,11 @@
 import type { NextApiHandler, NextApiRequest, NextApiResponse } from 'next'
 import type { NextRequest } from 'next/server.js'
 import type { Application } from '../../engine.ts'
+import type { Auth } from '../../guards/auth.ts'
 import type { ApiGuardResult } from '../../guards/guards.ts'
 import type { ApiGuard } from '../../guards/host-guards.ts'
 import { createApiGuard } from '../../guards/host-guards.ts'
-import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
+import type { EitherGuardOptions } from '../../guards/requirements.ts'
 import { bindNode } from '../node/binding.ts'
 import { sendResponse } from '../node/send.ts'
 import { sharing } from './ambient.ts'
@@ -16,6 +17,18 @@ export type AppRouteHandler<Context = unknown, Result = Response | Promise<Respo
   request: NextRequest,
   context: Context,
 ) => Result
+
+/** A request to an API route of the Pages Router, behind a guard with `accept`. */
+export type AuthApiRequest<Caller extends Auth = Auth> = NextApiRequest & {
+  /** The caller that the guard has let pass. */
+  readonly idpAuth: Caller
+}
+
+/** An API route of the Pages Router, behind a guard with `accept`. */
+export type AuthApiHandler<Caller extends Auth = Auth> = (
+  request: AuthApiRequest<Caller>,
+  response: NextApiResponse,
+) => unknown
 
 type Check = ApiGuard<ApiGuardResult>
 
@@ -46,10 +59,10 @@ async function protectPages(
   return handler(request, response)
 }
 
-type AnyHandler = AppRouteHandler<never> | NextApiHandler
+type AnyHandler = AppRouteHandler<never> | NextApiHandler | AuthApiHandler<never>
 
 /** Wraps a handler of either router; which one is only known from the arguments of each call. */
-export function protectApi(application: Application, handler: AnyHandler, options: AnyApiGuardOptions) {
+export function protectApi(application: Application, handler: AnyHandler, options: EitherGuardOptions) {
   const check = createApiGuard(application, { name: 'withApiAuthRequired' }, options)
   return (first: NextRequest | NextApiRequest, second: unknown): Promise<unknown> => {
     markPagesRun()

@@ -1,9 +1,10 @@
 import type { Application } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
+import type { AcceptEntry } from '../../guards/accepted-auth.ts'
 import { onlyOptions } from '../../guards/guard-options.ts'
-import type { ApiGuardResult, AuthResult, GuardResult } from '../../guards/guards.ts'
+import type { ApiGuardResult, GuardResult, ResultFor } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
-import type { AnyApiGuardOptions, ApiGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
+import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import type { NodeRequest, NodeResponse } from './binding.ts'
 import { NodeHostClient } from './node-host.ts'
@@ -85,11 +86,14 @@ export abstract class NodeClient<
     return this.pageGuard(options)(req)
   }
 
-  /** Returns the session of a request to an API, or the response that rejects it, as `withApiAuthRequired` does. */
-  requireAuth(req: Request, options?: ApiGuardOptions): Promise<GuardResult>
-  /** Returns the caller that `accept` allows, by its session or access token, or the response that rejects the request. */
-  requireAuth(req: Request, options: ResourceGuardOptions): Promise<AuthResult>
-  async requireAuth(req: Request, options?: AnyApiGuardOptions): Promise<ApiGuardResult> {
+  /**
+   * Returns the session of a request to an API, or the response that rejects it, as `withApiAuthRequired` does; with `accept` the
+   * caller that it allows, by its session or access token.
+   */
+  async requireAuth<E extends AcceptEntry = never, S extends string = string>(
+    req: Request,
+    options?: AnyApiGuardOptions<E, S>,
+  ): Promise<ResultFor<E>> {
     return this.apiGuard(options)(req)
   }
 
@@ -121,10 +125,12 @@ export abstract class NodeClient<
    * `scope`). Mount it before the handler, or pass the handler. With `accept`, `req.idpAuth` is the caller. Throws
    * `InvalidConfigurationError` for an unknown option.
    */
-  withApiAuthRequired(options?: AnyApiGuardOptions): NodeMiddleware<Request, Response>
-  withApiAuthRequired(
+  withApiAuthRequired<E extends AcceptEntry = never, S extends string = string>(
+    options?: AnyApiGuardOptions<E, S>,
+  ): NodeMiddleware<Request, Response>
+  withApiAuthRequired<E extends AcceptEntry = never, S extends string = string>(
     handler: NodeHandler<Request, Response>,
-    options?: AnyApiGuardOptions,
+    options?: AnyApiGuardOptions<E, S>,
   ): NodeMiddleware<Request, Response>
   withApiAuthRequired(
     first?: NodeHandler<Request, Response> | AnyApiGuardOptions,

@@ -1,6 +1,7 @@
 import type { User } from '../../session/model/session-data.ts'
 import type { NodeResponse } from '../node/binding.ts'
-import type { FrameworkRequest, IdpClient } from '../nuxt/client.ts'
+import type { IdpClient } from '../nuxt/client.ts'
+import type { FrameworkRequest } from '../nuxt/event-handler.ts'
 import type { NitroApp } from '../nuxt/nitro-app.ts'
 import { current, isCached } from '../nuxt/sub-request.ts'
 

@@ -1,24 +1,20 @@
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
-import type { ApiGuardResult, AuthResult, GuardResult } from '../../guards/guards.ts'
+import type { AcceptEntry } from '../../guards/accepted-auth.ts'
+import type { GuardResult, ResultFor } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
-import type { AnyApiGuardOptions, ApiGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
+import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
 import type { Binding } from '../../http/exchange.ts'
 import { openBinding } from '../../http/host-state.ts'
-import type { NodeRequest, NodeResponse } from '../node/binding.ts'
+import type { NodeResponse } from '../node/binding.ts'
 import { NodeHostClient } from '../node/node-host.ts'
 import { sendResponse } from '../node/send.ts'
-import type { EventHandler } from './event-handler.ts'
+import type { EventHandler, FrameworkRequest } from './event-handler.ts'
 import { toGuarded } from './event-handler.ts'
 import type { NitroApp } from './nitro-app.ts'
 import { findBasePath, reportBasePath, toH3App } from './nitro-app.ts'
 import { assertNotCached, bindSubRequest, current, reportSharedPage } from './sub-request.ts'
 
-/** Request type of this entry: an `H3Event` of h3 1, which Nuxt and Nitro 2 pass to their handlers. */
-export interface FrameworkRequest {
-  readonly node: { readonly req: NodeRequest; readonly res: NodeResponse }
-  readonly context: object
-}
 /** Response type of this entry: that of an event, which operations need not get. */
 export type FrameworkResponse = NodeResponse
 
@@ -93,11 +89,14 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
     return this.pageGuard(options)(event)
   }
 
-  /** Returns the session of a request to an API, or the response that rejects it, as `withApiAuthRequired` does. */
-  requireAuth(event: FrameworkRequest, options?: ApiGuardOptions): Promise<GuardResult>
-  /** Returns the caller that `accept` allows, by its session or access token, or the response that rejects the request. */
-  requireAuth(event: FrameworkRequest, options: ResourceGuardOptions): Promise<AuthResult>
-  async requireAuth(event: FrameworkRequest, options?: AnyApiGuardOptions): Promise<ApiGuardResult> {
+  /**
+   * Returns the session of a request to an API, or the response that rejects it, as `withApiAuthRequired` does; with `accept` the
+   * caller that it allows, by its session or access token.
+   */
+  async requireAuth<E extends AcceptEntry = never, S extends string = string>(
+    event: FrameworkRequest,
+    options?: AnyApiGuardOptions<E, S>,
+  ): Promise<ResultFor<E>> {
     return this.apiGuard(options)(event)
   }
 
@@ -120,10 +119,12 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
    * (`organization`, `scope`). With `accept`, `event.context.idpAuth` is the caller. Throws `InvalidConfigurationError` for
    * an unknown option.
    */
-  withApiAuthRequired<Result, Event extends FrameworkRequest = FrameworkRequest>(
-    handler: (event: Event) => Result,
-    options?: AnyApiGuardOptions,
-  ): EventHandler<Event, Result> {
+  withApiAuthRequired<
+    Result,
+    Event extends FrameworkRequest = FrameworkRequest,
+    E extends AcceptEntry = never,
+    S extends string = string,
+  >(handler: (event: Event) => Result, options?: AnyApiGuardOptions<E, S>): EventHandler<Event, Result> {
     return toGuarded(this.apiGuard(options, 'withApiAuthRequired'), handler)
   }
 }

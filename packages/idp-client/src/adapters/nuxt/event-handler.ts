@@ -1,4 +1,11 @@
 import type { ApiGuardResult } from '../../guards/guards.ts'
+import type { NodeRequest, NodeResponse } from '../node/binding.ts'
+
+/** Request type of this entry: an `H3Event` of h3 1, which Nuxt and Nitro 2 pass to their handlers. */
+export interface FrameworkRequest {
+  readonly node: { readonly req: NodeRequest; readonly res: NodeResponse }
+  readonly context: object
+}
 
 /** An `EventHandler` of h3. Its type is that of the guarded handler: `$fetch` and `useFetch` throw for other responses. */
 export interface EventHandler<Event, Result> {

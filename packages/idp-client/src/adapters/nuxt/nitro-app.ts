@@ -1,6 +1,6 @@
 import type { Settings } from '../../config/config.ts'
 import { InvalidConfigurationError } from '../../errors/configuration.ts'
-import type { FrameworkRequest } from './client.ts'
+import type { FrameworkRequest } from './event-handler.ts'
 
 /** The used part of a `NitroApp`. */
 export interface NitroApp {

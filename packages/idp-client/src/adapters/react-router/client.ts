@@ -1,9 +1,10 @@
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
+import type { AcceptEntry, AcceptedAuth } from '../../guards/accepted-auth.ts'
 import type { Auth } from '../../guards/auth.ts'
 import { isForbidden } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
-import type { AnyApiGuardOptions, ApiGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
+import type { ApiGuardOptions, EitherGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { WebTarget } from '../web/binding.ts'
 import { WebHostClient } from '../web/web-host.ts'
@@ -96,8 +97,11 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
    */
   requireAuth(args: FrameworkRequest, options?: ApiGuardOptions): Promise<SessionData>
   /** Returns the caller that `accept` allows, by its session or access token. Otherwise throws the response that rejects it. */
-  requireAuth(args: FrameworkRequest, options: ResourceGuardOptions): Promise<Auth>
-  async requireAuth(args: FrameworkRequest, options?: AnyApiGuardOptions): Promise<SessionData | Auth> {
+  requireAuth<E extends AcceptEntry, S extends string = string>(
+    args: FrameworkRequest,
+    options: ResourceGuardOptions<E, S>,
+  ): Promise<AcceptedAuth<E>>
+  async requireAuth(args: FrameworkRequest, options?: EitherGuardOptions): Promise<SessionData | Auth> {
     const result = await this.apiGuard(options)(args)
     if (result.response) throw result.response
     return result.auth ?? result.session

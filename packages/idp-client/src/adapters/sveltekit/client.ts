@@ -1,5 +1,6 @@
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
+import type { AcceptEntry } from '../../guards/accepted-auth.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
@@ -113,9 +114,9 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
    * @example
    * export const GET = idp.requireAuth(async (event) => Response.json(await idp.getSession(event)))
    */
-  requireAuth<Event extends FrameworkRequest>(
+  requireAuth<Event extends FrameworkRequest, E extends AcceptEntry = never, S extends string = string>(
     handler: (event: Event) => FrameworkResponse | Promise<FrameworkResponse>,
-    options?: AnyApiGuardOptions,
+    options?: AnyApiGuardOptions<E, S>,
   ): (event: Event) => Promise<FrameworkResponse> {
     const guard = this.apiGuard(options)
     return async (event) => toLocals(event, await guard(event)).response ?? handler(event)

@@ -1,11 +1,12 @@
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
+import type { AcceptEntry, AcceptedAuth } from '../../guards/accepted-auth.ts'
 import type { Auth } from '../../guards/auth.ts'
 import { isForbidden } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import { createApiGuard, createPageGuard } from '../../guards/host-guards.ts'
-import type { AnyApiGuardOptions, ApiGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
+import type { ApiGuardOptions, EitherGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { WebTarget } from '../web/binding.ts'
 import { WebHostClient } from '../web/web-host.ts'
@@ -110,8 +111,10 @@ export class IdpClient extends WebHostClient {
    */
   requireAuth(options?: ApiGuardOptions): Promise<SessionData>
   /** Returns the caller that `accept` allows, by its session or access token. Otherwise throws the response that rejects it. */
-  requireAuth(options: ResourceGuardOptions): Promise<Auth>
-  async requireAuth(options?: AnyApiGuardOptions): Promise<SessionData | Auth> {
+  requireAuth<E extends AcceptEntry, S extends string = string>(
+    options: ResourceGuardOptions<E, S>,
+  ): Promise<AcceptedAuth<E>>
+  async requireAuth(options?: EitherGuardOptions): Promise<SessionData | Auth> {
     const guard = createApiGuard(this.application, { name: 'requireAuth' }, options)
     const result = await guard(this.bind().exchange)
     if (result.response) throw result.response

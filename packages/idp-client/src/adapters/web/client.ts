@@ -1,9 +1,14 @@
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
-import type { Auth } from '../../guards/auth.ts'
-import type { ApiGuardResult, AuthResult, GuardResult } from '../../guards/guards.ts'
+import type { AcceptEntry, AcceptedAuth } from '../../guards/accepted-auth.ts'
+import type { GuardResult, ResultFor } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
-import type { AnyApiGuardOptions, ApiGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
+import type {
+  AnyApiGuardOptions,
+  ApiGuardOptions,
+  EitherGuardOptions,
+  ResourceGuardOptions,
+} from '../../guards/requirements.ts'
 import { WebHostClient } from './web-host.ts'
 import { withAuth } from './with-auth.ts'
 
@@ -58,12 +63,13 @@ export class IdpClient extends WebHostClient {
   }
 
   /**
-   * Returns the session of a request to an API, or the response that rejects it, as `withApiAuthRequired` does.
+   * Returns the session of a request to an API, or the response that rejects it, as `withApiAuthRequired` does; with `accept` the
+   * caller that it allows, by its session or access token.
    */
-  requireAuth(request: FrameworkRequest, options?: ApiGuardOptions): Promise<GuardResult>
-  /** Returns the caller that `accept` allows, by its session or access token, or the response that rejects the request. */
-  requireAuth(request: FrameworkRequest, options: ResourceGuardOptions): Promise<AuthResult>
-  async requireAuth(request: FrameworkRequest, options?: AnyApiGuardOptions): Promise<ApiGuardResult> {
+  async requireAuth<E extends AcceptEntry = never, S extends string = string>(
+    request: FrameworkRequest,
+    options?: AnyApiGuardOptions<E, S>,
+  ): Promise<ResultFor<E>> {
     return this.apiGuard(options)(request)
   }
 
@@ -91,11 +97,16 @@ export class IdpClient extends WebHostClient {
     options?: ApiGuardOptions,
   ): WebHandler<Rest>
   /** Wraps an API handler that access tokens may call: its second argument has the caller as `auth`. */
-  withApiAuthRequired<Context extends object, Rest extends unknown[]>(
-    handler: WebHandler<[context: Context & { readonly auth: Auth }, ...rest: Rest]>,
-    options: ResourceGuardOptions,
+  withApiAuthRequired<
+    Context extends object,
+    Rest extends unknown[],
+    E extends AcceptEntry = AcceptEntry,
+    S extends string = string,
+  >(
+    handler: WebHandler<[context: Context & { readonly auth: AcceptedAuth<E> }, ...rest: Rest]>,
+    options: ResourceGuardOptions<E, S>,
   ): WebHandler<[context?: Context, ...rest: Rest]>
-  withApiAuthRequired(handler: WebHandler<never[]>, options?: AnyApiGuardOptions): WebHandler {
+  withApiAuthRequired(handler: WebHandler<never[]>, options?: EitherGuardOptions): WebHandler {
     const guard = this.apiGuard(options, 'withApiAuthRequired')
     const run = handler as WebHandler
     return async (request, ...rest) => {

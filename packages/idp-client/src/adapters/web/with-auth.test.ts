@@ -7,7 +7,7 @@ const auth: Auth = {
   sub: 'carol',
   isClient: false,
   scope: '',
-  claims: {},
+  claims: { sub: 'user' },
   exchange: () => Promise.reject(new Error('unused')),
   token: 'x',
 }
