@@ -91,7 +91,7 @@ export const layers = {
     ],
     types: ['features', ...sessions, 'tokens', 'oidc', 'proxy'],
   },
-  'host-client': { values: ['errors', 'guards', 'root'], types: ['http', 'engine'] },
+  'host-client': { values: ['lib', 'errors', 'guards', 'root'], types: ['http', 'engine'] },
   'adapters/web': { values: hostLayers, types: hostTypes },
   ...Object.fromEntries(
     Object.entries(adapters).map(([name, { on }]) => [

@@ -1,7 +1,7 @@
 import type { SessionAuth, TokenAuth } from './auth.ts'
 import type { Resource } from './resource.ts'
 
-/** What a guard can accept: sessions, or the access tokens of a resource. */
+/** An entry of `accept`: sessions, or the access tokens of a resource. */
 export type AcceptEntry = 'session' | Resource
 
 /** The caller that a guard lets pass: by `accept`, or without it by a session. */

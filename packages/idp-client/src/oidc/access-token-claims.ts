@@ -114,7 +114,7 @@ export function toBinding(claims: JsonObject): TokenBinding | undefined {
   return { method, thumbprint }
 }
 
-/** What Auth0 appends to the id of a client that acts for itself. */
+/** Auth0 appends it to the id of a client that acts for itself. */
 const CLIENT_SUFFIX = '@clients'
 
 /**

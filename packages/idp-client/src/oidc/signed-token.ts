@@ -22,7 +22,7 @@ interface PublicKey {
   readonly entry: JsonObject
   /** The parameters of the public key alone. */
   readonly jwk: JWK
-  /** What verifies signatures of one algorithm, created at its first use. */
+  /** By algorithm, created at its first use. */
   readonly verifiers: Map<string, Verifier>
 }
 

@@ -4,7 +4,7 @@ import { text, utf8 } from '../lib/utf8.ts'
 /** Maximum length of a header that is remembered, in characters. */
 const LENGTH_LIMIT = 2048
 
-/** What is known of the headers of verified tokens, by their encoding: the tokens of one key share it. */
+/** The headers of verified tokens, by their encoding: the tokens of one key share it. */
 export class VerifiedHeaders<Header> {
   readonly #headers: Lru<string, Header>
 
