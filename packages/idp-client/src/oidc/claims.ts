@@ -35,7 +35,7 @@ export function checkIssuerAndAudience(
   assert: Assert,
 ): void {
   assert(claims['iss'] === issuer, 'iss is not the issuer of the provider.', 'ID_TOKEN_ISSUER')
-  assert(isForAudience(claims, clientId), 'aud does not contain the client id.', 'ID_TOKEN_AUDIENCE')
+  assert(toAudiences(claims).includes(clientId), 'aud does not contain the client id.', 'ID_TOKEN_AUDIENCE')
 }
 
 /**

@@ -3,12 +3,11 @@ export type JsonObject = { readonly [member: string]: unknown }
 
 const withoutPrototype = (key: string, value: unknown): unknown => (key === '__proto__' ? undefined : value)
 
-/* The name as it is, or with any of its letters escaped. A reviver makes parsing several times slower. */
-const mayNamePrototype = (text: string): boolean => text.includes('__proto__') || text.includes('\\u')
-
 function parse(text: string): unknown {
   try {
-    return mayNamePrototype(text) ? JSON.parse(text, withoutPrototype) : JSON.parse(text)
+    // The name as it is, or with any of its letters escaped. A reviver makes parsing several times slower.
+    const mayNamePrototype = text.includes('__proto__') || text.includes('\\u')
+    return mayNamePrototype ? JSON.parse(text, withoutPrototype) : JSON.parse(text)
   } catch {
     // The parser's own error quotes the input, which may contain tokens.
     return null

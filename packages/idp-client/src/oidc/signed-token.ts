@@ -1,9 +1,9 @@
-import type { CompactVerifyResult, JWK } from 'jose'
+import type { JWK } from 'jose'
 import { JWSSignatureVerificationFailed } from 'jose/errors'
 import { compactVerify } from 'jose/jws/compact/verify'
 import { importJWK } from 'jose/key/import'
 import type { Config } from '../config/config.ts'
-import { fromBase64url, isBase64url } from '../crypto/base64url.ts'
+import { fromBase64url } from '../crypto/base64url.ts'
 import { DiscoveryError } from '../errors/provider.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { strictText } from '../lib/utf8.ts'
@@ -22,12 +22,14 @@ interface PublicKey {
   readonly entry: JsonObject
   /** The parameters of the public key alone. */
   readonly jwk: JWK
-  /** By algorithm, created at its first use. */
-  readonly verifiers: Map<string, Verifier>
+  /** By algorithm; imported at the first use. */
+  readonly imported: Map<string, ImportedKey>
 }
 
-/** Returns the payload if the key verifies the signature of a token. */
-type Verifier = (token: string) => Promise<Uint8Array | SignatureFault>
+interface ImportedKey {
+  readonly key: CryptoKey | Uint8Array
+  readonly options: { algorithms: string[] }
+}
 
 /** The provider's public keys. */
 export interface KeySet {
@@ -62,7 +64,7 @@ function mayBePublicKey(entry: unknown): entry is JsonObject {
 
 function toPublicKey(entry: JsonObject): PublicKey {
   const { crv, e, kty, n, x, y } = entry
-  return { entry, jwk: { kty, crv, e, n, x, y } as JWK, verifiers: new Map() }
+  return { entry, jwk: { kty, crv, e, n, x, y } as JWK, imported: new Map() }
 }
 
 function unusable(reason: string): DiscoveryError {
@@ -133,28 +135,28 @@ function fits({ entry }: PublicKey, { algorithm, keyId }: SignatureHeader): bool
 /** Reason for a failed verification. `unknown-key` and `mismatch` may be due to a key rotation. */
 export type SignatureFault = 'unknown-key' | 'mismatch' | 'unverifiable'
 
-const toFault = (error: unknown): SignatureFault =>
-  error instanceof JWSSignatureVerificationFailed ? 'mismatch' : 'unverifiable'
-
-const toPayload = ({ payload }: CompactVerifyResult): Uint8Array => payload
-
 /** Imports the key, which `jose` would otherwise copy and look up for each token. */
-async function createVerifier({ jwk, verifiers }: PublicKey, algorithm: string): Promise<Verifier> {
-  const imported = await importJWK(jwk, algorithm)
-  const options = { algorithms: [algorithm] }
-  const verifier: Verifier = (token) => compactVerify(token, imported, options).then(toPayload, toFault)
-  verifiers.set(algorithm, verifier)
-  return verifier
+async function importKey({ imported, jwk }: PublicKey, algorithm: string): Promise<ImportedKey> {
+  const key = { key: await importJWK(jwk, algorithm), options: { algorithms: [algorithm] } }
+  imported.set(algorithm, key)
+  return key
 }
 
 /**
  * Returns the payload if this key verifies the signature. `unverifiable`: the key cannot be used, for example an RSA key of less
  * than 2048 bits, or the token cannot be decoded.
  */
-function verifyBy(key: PublicKey, token: string, algorithm: string): Promise<Uint8Array | SignatureFault> {
-  const known = key.verifiers.get(algorithm)
-  if (known) return known(token)
-  return createVerifier(key, algorithm).then((verifier) => verifier(token), toFault)
+async function verifyBy(
+  own: PublicKey,
+  token: string,
+  algorithm: string,
+): Promise<Uint8Array | SignatureFault> {
+  try {
+    const { key, options } = own.imported.get(algorithm) ?? (await importKey(own, algorithm))
+    return (await compactVerify(token, key, options)).payload
+  } catch (error) {
+    return error instanceof JWSSignatureVerificationFailed ? 'mismatch' : 'unverifiable'
+  }
 }
 
 /** Tries several keys: the first that verifies the signature decides. */
@@ -173,8 +175,14 @@ async function verifyByAny(
   return 'mismatch'
 }
 
-/** Whether each part of a token has the one encoding that its bytes have; `jose` accepts padding and unused bits, too. */
-const isCanonical = (token: string): boolean => token.split('.').every((part) => fromBase64url(part) !== null)
+/** The last characters whose unused bits are zero, by the number of characters in the last group of four. */
+const LAST_CHARACTERS = [null, '', 'AQgw', 'AEIMQUYcgkosw048']
+
+/** Returns whether `fromBase64url` can decode the text: `jose` accepts padding and unused bits, too. */
+export function isBase64url(text: string): boolean {
+  const allowed = LAST_CHARACTERS[text.length % 4] ?? text
+  return allowed.includes(text.slice(-1)) && /^[\w-]*$/.test(text)
+}
 
 /**
  * Returns the signed bytes, or the reason for a failure. The caller has validated the algorithm of the header; the keys come
@@ -185,7 +193,7 @@ export function verifyWith(
   token: string,
   header: SignatureHeader,
 ): MaybePromise<Uint8Array | SignatureFault> {
-  return isCanonical(token) ? verifyDecoded(keySet, token, header) : 'unverifiable'
+  return token.split('.').every(isBase64url) ? verifyDecoded(keySet, token, header) : 'unverifiable'
 }
 
 /** Verifies a token that `decodeToken` or `decodeSupportedToken` has decoded, so that its encoding is known to be the one. */
@@ -234,7 +242,7 @@ function readHeader(
   token: string,
   kind: TokenKind,
 ): SignatureHeader {
-  const header = readSupportedHeader(encodedHeader(token, kind), kind)
+  const header = readSupportedHeader(token, kind)
   const { messageEnd, names } = allowedAlgorithms(provider.config, metadata)
   const assert: Assert = createAssert(kind.refuse)
   const { algorithm } = header
@@ -246,20 +254,20 @@ function readHeader(
   return header
 }
 
-/** Returns the header of a token as it is encoded. */
-function encodedHeader(token: string, { refuse }: TokenKind): string {
+/** Validates the header, but for which of the supported algorithms the client accepts. */
+function readSupportedHeader(
+  token: string,
+  { accepts, refuse }: TokenKind,
+  verified?: Pick<VerifiedHeaders<SignatureHeader>, 'get'>,
+): SignatureHeader {
   const assert: Assert = createAssert(refuse)
   assert(token.length <= LENGTH_LIMIT, 'It is too long.')
   const end = token.indexOf('.')
   const isCompact = end !== -1 && token.lastIndexOf('.') === token.indexOf('.', end + 1)
   assert(isCompact, 'It is not a signed token in compact form (encrypted ones are not supported).')
-  return token.slice(0, end)
-}
-
-/** Validates the header, but for which of the supported algorithms the client accepts. */
-function readSupportedHeader(encoded: string, { accepts, refuse }: TokenKind): SignatureHeader {
-  const assert: Assert = createAssert(refuse)
-  const header = decodeObject(encoded)
+  const known = verified?.get(token.slice(0, end))
+  if (known) return known
+  const header = decodeObject(token.slice(0, end))
   assert(header !== null, 'Its header is not readable.')
   const { alg, kid, typ } = header
   if (!isSupportedAlgorithm(alg)) {
@@ -346,9 +354,8 @@ export function decodeSupportedToken(
   kind: TokenKind,
   verified: Pick<VerifiedHeaders<SignatureHeader>, 'get'>,
 ): DecodedToken {
-  const encoded = encodedHeader(token, kind)
-  const header = verified.get(encoded) ?? readSupportedHeader(encoded, kind)
-  return { encodedHeader: encoded, header, claims: readClaims(token, kind) }
+  const header = readSupportedHeader(token, kind, verified)
+  return { encodedHeader: token.slice(0, token.indexOf('.')), header, claims: readClaims(token, kind) }
 }
 
 function readClaims(token: string, kind: TokenKind): JsonObject {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { fc } from '../../test/support/fast-check.ts'
-import { fromBase64url, isBase64url, toBase64url } from './base64url.ts'
+import { fromBase64url, toBase64url } from '../crypto/base64url.ts'
+import { isBase64url } from './signed-token.ts'
 
 test('isBase64url is true for exactly what fromBase64url decodes', () => {
   for (const text of ['', 'A', 'AA', 'AB', 'AAA', 'AAB', 'AAAA', 'AA==', 'AA\n', 'A+AA', 'AA.A', '\u0141AAA'])
