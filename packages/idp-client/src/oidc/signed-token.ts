@@ -135,6 +135,9 @@ function fits({ entry }: PublicKey, { algorithm, keyId }: SignatureHeader): bool
 /** Reason for a failed verification. `unknown-key` and `mismatch` may be due to a key rotation. */
 export type SignatureFault = 'unknown-key' | 'mismatch' | 'unverifiable'
 
+/** The signed payload, or why there is none. */
+type Outcome = Uint8Array | SignatureFault
+
 /** Imports the key, which `jose` would otherwise copy and look up for each token. */
 async function importKey({ imported, jwk }: PublicKey, algorithm: string): Promise<ImportedKey> {
   const key = { key: await importJWK(jwk, algorithm), options: { algorithms: [algorithm] } }
@@ -146,11 +149,7 @@ async function importKey({ imported, jwk }: PublicKey, algorithm: string): Promi
  * Returns the payload if this key verifies the signature. `unverifiable`: the key cannot be used, for example an RSA key of less
  * than 2048 bits, or the token cannot be decoded.
  */
-async function verifyBy(
-  own: PublicKey,
-  token: string,
-  algorithm: string,
-): Promise<Uint8Array | SignatureFault> {
+async function verifyBy(own: PublicKey, token: string, algorithm: string): Promise<Outcome> {
   try {
     const { key, options } = own.imported.get(algorithm) ?? (await importKey(own, algorithm))
     return (await compactVerify(token, key, options)).payload
@@ -160,11 +159,7 @@ async function verifyBy(
 }
 
 /** Tries several keys: the first that verifies the signature decides. */
-async function verifyByAny(
-  keys: readonly PublicKey[],
-  token: string,
-  algorithm: string,
-): Promise<Uint8Array | 'mismatch'> {
+async function verifyByAny(keys: readonly PublicKey[], token: string, algorithm: string): Promise<Outcome> {
   let mismatches = 0
   for (const key of keys) {
     const outcome = await verifyBy(key, token, algorithm)
@@ -188,20 +183,12 @@ export function isBase64url(text: string): boolean {
  * Returns the signed bytes, or the reason for a failure. The caller has validated the algorithm of the header; the keys come
  * from `keySet`, never from the token. Tries each key that fits: providers publish the next key beside the current one.
  */
-export function verifyWith(
-  keySet: KeySet,
-  token: string,
-  header: SignatureHeader,
-): MaybePromise<Uint8Array | SignatureFault> {
+export function verifyWith(keySet: KeySet, token: string, header: SignatureHeader): MaybePromise<Outcome> {
   return token.split('.').every(isBase64url) ? verifyDecoded(keySet, token, header) : 'unverifiable'
 }
 
 /** Verifies a token that `decodeToken` or `decodeSupportedToken` has decoded, so that its encoding is known to be the one. */
-export function verifyDecoded(
-  keySet: KeySet,
-  token: string,
-  header: SignatureHeader,
-): MaybePromise<Uint8Array | SignatureFault> {
+export function verifyDecoded(keySet: KeySet, token: string, header: SignatureHeader): MaybePromise<Outcome> {
   const keys = keySet.keys.filter((key) => fits(key, header))
   const [key] = keys
   if (!key) return 'unknown-key'
