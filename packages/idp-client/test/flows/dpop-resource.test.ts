@@ -76,6 +76,16 @@ test('a bound token passes with a proof of its key, by every kind of key', async
   }
 })
 
+test('a proof with the header of an earlier one is verified, too', async () => {
+  const token = await boundToken()
+  expect((await send(token, await prove(token))).status).toBe(200)
+  const other = await newKey()
+  expect((await send(token, await prove(token, { signer: other.privateKey }))).status).toBe(401)
+  const theirs = await api.sign({ cnf: { jkt: other.jkt } })
+  expect((await send(theirs, await prove(theirs))).status).toBe(401)
+  expect((await send(token, await prove(token))).status).toBe(200)
+})
+
 test('query and fragment of htu are ignored', async () => {
   const token = await boundToken()
   const proof = await prove(token, { claims: { htu: `${URL_OF_API}?a=1#b` } })
