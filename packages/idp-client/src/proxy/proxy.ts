@@ -1,5 +1,6 @@
 import type { Application, ProxyRoute } from '../engine.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import type { ApiGuardResult } from '../guards/guards.ts'
 import type { ApiGuard } from '../guards/host-guards.ts'
 import { createApiGuard } from '../guards/host-guards.ts'
 import type { Exchange, RequestView } from '../http/exchange.ts'
@@ -64,7 +65,7 @@ export class ApiProxy<HostRequest extends object = object, HostResponse extends 
   readonly target: string
   readonly #application: Application
   readonly #config: ProxyConfig
-  readonly #guard: ApiGuard | undefined
+  readonly #guard: ApiGuard<ApiGuardResult> | undefined
   readonly #respond: Respond<HostRequest, HostResponse>
 
   /** @internal */

@@ -1,5 +1,6 @@
 import type { Application } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
+import type { ApiGuardResult } from '../guards/guards.ts'
 import type { ApiGuard } from '../guards/host-guards.ts'
 import { rejection } from '../guards/rejection.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -36,7 +37,7 @@ function asOwn(response: Response): Response {
 export interface ProxyRules {
   readonly config: ProxyConfig
   /** Absent: a session is all that is required. */
-  readonly guard: ApiGuard | undefined
+  readonly guard: ApiGuard<ApiGuardResult> | undefined
 }
 
 /** Responds with a failure of this library, and reports it. */
