@@ -1,6 +1,7 @@
 export type * from '../config/mfa.ts'
 export type { User } from '../session/model/session-data.ts'
 export { configure, fetchUser, type UserOptions, userStore } from './current-user.ts'
+export { fetchApi } from './fetch-api.ts'
 export { type AccessTokenOptions, getAccessToken } from './get-access-token.ts'
 export { type BrowserMfa, type ChallengeWithPopupOptions, mfa } from './mfa.ts'
 export type { PageOptions } from './page.ts'

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { isIdpError } from '../errors/base.ts'
-import { configure, fetchUser, getAccessToken, mfa, userStore } from './index.ts'
+import { configure, fetchApi, fetchUser, getAccessToken, mfa, userStore } from './index.ts'
 
 afterEach(() => {
   vi.unstubAllGlobals()
@@ -27,6 +27,7 @@ describe('on a server', () => {
       mfa.challengeWithPopup({ audience: 'a' }),
       fetchUser({ route: 'https://app.example.test/auth/profile' }),
       mfa.getAuthenticators({ mfaToken: 'a' }),
+      fetchApi('https://app.example.test/api/orders'),
     ]
     const errors = await Promise.all(
       calls.map((call) => call.then(() => null).catch((error: unknown) => error)),
@@ -35,6 +36,7 @@ describe('on a server', () => {
     expect(isIdpError(errors[1], 'INVALID_EXECUTION_CONTEXT')).toBe(true)
     expect(isIdpError(errors[2], 'INTERNAL_ERROR')).toBe(true)
     expect(isIdpError(errors[3], 'INTERNAL_ERROR')).toBe(true)
+    expect(isIdpError(errors[4], 'INTERNAL_ERROR')).toBe(true)
     expect(fetch).not.toHaveBeenCalled()
   })
 })

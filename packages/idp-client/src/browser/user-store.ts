@@ -22,6 +22,8 @@ export interface UserEntry {
 
 export interface UserStore {
   readonly entry: (url: string, seed?: User | null) => UserEntry
+  /** Requests every known user again, also one that no component shows at the moment: the session may have ended. */
+  readonly recheck: () => void
 }
 
 /** An entry as its watcher sees it, which is loaded later. */
@@ -45,6 +47,9 @@ export function createUserStore(): UserStore {
       const entry = entries.get(url) ?? createEntry(url, seed === undefined ? loading : known(seed))
       entries.set(url, entry)
       return entry
+    },
+    recheck() {
+      for (const { current, refresh } of entries.values()) if (current().user) void refresh()
     },
   }
 }

@@ -1,5 +1,6 @@
 'use client'
 
+export { fetchApi } from '../browser/fetch-api.ts'
 export { type AccessTokenOptions, getAccessToken } from '../browser/get-access-token.ts'
 export { type BrowserMfa, type ChallengeWithPopupOptions, mfa } from '../browser/mfa.ts'
 export type { PageOptions } from '../browser/page.ts'
