@@ -1,4 +1,4 @@
-// The project `hosts` (npm run test:hosts; `npm test -- hosts` only what installs in seconds, without a browser): installs, builds
+// The project `hosts` (npm run test:hosts; `npm test -- hosts` only what installs in seconds, the hosts without a browser): installs, builds
 // and runs the applications of every framework. Before, the package is installed in a new application of the framework, and in
 // those of new-applications.mjs. With --resume hosts are left out that passed with the same files; --write writes the matrix of
 // docs/reference/hosts.md.
@@ -27,11 +27,16 @@ import { cache, Host, secret, toContractFolder } from './host.mjs'
 import { toMcpSteps } from './mcp.mjs'
 import { furtherApplications, installInNewApplication, quickApplications } from './new-applications.mjs'
 import { readResult, writeMatrix, writeResult } from './results.mjs'
+import { toSpaSteps } from './spa.mjs'
 
 const { ONLY, RESUME, WRITE } = process.env
 const quick = !ONLY
-const names = selectNames([...Object.keys(hosts), ...furtherApplications, 'mcp']).filter(
-  (name) => !quick || hosts[name]?.quick || [...quickApplications, 'mcp'].includes(name),
+
+/** Applications with steps of their own. */
+const ownSteps = { mcp: toMcpSteps, spa: toSpaSteps }
+
+const names = selectNames([...Object.keys(hosts), ...furtherApplications, ...Object.keys(ownSteps)]).filter(
+  (name) => !quick || hosts[name]?.quick || quickApplications.includes(name) || name in ownSteps,
 )
 
 const toCases = ({ row: { hidesSecondCredential = false } }) => [
@@ -251,10 +256,10 @@ function toSteps(host) {
   }
 }
 
-if (names.includes('mcp'))
-  testApplication('mcp', toMcpSteps({ quick, running: () => ({ browser, provider, tarball }) }))
+for (const name of names.filter((each) => each in ownSteps))
+  testApplication(name, ownSteps[name]({ quick, running: () => ({ browser, provider, tarball }) }))
 
-for (const name of names.filter((each) => each !== 'mcp')) {
+for (const name of names.filter((each) => !(each in ownSteps))) {
   const isHost = name in hosts && (!quick || hosts[name].quick)
   const host = isHost && new Host(name)
   const installs = [
