@@ -56,9 +56,7 @@ function rawPath({ target }: RequestView): string | null {
  * An API to which requests of the application's pages are sent on, with the access token of their session. `idp.proxy()` creates it;
  * the middleware serves it.
  */
-export class ApiProxy<HostRequest extends object = object, HostResponse extends object = object>
-  implements ProxyRoute
-{
+export class ApiProxy<HostRequest extends object = object, HostResponse extends object = object> {
   /** Path of its requests, below the base path. */
   readonly prefix: string
   /** @internal */
