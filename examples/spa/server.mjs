@@ -25,7 +25,7 @@ const app = new Hono()
 app.use(idp.middleware)
 app.on('ALL', ['/api/*', '/auth/*'], (c) => c.json({ error: 'not_found' }, 404))
 
-// What Vite has built. Any other path is one of the client-side router.
+// The files that Vite has built. Any other path is one of the client-side router.
 app.get('*', serveStatic({ root: './dist' }))
 app.get('*', serveStatic({ path: './dist/index.html' }))
 

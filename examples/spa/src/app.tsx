@@ -1,5 +1,5 @@
 import { useUser } from 'idp-client/react'
-import { Orders } from './orders.tsx'
+import { Orders } from './orders'
 
 export function App() {
   const { user, isLoading, error } = useUser()

@@ -1,8 +1,8 @@
 import { fetchApi } from 'idp-client/react'
 import type { FormEvent } from 'react'
 import { useEffect, useState } from 'react'
-import { Receipt } from './receipt.tsx'
-import { Ticks } from './ticks.tsx'
+import { Receipt } from './receipt'
+import { Ticks } from './ticks'
 
 export interface Order {
   readonly id: string
@@ -14,7 +14,7 @@ export interface Order {
 /** Returns the content of a response. */
 async function read<Content>(response: Response): Promise<Content> {
   const content = await response.json()
-  if (!response.ok) throw new Error(content.message ?? `The API responded with ${response.status}.`)
+  if (!response.ok) throw new Error(content.description ?? `The API responded with ${response.status}.`)
   return content
 }
 

@@ -1,6 +1,6 @@
 import type { ChangeEvent } from 'react'
 import { useState } from 'react'
-import type { Order } from './orders.tsx'
+import type { Order } from './orders'
 
 /** Uploads a file. `fetch` does not tell how much of it was sent, so this is an XMLHttpRequest. */
 function upload(path: string, file: File, onProgress: (fraction: number) => void): Promise<Order> {

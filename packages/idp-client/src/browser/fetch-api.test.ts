@@ -21,7 +21,7 @@ let sub: string | null
 let profileRequests: number
 let received: Received[]
 /** The response of the API. */
-let answer: { status: number; headers?: Record<string, string> }
+let reply: { status: number; headers?: Record<string, string> }
 
 // happy-dom adds this to its window; its published type does not reach `Window`.
 const browser = window as unknown as { happyDOM: { setURL(url: string): void } }
@@ -32,7 +32,7 @@ beforeEach(async () => {
   sub = 'alice'
   profileRequests = 0
   received = []
-  answer = { status: 200 }
+  reply = { status: 200 }
   server = createServer(async (request, response) => {
     const { headers, method, url } = request
     if (url === '/auth/profile') {
@@ -42,7 +42,7 @@ beforeEach(async () => {
       return
     }
     received.push({ method, url, headers, body: await text(request) })
-    response.writeHead(answer.status, answer.headers)
+    response.writeHead(reply.status, reply.headers)
     response.end('content')
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -100,7 +100,7 @@ describe('fetchApi', () => {
     const end = subscribe(() => undefined)
     await vi.waitFor(() => expect(current().user).toEqual({ sub: 'alice' }))
     sub = null
-    answer = ended
+    reply = ended
     const responses = await Promise.all(Array.from({ length: 20 }, () => fetchApi('/api/orders')))
     expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 401))
     await vi.waitFor(() => expect(current()).toEqual({ user: null, isLoading: false, error: null }))
@@ -112,7 +112,7 @@ describe('fetchApi', () => {
     await fetchUser()
     expect(userStore().current().user).toEqual({ sub: 'alice' })
     sub = null
-    answer = ended
+    reply = ended
     await fetchApi('/api/orders')
     await vi.waitFor(() => expect(userStore().current().user).toBeNull())
   })
@@ -123,7 +123,7 @@ describe('fetchApi', () => {
     [502, { 'idp-client-error': '1' }],
   ])('does not request the user again for %i with %j', async (status, headers) => {
     await fetchUser()
-    answer = { status, headers }
+    reply = { status, headers }
     expect((await fetchApi('/api/orders')).status).toBe(status)
     // It would wait for an earlier request.
     await fetchUser()
@@ -131,7 +131,7 @@ describe('fetchApi', () => {
   })
 
   it('requests no user for a page that knows none', async () => {
-    answer = ended
+    reply = ended
     await fetchApi('/api/orders')
     await fetchUser()
     expect(profileRequests).toBe(1)
