@@ -196,12 +196,16 @@ describe('[S248] the bodies of errors', () => {
         demanding()
         return [route, await browser.send('/auth/connect?connection=github', json)]
       },
-    '`withApiAuthRequired`': async () => {
+    '`withApiAuthRequired`, `idp.proxy`': async () => {
       const [api, closed] = [world.client, world.another({ clientId: '' }).client].map((client) =>
         client.withApiAuthRequired(() => new Response('in')),
       )
       const request = nobody().request('/api')
-      return [await api?.(request), await closed?.(request)].filter((response) => response !== undefined)
+      const proxied = world.another({ enableAccessTokenEndpoint: false })
+      proxied.client.proxy({ prefix: '/proxied', target: 'https://api.example' })
+      const refusals = ['GET', 'OPTIONS'].map((method) => proxied.browser.send('/proxied', { method }))
+      const guarded = [await api?.(request), await closed?.(request)].filter((each) => each !== undefined)
+      return [...guarded, ...(await Promise.all(refusals))]
     },
     'a request that is not a navigation, or comes from another site': () =>
       Promise.all([
@@ -259,7 +263,9 @@ describe('[S248] the bodies of errors', () => {
       login?: Record<string, string>
     }
     expect(await openLogin(body.login ?? {})).toEqual({ max_age: '300' })
-    const told = rows.find(({ cells }) => cells['Where'] === '`withApiAuthRequired`')?.cells['Body']
+    const told = rows.find(({ cells }) => cells['Where'] === '`withApiAuthRequired`, `idp.proxy`')?.cells[
+      'Body'
+    ]
     expect(told).toContain(`\`${JSON.stringify({ ...body.login, guard: '…' })}\``)
   })
 
