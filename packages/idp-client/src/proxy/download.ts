@@ -4,8 +4,8 @@ import type { Limits } from './limits.ts'
 export interface DownloadEvents {
   /** Called once, when the body has ended, failed, or is no longer wanted. */
   readonly onEnd: () => void
-  /** Called before, if it failed. */
-  readonly onFailure: (thrown: unknown) => void
+  /** Called before, if it failed. Returns whether it counts as complete. */
+  readonly onFailure: (thrown: unknown) => boolean
 }
 
 /** Returns the body of a response as it arrives, no faster than it is read. Once it is not wanted, the API stops. */
@@ -25,9 +25,10 @@ export function toDownload(
           onEnd()
           controller.close()
         } catch (thrown) {
-          onFailure(thrown)
+          const isComplete = onFailure(thrown)
           onEnd()
-          controller.error(new TypeError('The response of the API broke off.'))
+          if (isComplete) controller.close()
+          else controller.error(new TypeError('The response of the API broke off.'))
         }
       },
       cancel() {

@@ -177,9 +177,12 @@ async function toBrowser(response: Response, sending: Sending): Promise<Response
     close()
     return new Response(content, { status, headers })
   }
-  const onFailure = (thrown: unknown): void => {
+  // An event stream is never complete, so that its end says nothing; frameworks would log an error.
+  const isEvents = headers['content-type']?.startsWith('text/event-stream') ?? false
+  const onFailure = (thrown: unknown): boolean => {
     const isExpected = limits.reason === 'client' || limits.reason === 'over'
     if (!isExpected) reportRefusal(caller.engine.config, toUpstreamError(limits, thrown), 'error')
+    return isEvents && isExpected
   }
   return streamedResponse(toDownload(body, limits, { onEnd: close, onFailure }), { status, headers })
 }

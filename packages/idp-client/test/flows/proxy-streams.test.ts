@@ -62,7 +62,7 @@ describe('an event stream', () => {
     await world.login(other)
     const [mine, theirs] = [await openStream(), await openStream(other)]
     await world.browser.send('/auth/logout')
-    await expect(mine.reader.read()).rejects.toThrow(TypeError)
+    expect((await mine.reader.read()).done).toBe(true)
     await world.upstream.until(() => world.upstream.requests[0]?.closedEarly === true)
     expect(world.upstream.requests[1]?.closedEarly).toBe(false)
     await world.upstream.push('still here')
@@ -77,9 +77,9 @@ describe('an event stream', () => {
     const [mine, theirs] = [await openStream(), await openStream(other)]
     const id = (await world.client.sessions.currentId(world.browser.request('/'))) ?? ''
     await world.client.sessions.revoke(id)
-    await expect(mine.reader.read()).rejects.toThrow(TypeError)
+    expect((await mine.reader.read()).done).toBe(true)
     await world.client.sessions.revokeBySubject('dev|alice')
-    await expect(theirs.reader.read()).rejects.toThrow(TypeError)
+    expect((await theirs.reader.read()).done).toBe(true)
   })
 
   test('ends at a front-channel logout of its session, and of no other', async () => {
@@ -90,7 +90,7 @@ describe('an event stream', () => {
     const { sid = '' } = (await world.browser.session()).internal
     const query = new URLSearchParams({ iss: world.provider.issuer, sid })
     expect((await other.send(`/auth/frontchannel-logout?${query}`)).status).toBe(200)
-    await expect(mine.reader.read()).rejects.toThrow(TypeError)
+    expect((await mine.reader.read()).done).toBe(true)
     await world.upstream.push('still here')
     expect(await theirs.next()).toContain('still here')
     await theirs.reader.cancel()
@@ -104,14 +104,23 @@ describe('an event stream', () => {
       refresh: true,
     })
     await expect(refreshing).rejects.toMatchObject({ code: 'SESSION_EXPIRED' })
-    await expect(reader.read()).rejects.toThrow(TypeError)
+    expect((await reader.read()).done).toBe(true)
   })
 
   test('ends after maxDuration, and nothing is reported', async () => {
     await signedIn({ maxDuration: 0.05 })
     const { reader } = await openStream()
-    await expect(reader.read()).rejects.toThrow(TypeError)
+    expect((await reader.read()).done).toBe(true)
     await closed()
+    expect(codes()).toEqual([])
+  })
+
+  test('which is none breaks off when the session ends', async () => {
+    await signedIn({}, { logoutStrategy: 'local' })
+    world.upstream.respond({ kind: 'stall', after: 100 })
+    const broken = expect((await send('/api/orders')).arrayBuffer()).rejects.toThrow(TypeError)
+    await world.browser.send('/auth/logout')
+    await broken
     expect(codes()).toEqual([])
   })
 
@@ -119,7 +128,7 @@ describe('an event stream', () => {
     await signedIn({}, { session: { absoluteDuration: 3600, inactivityDuration: 3600 } })
     world.clock.now += 3599
     const { reader } = await openStream()
-    await expect(reader.read()).rejects.toThrow(TypeError)
+    expect((await reader.read()).done).toBe(true)
     await closed()
   })
 })
