@@ -115,7 +115,7 @@ describe('an event stream', () => {
     expect(codes()).toEqual([])
   })
 
-  test('which is none breaks off when the session ends', async () => {
+  test('of another type breaks off when the session ends', async () => {
     await signedIn({}, { logoutStrategy: 'local' })
     world.upstream.respond({ kind: 'stall', after: 100 })
     const broken = expect((await send('/api/orders')).arrayBuffer()).rejects.toThrow(TypeError)
