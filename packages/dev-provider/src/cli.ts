@@ -171,12 +171,13 @@ async function main(): Promise<void> {
   const log = command.quiet ? {} : { log: (line: string) => process.stderr.write(`${line}\n`) }
   const provider = await startDevProvider({ ...command.options, ...log })
   await writeVariables(provider, command.file)
-  process.stdout.write(`${banner(provider, command.file)}\n`)
   const stop = (): void => {
     void provider.stop()
   }
+  // Before the output: a program that waits for it may stop the command at once.
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)
+  process.stdout.write(`${banner(provider, command.file)}\n`)
 }
 
 try {

@@ -41,6 +41,7 @@ export type { HostPageGuardOptions } from './guards/host-guards.ts'
 export type {
   AnyApiGuardOptions,
   ApiGuardOptions,
+  EitherGuardOptions,
   GuardRequirements,
   ResourceGuardOptions,
 } from './guards/requirements.ts'

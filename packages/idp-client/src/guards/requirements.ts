@@ -46,8 +46,6 @@ export interface ApiGuardOptions extends GuardRequirements {
   accept?: never
 }
 
-type OneOrMore<T> = T | readonly T[]
-
 /** Options of the guard of an API, with `accept` or, if `Entry` is `never`, without. */
 export interface AnyApiGuardOptions<Entry extends AcceptEntry = AcceptEntry, Scope extends string = string>
   extends Omit<GuardRequirements, 'authorize' | 'scope'> {
@@ -61,7 +59,10 @@ export interface AnyApiGuardOptions<Entry extends AcceptEntry = AcceptEntry, Sco
    * Scopes granted to the access token: all of these. With `accept`, TypeScript compares them with the scopes of the resource, except
    * values of the type `string`, which are compared when the guard is created. Without it a string may hold several.
    */
-  scope?: (OneOrMore<Scope> & (string extends Scope ? unknown : OneOrMore<AcceptedScope<Entry>>)) | undefined
+  scope?:
+    | ((Scope | readonly Scope[]) &
+        (string extends Scope ? unknown : AcceptedScope<Entry> | readonly AcceptedScope<Entry>[]))
+    | undefined
   /** That of `ApiGuardOptions`; never beside `accept`. */
   sameOrigin?: [Entry] extends [never] ? boolean : never
   /** As for other guards; also called for access tokens (`auth.kind`). */

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http'
+import type { Duplex } from 'node:stream'
 import { IdpError } from '../../errors/base.ts'
 import type { Auth } from '../../guards/auth.ts'
 import type { JsonBody } from '../../http/body.ts'
@@ -10,7 +11,9 @@ import { text } from '../../lib/utf8.ts'
 
 /** The used part of Node's `IncomingMessage`, and what frameworks add to it. */
 export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | 'socket'> &
-  Partial<NodeStream> & {
+  Partial<Pick<IncomingMessage, 'iterator' | 'rawHeaders' | 'readableDidRead'>> & {
+    /** The stream of HTTP/2. */
+    readonly stream?: Pick<Duplex, 'destroyed' | 'once' | 'off'>
     /** The caller, behind a guard with `accept`. */
     idpAuth?: Auth
     /** URL before a router removed its prefix (Express, Connect). */
@@ -20,18 +23,10 @@ export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | '
     /** Result of a body parser. */
     readonly body?: unknown
     /** The request of Node that a framework's own wraps (Koa), with the body and all headers. */
-    readonly req?: Partial<NodeStream>
+    readonly req?: Partial<Pick<IncomingMessage, 'iterator' | 'rawHeaders' | 'readableDidRead'>> & {
+      readonly stream?: Pick<Duplex, 'destroyed' | 'once' | 'off'>
+    }
   }
-
-/** The used part of the stream of a request. */
-type NodeStream = Pick<IncomingMessage, 'iterator' | 'rawHeaders' | 'readableDidRead'> & {
-  /** The stream of HTTP/2. */
-  readonly stream?: {
-    readonly destroyed: boolean
-    once(event: 'close', listener: () => void): unknown
-    off(event: 'close', listener: () => void): unknown
-  }
-}
 
 /** Reads the headers of a Node request, whose names are in lower case, without a copy. */
 class NodeHeaders implements RequestHeaders {
