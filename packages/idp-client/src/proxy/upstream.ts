@@ -36,6 +36,15 @@ export function toUpstreamError({ reason }: Limits, thrown: unknown): IdpError {
  */
 const UNCLONED = { redirect: 'error', window: null } as const
 
+/** Returns whether the runtime has that option: workerd throws, and keeps no body. */
+function canUnclone(): boolean {
+  try {
+    return new Request('http://localhost', UNCLONED).redirect === 'error'
+  } catch {
+    return false
+  }
+}
+
 async function sendOnce(
   { limits, method, url, ...request }: UpstreamRequest,
   headers: Readonly<Record<string, string>>,
@@ -43,7 +52,7 @@ async function sendOnce(
 ): Promise<Response> {
   // Called unbound: some runtimes reject a fetch whose `this` is another object.
   const fetch = request.fetch ?? globalThis.fetch
-  const redirect = isLong ? UNCLONED : ({ redirect: 'manual' } as const)
+  const redirect = isLong && canUnclone() ? UNCLONED : ({ redirect: 'manual' } as const)
   try {
     return await fetch(url.href, { ...body, ...redirect, method, headers, signal: limits.signal })
   } catch (thrown) {

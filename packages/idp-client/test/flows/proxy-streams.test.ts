@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ProxyOptions } from '../../src/index.ts'
 import { text } from '../../src/lib/utf8.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
@@ -175,6 +175,29 @@ describe('an API that does not respond', () => {
     await expect(response.arrayBuffer()).rejects.toThrow(TypeError)
     expect(codes()).toEqual(['PROXY_UPSTREAM_FAILED'])
   })
+})
+
+test('a long body is sent on where the runtime rejects redirect: error, as workerd does', async () => {
+  const redirects: unknown[] = []
+  await signedIn({
+    fetch: (url, init) => {
+      redirects.push(init?.redirect)
+      return fetch(url, init)
+    },
+  })
+  class WorkerRequest extends Request {
+    constructor(input: RequestInfo | URL, init?: RequestInit) {
+      if (init?.redirect === 'error') throw new TypeError('Invalid redirect value')
+      super(input, init)
+    }
+  }
+  vi.stubGlobal('Request', WorkerRequest)
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const body = new Uint8Array(2_000_000)
+  const headers = { 'content-length': String(body.length) }
+  const response = await send('/api/orders', { method: 'POST', body, headers })
+  expect(response.status).toBe(200)
+  expect(redirects).toEqual(['manual'])
 })
 
 describe('a client that leaves', () => {
