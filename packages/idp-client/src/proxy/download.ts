@@ -1,22 +1,28 @@
 import type { Limits } from './limits.ts'
 
-/** Callbacks for the end of the body of a response. */
+/** The kind of a response, and callbacks for the end of its body. */
 export interface DownloadEvents {
   /** Called once, when the body has ended, failed, or is no longer wanted. */
   readonly onEnd: () => void
   /** Called before, if it failed. Returns whether it counts as complete. */
   readonly onFailure: (thrown: unknown) => boolean
+  /** Whether it is an event stream, which may begin with a pause. */
+  readonly isEventStream: boolean
 }
 
 /** Returns the body of a response as it arrives, no faster than it is read. Once it is not wanted, the API stops. */
 export function toDownload(
   body: ReadableStream<Uint8Array>,
   limits: Limits,
-  { onEnd, onFailure }: DownloadEvents,
+  { isEventStream, onEnd, onFailure }: DownloadEvents,
 ): ReadableStream<Uint8Array> {
   const reader = body.getReader()
   return new ReadableStream<Uint8Array>(
     {
+      start(controller) {
+        // Many servers send the head of a response with the first part of its body.
+        if (isEventStream) controller.enqueue(new Uint8Array())
+      },
       async pull(controller) {
         try {
           const { done, value } = await reader.read()

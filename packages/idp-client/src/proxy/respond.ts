@@ -178,13 +178,14 @@ async function toBrowser(response: Response, sending: Sending): Promise<Response
     return new Response(content, { status, headers })
   }
   // An event stream is never complete, so that its end says nothing; frameworks would log an error.
-  const isEvents = headers['content-type']?.startsWith('text/event-stream') ?? false
+  const isEventStream = headers['content-type']?.startsWith('text/event-stream') ?? false
   const onFailure = (thrown: unknown): boolean => {
     const isExpected = limits.reason === 'client' || limits.reason === 'over'
     if (!isExpected) reportRefusal(caller.engine.config, toUpstreamError(limits, thrown), 'error')
-    return isEvents && isExpected
+    return isEventStream && isExpected
   }
-  return streamedResponse(toDownload(body, limits, { onEnd: close, onFailure }), { status, headers })
+  const download = toDownload(body, limits, { onEnd: close, onFailure, isEventStream })
+  return streamedResponse(download, { status, headers })
 }
 
 async function sendOn(caller: Caller, config: ProxyConfig, url: URL): Promise<Response> {
