@@ -4,15 +4,18 @@ import type { AcceptEntry } from '../../guards/accepted-auth.ts'
 import type { ApiGuardResult, GuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
+import type { ProxyOptions } from '../../proxy/options.ts'
+import type { ApiProxy } from '../../proxy/proxy.ts'
 import type {
   FrameworkResponse as FastifyReply,
   FrameworkRequest as FastifyRequest,
-  FastifyServer,
 } from '../fastify/plugin.ts'
 import { addHooks, createHook, endRequest, isReply, sendReply } from '../fastify/plugin.ts'
 import type { NodeRequest, NodeResponse } from '../node/binding.ts'
 import { NodeHostClient } from '../node/node-host.ts'
 import { sendResponse as sendNodeResponse } from '../node/send.ts'
+import type { ExpressMiddleware, PlatformServer } from './early-middleware.ts'
+import { EarlyMiddleware } from './early-middleware.ts'
 
 /** Request type of this entry: that of Express or of Fastify. */
 export type FrameworkRequest = NodeRequest | FastifyRequest
@@ -24,11 +27,6 @@ export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 
 /** The line that mounts the client. */
 export const MOUNT_LINE = 'imports: [IdpModule.forRoot()] in the root module.'
-
-type ExpressMiddleware = (request: NodeRequest, response: NodeResponse, next: (error?: Error) => void) => void
-
-/** The used part of the server of a platform: an application of Express or of Fastify. */
-export type PlatformServer = FastifyServer | { use(middleware: ExpressMiddleware): unknown }
 
 /**
  * Sends a Web `Response` through the response of Express or the reply of Fastify: status, headers and body. Other headers are
@@ -56,6 +54,9 @@ export async function sendResponse(target: FrameworkResponse, response: Response
  * constructor(private readonly idp: IdpClient) {}
  */
 export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkResponse> {
+  /** @internal */
+  readonly early: EarlyMiddleware = new EarlyMiddleware()
+
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
     super(createApplication(options), {
@@ -68,6 +69,30 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
     })
   }
 
+  /**
+   * Lets pages call an API through the origin of the application: requests below `prefix` are sent on to `target`, with the access
+   * token of the session. Pages need no token. Needs a session, and a page of this origin: anything else gets a JSON error with
+   * `idp-client-error: 1`. Create it once, in the constructor of a provider or before `app.listen()`: Nest mounts its body parsers
+   * then, and a body that they have read cannot be sent on. Throws `InvalidConfigurationError` for a wrong option. No I/O.
+   *
+   * @example
+   * const app = await NestFactory.create(AppModule)
+   * app.get(IdpClient).proxy({ prefix: '/api/orders', target: 'https://orders.example.com/v1' })
+   * await app.listen(3000)
+   */
+  override proxy(options: ProxyOptions): ApiProxy<FrameworkRequest, FrameworkResponse> {
+    const proxy = super.proxy(options)
+    this.early.add((request, response, next) => {
+      const isCovered = proxy.covers(this.bind(request, response).exchange.request)
+      return isCovered ? this.#onExpress(request, response, next) : next()
+    })
+    return proxy
+  }
+
+  readonly #onExpress: ExpressMiddleware = createHook((request, response, next) =>
+    this.serve(request, response, { next, send: (result) => sendNodeResponse(response, result) }),
+  )
+
   /** @internal Serves the auth routes on the server of a platform, in front of its routes. */
   mount(server: PlatformServer): void {
     if ('addHook' in server) {
@@ -79,10 +104,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
       })
       return
     }
-    const middleware: ExpressMiddleware = createHook((request, response, next) =>
-      this.serve(request, response, { next, send: (result) => sendNodeResponse(response, result) }),
-    )
-    server.use(middleware)
+    server.use(this.#onExpress)
   }
 
   /** @internal Creates the guard of a page. */

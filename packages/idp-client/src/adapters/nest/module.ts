@@ -3,8 +3,8 @@ import { Inject, Module } from '@nestjs/common'
 import { HttpAdapterHost } from '@nestjs/core'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { InvalidConfigurationError } from '../../errors/configuration.ts'
-import type { PlatformServer } from './client.ts'
 import { IdpClient, MOUNT_LINE } from './client.ts'
+import type { PlatformServer } from './early-middleware.ts'
 
 /** Marks the host of an application that has the module. */
 const MOUNTED = Symbol('idp-client')
@@ -37,6 +37,7 @@ export class IdpModule {
   constructor(client: IdpClient, host: HttpAdapterHost) {
     this.#client = client
     this.#host = host
+    client.early.attach(host.httpAdapter.getInstance<PlatformServer>())
   }
 
   /** @internal Nest calls it after body parsers and global middleware, and before it mounts the middleware of modules. */
