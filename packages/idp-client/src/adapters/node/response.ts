@@ -17,6 +17,8 @@ export interface NodeResponse {
   end(): unknown
   destroy(): unknown
   flushHeaders?(): void
+  /** Sends what a compression keeps (`compression` of Express, and that of Next.js). */
+  flush?(): void
   once(event: 'close' | 'drain', listener: () => void): unknown
   off(event: 'close' | 'drain', listener: () => void): unknown
 }

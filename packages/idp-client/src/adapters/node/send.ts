@@ -15,8 +15,10 @@ function drained(response: NodeResponse): Promise<void> {
   })
 }
 
-async function sendBody(target: NodeResponse, body: ReadableStream<Uint8Array>): Promise<void> {
-  const reader = body.getReader()
+async function sendBody(target: NodeResponse, response: Response): Promise<void> {
+  const reader = response.body?.getReader()
+  if (!reader) return
+  const isBitByBit = isStreamed(response)
   const stop = (): void => {
     reader.cancel().catch(() => undefined)
   }
@@ -26,6 +28,7 @@ async function sendBody(target: NodeResponse, body: ReadableStream<Uint8Array>):
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
       if (!target.destroyed && !target.write(next.value)) await drained(target)
       if (target.destroyed) stop()
+      else if (isBitByBit) target.flush?.()
     }
   } catch {
     // A body that broke off must not look complete. Who created it has reported that.
@@ -49,6 +52,6 @@ export async function sendResponse(target: NodeResponse, response: Response): Pr
   appendCookies(target, response.headers.getSetCookie())
   // An event stream may begin with a pause.
   if (isStreamed(response)) target.flushHeaders?.()
-  if (response.body) await sendBody(target, response.body)
+  await sendBody(target, response)
   target.end()
 }
