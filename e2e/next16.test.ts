@@ -1,11 +1,17 @@
 import { fileURLToPath } from 'node:url'
 import type { ContractCase, ContractHost } from 'idp-client/testing'
-import { adapterContract, frontChannelLogoutContract, unconfiguredContract } from 'idp-client/testing'
-import type { DevProvider } from 'idp-dev-provider'
-import { startDevProvider } from 'idp-dev-provider'
+import {
+  adapterContract,
+  frontChannelLogoutContract,
+  proxyContract,
+  unconfiguredContract,
+} from 'idp-client/testing'
+import type { DevProvider, Upstream } from 'idp-dev-provider'
+import { startDevProvider, startUpstream } from 'idp-dev-provider'
 import type { Browser, Page, Response as PageResponse } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { repeatedCredentials } from '../packages/idp-client/test/support/repeated-credentials.ts'
+import { sendBytes } from '../packages/idp-client/test/support/send-bytes.ts'
 import type { CachingProxy } from './fixtures/support/caching-proxy.ts'
 import { startCachingProxy } from './fixtures/support/caching-proxy.ts'
 import { startChromium } from './fixtures/support/chromium.ts'
@@ -23,6 +29,7 @@ let cached: string
 /** Without Cache Components. */
 let plain: string
 const running: RunningNext[] = []
+const upstreams: Upstream[] = []
 
 beforeAll(async () => {
   provider = await startDevProvider({ https: true, host: '127.0.0.1' })
@@ -32,6 +39,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await Promise.all(running.map((server) => server.stop()))
   await provider?.stop()
+  await Promise.all(upstreams.map((upstream) => upstream.close()))
 })
 
 type Variables = Readonly<Record<string, string>>
@@ -66,14 +74,28 @@ function contractWithout(...beginnings: readonly string[]): ContractCase[] {
   return [...left]
 }
 
+/** Starts an application with an API of its own behind its proxy for APIs. */
+async function startWithUpstream(
+  folder: string,
+  styles: ContractHost['styles'],
+  variables: Variables = {},
+): Promise<ContractHost> {
+  const upstream = await startUpstream()
+  upstreams.push(upstream)
+  const server = await start(folder, { CONTRACT_UPSTREAM: upstream.url, ...variables })
+  return { ...toContractHost(server, styles), proxyLimits: { respellsQuery: true }, sendBytes, upstream }
+}
+
 describe('App Router behind the proxy', () => {
   let host: ContractHost
 
   beforeAll(async () => {
-    host = toContractHost(await start(plain), ['ambient', 'explicit'])
+    host = await startWithUpstream(plain, ['ambient', 'explicit'])
   })
 
-  test.each([...adapterContract, repeatedCredentials(true)])('$title', ({ run }) => run(host))
+  test.each([...adapterContract, ...proxyContract, repeatedCredentials(true)])('$title', ({ run }) =>
+    run(host),
+  )
 })
 
 describe('App Router behind the proxy, with sessions in a store', () => {
@@ -90,23 +112,26 @@ describe('App Router behind middleware.ts on the edge runtime', () => {
   let host: ContractHost
 
   beforeAll(async () => {
-    host = toContractHost(await start(await builtFolder('next16-edge')), ['ambient', 'explicit'])
+    host = await startWithUpstream(await builtFolder('next16-edge'), ['ambient', 'explicit'])
   })
 
-  test.each([...adapterContract, repeatedCredentials(true)])('$title', ({ run }) => run(host))
+  test.each([...adapterContract, ...proxyContract, repeatedCredentials(true)])('$title', ({ run }) =>
+    run(host),
+  )
 })
 
 describe('Pages Router behind the proxy and a rewrite', () => {
   let host: ContractHost
 
   beforeAll(async () => {
-    host = toContractHost(await start(cached, { FIXTURE_STYLE: 'pages' }), ['explicit'])
+    const started = await startWithUpstream(cached, ['explicit'], { FIXTURE_STYLE: 'pages' })
+    host = { ...started, proxyPath: '/api/proxied' }
   })
 
   // Next hides router headers from the proxy and spells the query anew, unless skipProxyUrlNormalize is set.
   const cases = contractWithout('prefetches do not extend', 'returnTo is unchanged')
 
-  test.each([...cases, repeatedCredentials(false)])('$title', ({ run }) => run(host))
+  test.each([...cases, ...proxyContract, repeatedCredentials(false)])('$title', ({ run }) => run(host))
 
   test('the guard redirects back to the page with the same parameters', async () => {
     const response = await fetch(`${host.url}/page?q=a%20b&next=%2Fpublic%3Fx%3D1`, { redirect: 'manual' })

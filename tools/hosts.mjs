@@ -33,6 +33,7 @@ import { node22, otherVersions, tsc } from './lib/other-versions.mjs'
  *   after what every example is tested for
  * @property {Record<string, string>} [env] further variables of tests, builds and starts
  * @property {boolean} [hidesSecondCredential] whether its server passes on only the first of two `Authorization` headers
+ * @property {import('../packages/idp-client/src/testing/index.ts').ProxyLimits} [proxyLimits] what its server cannot do for a proxy
  * @property {boolean} [hangUps] whether clients hang up during its requests to the provider
  * @property {Record<string, { isKept: boolean, env: Record<string, string> }>} [variants] of the runtime, by title, for which the
  *   contract and the hang-ups are run once more; `isKept`: whether work continues after a client has hung up
@@ -62,6 +63,7 @@ const settledByAll = { CONTRACT_WORKER_FLAG: 'no_handle_cross_request_promise_re
 const workerd = {
   versions: { esbuild: '0.28.2', workerd: '1.20261117.1' },
   env: { CONTRACT_PROCESS_LASTS: '0' },
+  proxyLimits: { noticesLate: true },
   hangUps: true,
   variants: {
     'with promises that every request can settle': { isKept: true, env: settledByAll },
@@ -164,6 +166,7 @@ const main = {
     frameworks: ['elysia', 'bun'],
     types: [tsc],
     start: ['../contract/bun.mjs'],
+    proxyLimits: { delaysHead: true },
     guide: { starter: 'bun', frameworks: ['elysia'] },
   },
   'elysia-node': {
@@ -242,7 +245,11 @@ const main = {
     build: [viteBuild],
     start: ['build'],
     hidesSecondCredential: true,
-    env: { PROTOCOL_HEADER: 'x-forwarded-proto', HOST_HEADER: 'x-forwarded-host' },
+    env: {
+      BODY_SIZE_LIMIT: 'Infinity',
+      PROTOCOL_HEADER: 'x-forwarded-proto',
+      HOST_HEADER: 'x-forwarded-host',
+    },
     guide: { starter: 'sv', frameworks: ['@sveltejs/kit', 'svelte', 'vite'], action: true },
   },
   nest: {
@@ -271,6 +278,7 @@ const main = {
     versions: { bun: '1.4.5' },
     frameworks: ['hono', 'bun'],
     start: ['../contract/runtime.mjs', 'bun'],
+    proxyLimits: { delaysHead: true },
     hangUps: true,
   },
   'hono-deno': {
@@ -305,6 +313,7 @@ const main = {
     types: [tsc],
     start: ['../contract/runtime.mjs', 'lambda'],
     env: { CONTRACT_PROCESS_LASTS: '0' },
+    proxyLimits: { buffers: true },
   },
   astro: {
     adapter: { on: ['web'], imports: ['astro:'] },

@@ -6,15 +6,17 @@ import { mkdirSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { afterAll, beforeAll } from 'vitest'
-import { startDevProvider } from '../../packages/dev-provider/dist/index.js'
+import { startDevProvider, startUpstream } from '../../packages/dev-provider/dist/index.js'
 import {
   adapterContract,
   frontChannelLogoutContract,
   generateSessionCookies,
   lateWriteContract,
+  proxyContract,
   unconfiguredContract,
 } from '../../packages/idp-client/dist/testing.js'
 import { repeatedCredentials } from '../../packages/idp-client/test/support/repeated-credentials.ts'
+import { sendBytes } from '../../packages/idp-client/test/support/send-bytes.ts'
 import { hosts } from '../../tools/hosts.mjs'
 import { fromRoot } from '../../tools/lib/run.mjs'
 import { pack } from '../../tools/pack.mjs'
@@ -42,6 +44,7 @@ const names = selectNames([...Object.keys(hosts), ...furtherApplications, ...Obj
 const toCases = ({ row: { hidesSecondCredential = false } }) => [
   ...adapterContract,
   ...lateWriteContract,
+  ...proxyContract,
   repeatedCredentials(hidesSecondCredential),
 ]
 
@@ -73,18 +76,20 @@ const configured = (base, path = '') => {
  * listens, if that is another address.
  */
 async function runCases(host, toRun, properties) {
-  const { styles = ['ambient', 'explicit'] } = host.row
+  const { proxyLimits = {}, styles = ['ambient', 'explicit'] } = host.row
   const contractHost = {
     secret,
     styles,
     signIn: (authorizationUrl, user) => provider.login(authorizationUrl, user),
     accessToken: (claims, header = {}) => provider.signAccessToken(claims, { header }),
     publicKeys: () => provider.jwks().keys,
+    proxyLimits,
+    sendBytes,
     ...properties,
   }
   const settled = await Promise.allSettled(toRun.map(({ run }) => run(contractHost)))
   const failed = settled.flatMap(({ reason }, index) =>
-    reason ? [`${toRun[index].title}: ${String(reason.message).slice(0, 300)}`] : [],
+    reason ? [`${toRun[index].title}: ${String(reason.message).slice(0, 4000)}`] : [],
   )
   if (failed.length > 0)
     throw new Error(`${failed.length} of ${toRun.length} cases failed\n${failed.join('\n')}`)
@@ -93,29 +98,41 @@ async function runCases(host, toRun, properties) {
 /** Senders choose the URLs that a server such as react-router-serve logs. */
 const withoutAccessLog = (output) => output.replaceAll(/^(?:\[.*\] )?(?:GET|HEAD|POST) .*$/gm, '')
 
+/** Runs the cases on the contract application, with an API of its own behind the proxy. */
+async function runContract(host, toEnv, toProperties) {
+  const upstream = await startUpstream()
+  const toAll = (base) => ({ ...toEnv(base), CONTRACT_UPSTREAM: upstream.url })
+  const work = (base, output) => runCases(host, toCases(host), { upstream, ...toProperties(base, output) })
+  try {
+    await host.serve('contract', toAll, work)
+  } finally {
+    await upstream.close()
+  }
+}
+
 const runDirectly = (host, env = {}) =>
-  host.serve(
-    'contract',
+  runContract(
+    host,
     (base) => ({ ...configured(base), CONTRACT_LOG: '1', ...env }),
-    (url, output) => runCases(host, toCases(host), { url, log: () => withoutAccessLog(output()) }),
+    (url, output) => ({ url, log: () => withoutAccessLog(output()) }),
   )
 
 /** Behind a proxy the base URL is that of each request. */
 const runBehindProxy = (host, url = 'https://app.example.test') =>
-  host.serve(
-    'contract',
+  runContract(
+    host,
     () => ({ ...configured(url), APP_BASE_URL: undefined, CONTRACT_PROXY: '1' }),
-    (listensAt) => runCases(host, toCases(host), { url, listensAt, infersBaseUrl: true }),
+    (listensAt) => ({ url, listensAt, infersBaseUrl: true }),
   )
 
 const runBelowPath = (host, { basePath, basePathVariable } = host.row) =>
-  host.serve(
-    'contract',
+  runContract(
+    host,
     (base) => ({
       ...configured(base, basePath),
       ...(basePathVariable && { FRAMEWORK_PUBLIC_BASE_PATH: basePath }),
     }),
-    (base) => runCases(host, toCases(host), { url: base + basePath }),
+    (base) => ({ url: base + basePath }),
   )
 
 /** Sessions in memory, which the provider ends by an iframe. */

@@ -5,6 +5,7 @@ import { IdpClient } from 'idp-client'
 import * as contract from './support/contract.mjs'
 
 const idp = new IdpClient(contract.options)
+contract.addProxy(idp)
 const sharing = contract.sharing(idp)
 const tokensOnly = contract.tokensOnly(idp)
 

@@ -4,6 +4,7 @@ import { IdpClient, sendResponse } from 'idp-client/express'
 import * as contract from './support/contract.mjs'
 
 const idp = new IdpClient(contract.options)
+contract.addProxy(idp)
 const app = express()
 app.use(idp.middleware)
 

@@ -4,6 +4,7 @@ import { IdpClient } from 'idp-client/fastify'
 import * as contract from './support/contract.mjs'
 
 const idp = new IdpClient(contract.options)
+contract.addProxy(idp)
 const app = Fastify()
 await app.register(idp.plugin)
 app.setErrorHandler((error, request, reply) =>

@@ -5,6 +5,7 @@ import { serve } from 'srvx'
 import * as contract from './support/contract.mjs'
 
 const idp = new IdpClient(contract.options)
+contract.addProxy(idp)
 const sharing = contract.sharing(idp)
 const tokensOnly = contract.tokensOnly(idp)
 const app = new H3()

@@ -6,6 +6,7 @@ import { IdpClient } from 'idp-client/hono'
 import * as contract from './support/contract.mjs'
 
 const idp = new IdpClient(contract.options)
+contract.addProxy(idp)
 
 export const app = new Hono().basePath(contract.basePath)
 
@@ -13,7 +14,7 @@ const query = (c) => new URL(c.req.url).searchParams
 const styled = (c) => contract.explicit(query(c), c)
 
 app.use(async (c, next) => {
-  if (c.req.method === 'POST') await c.req.parseBody()
+  if (c.req.method === 'POST' && !contract.isProxied(c.req.path)) await c.req.parseBody()
   await next()
 })
 app.use(async (c, next) => {

@@ -288,6 +288,22 @@ describe('the middleware', () => {
     match(message, /mounted twice.*app\.use\(idp\.middleware\)/)
   })
 
+  test('sends no body on that was read before, and says so', async () => {
+    const idp = client()
+    idp.proxy({ prefix: '/orders', target: 'http://127.0.0.1:1', fetch: () => ok(false, 'nothing is sent') })
+    const app = new Hono()
+    app.use(async (c, next) => {
+      await c.req.parseBody()
+      await next()
+    })
+    app.use(idp.middleware)
+    const headers = { cookie: await dueSession(), origin: base, 'sec-fetch-site': 'same-origin' }
+    const body = new URLSearchParams({ a: '1' })
+    const response = await app.request(`${base}/orders`, { method: 'POST', body, headers })
+    equal(response.status, 500)
+    equal((await response.json()).code, 'PROXY_BODY_CONSUMED')
+  })
+
   test('names the line to mount first if the body was read from the raw request', async () => {
     const events = []
     const app = new Hono()

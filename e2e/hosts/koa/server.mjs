@@ -6,6 +6,7 @@ import { parseForm } from './parse-form.mjs'
 import * as contract from './support/contract.mjs'
 
 const idp = new IdpClient(contract.options)
+contract.addProxy(idp)
 const app = new Koa()
 const router = new Router({ prefix: contract.basePath })
 

@@ -2,10 +2,10 @@
 import 'reflect-metadata'
 import { Module } from '@nestjs/common'
 import { HttpAdapterHost, NestFactory } from '@nestjs/core'
-import { IdpModule } from 'idp-client/nest'
+import { IdpClient, IdpModule } from 'idp-client/nest'
 import { ContractController, Failures } from './contract.controller.js'
 import { createAdapter } from './platform.mjs'
-import { options, port } from './support/contract.mjs'
+import { addProxy, options, port } from './support/contract.mjs'
 
 @Module({
   imports: [IdpModule.forRootAsync({ useFactory: async () => options })],
@@ -14,5 +14,6 @@ import { options, port } from './support/contract.mjs'
 class AppModule {}
 
 const app = await NestFactory.create(AppModule, await createAdapter(), { logger: false })
+addProxy(app.get(IdpClient))
 app.useGlobalFilters(new Failures(app.get(HttpAdapterHost).httpAdapter))
 await app.listen(port, '127.0.0.1')

@@ -4,6 +4,7 @@ import { IdpClient, sendResponse } from 'idp-client/node'
 import * as contract from './support/contract.mjs'
 
 const idp = new IdpClient(contract.options)
+contract.addProxy(idp)
 
 function sendJson(res, body, status = 200) {
   res.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))

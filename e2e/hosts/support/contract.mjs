@@ -39,6 +39,14 @@ export const sharing = (idp) => ({ accept: ['session', idp.resource({ audience }
 /** The body of `/resource` and `/shared`. */
 export const toShared = ({ kind, sub }) => ({ kind, sub })
 
+/** Adds the proxy of the contract, if there is an API behind it. */
+export function addProxy(idp, { CONTRACT_UPSTREAM: target } = variables) {
+  if (target) idp.proxy({ prefix: '/proxied', target })
+}
+
+/** Whether a body parser must leave a body alone: it is sent on as it arrives. */
+export const isProxied = (path) => path.startsWith(`${basePath}/proxied`)
+
 /** Returns the arguments of the explicit style, none in the ambient one. */
 export const explicit = (query, ...args) => (query.get('style') === 'ambient' ? [] : args)
 

@@ -2,7 +2,7 @@
 // request.
 import { env } from 'cloudflare:workers'
 import { IdpClient } from 'idp-client'
-import { respond, sharing, tokensOnly, toOptions, toShared } from './support/contract.mjs'
+import { addProxy, respond, sharing, tokensOnly, toOptions, toShared } from './support/contract.mjs'
 
 const [baseUrl, ...further] = env.APP_BASE_URL?.split(',') ?? []
 
@@ -14,6 +14,7 @@ const idp = new IdpClient({
   clientSecret: env.IDP_CLIENT_SECRET,
   secret: env.IDP_SECRET,
 })
+addProxy(idp, env)
 
 const respondWithAuth = (options) => async (request) => {
   const { auth, response } = await idp.requireAuth(request, options)

@@ -5,6 +5,9 @@ import { frontChannelLogouts } from './adapter-contract/front-channel-logout.ts'
 import type { ContractCase } from './adapter-contract/host.ts'
 import { lateWrites } from './adapter-contract/late-writes.ts'
 import { logins } from './adapter-contract/logins.ts'
+import { proxy } from './adapter-contract/proxy.ts'
+import { proxyAttacks } from './adapter-contract/proxy-attacks.ts'
+import { proxyStreams } from './adapter-contract/proxy-streams.ts'
 import { requests } from './adapter-contract/requests.ts'
 import { sessions } from './adapter-contract/sessions.ts'
 import { unconfigured } from './adapter-contract/unconfigured.ts'
@@ -41,3 +44,9 @@ export const lateWriteContract: readonly ContractCase[] = lateWrites
  * contract.
  */
 export const frontChannelLogoutContract: readonly ContractCase[] = frontChannelLogouts
+
+/**
+ * Further test cases for a host whose application has a proxy at `/proxied` (`idp.proxy`), with the API `upstream` of the
+ * `ContractHost` as its target. The host must listen on plain http.
+ */
+export const proxyContract: readonly ContractCase[] = [...proxy, ...proxyStreams, ...proxyAttacks]

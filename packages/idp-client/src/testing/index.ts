@@ -9,10 +9,17 @@ export {
   contractHooks,
   type WayBack,
 } from './adapter-contract/host.ts'
+export type {
+  ContractUpstream,
+  ProxiedRequest,
+  ProxiedResponse,
+  ProxyLimits,
+} from './adapter-contract/upstream.ts'
 export {
   adapterContract,
   frontChannelLogoutContract,
   lateWriteContract,
+  proxyContract,
   unconfiguredContract,
 } from './adapter-contract.ts'
 export { type FakeClock, fakeClock } from './fake-clock.ts'

@@ -7,6 +7,7 @@ import {
   ContractViolation,
   frontChannelLogoutContract,
   lateWriteContract,
+  proxyContract,
   unconfiguredContract,
 } from '../../src/testing/index.ts'
 import { startHost } from './hosts.ts'
@@ -37,6 +38,7 @@ describe('the adapter contract', () => {
     test.each([
       ...adapterContract,
       ...lateWriteContract,
+      ...proxyContract,
       ...unconfiguredContract,
       ...frontChannelLogoutContract,
     ])('$title', async ({ run }) => {

@@ -95,8 +95,9 @@ function routes(idp: IdpClient): express.Router {
 }
 
 function application(before: readonly RequestHandler[]): MakeApplication {
-  return (options, basePath) => {
+  return (options, { basePath, target }) => {
     const idp = new IdpClient(options)
+    idp.proxy({ prefix: '/proxied', target })
     const app = express()
     for (const handler of before) app.use(handler)
     // A router of its own, so that a base path is a mount path as well.
@@ -116,5 +117,7 @@ describe('adapter contract: Express', () => {
 })
 
 describe('adapter contract: Express behind body parsers', () => {
-  runContract(application([express.json(), express.text(), express.urlencoded({ extended: true })]))
+  runContract(application([express.json(), express.text(), express.urlencoded({ extended: true })]), {
+    proxyLimits: { parsesBodies: true },
+  })
 })

@@ -2,9 +2,11 @@ import type { RequestListener, Server } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { DevProvider } from 'idp-dev-provider'
+import { startUpstream } from 'idp-dev-provider'
 import type { IdpClientOptions } from '../../src/index.ts'
-import type { ContractHost } from '../../src/testing/index.ts'
+import type { ContractHost, ProxyLimits } from '../../src/testing/index.ts'
 import { contractHooks } from '../../src/testing/index.ts'
+import { sendBytes } from '../support/send-bytes.ts'
 
 export const SECRET = 'a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20a5f1c3e8b7d94e20'
 
@@ -15,6 +17,7 @@ export interface Place {
   /** Public URL of a proxy that ends TLS in front of the application; absent: reached directly. */
   readonly proxy?: string
   readonly options?: IdpClientOptions
+  readonly proxyLimits?: ProxyLimits
 }
 
 export const places: readonly Place[] = [
@@ -29,8 +32,14 @@ export const places: readonly Place[] = [
   },
 ]
 
-/** An application that is not started yet; `basePath` is where it has to be mounted. */
-export type MakeApplication = (options: IdpClientOptions, basePath: string) => RequestListener
+/** Where an application that is not started yet has to be mounted, and the API that it proxies at `/proxied`. */
+export interface Surroundings {
+  readonly basePath: string
+  readonly target: string
+}
+
+/** Creates an application. */
+export type MakeApplication = (options: IdpClientOptions, surroundings: Surroundings) => RequestListener
 
 export interface RunningHost {
   readonly host: ContractHost
@@ -46,7 +55,7 @@ function listen(listener: RequestListener): Promise<Server> {
 
 export async function startHost(
   make: MakeApplication,
-  { basePath, proxy, options: local }: Place,
+  { basePath, proxy, proxyLimits = {}, options: local }: Place,
   provider: DevProvider,
   options: IdpClientOptions,
 ): Promise<RunningHost> {
@@ -54,7 +63,8 @@ export async function startHost(
   const logger = (event: unknown): void => {
     events.push(event)
   }
-  const server = await listen(make({ ...options, ...local, logger }, basePath))
+  const upstream = await startUpstream()
+  const server = await listen(make({ ...options, ...local, logger }, { basePath, target: upstream.url }))
   const listensAt = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
   const url = `${proxy ?? listensAt}${basePath}`
   provider.registerApp(url)
@@ -69,10 +79,14 @@ export async function startHost(
       accessToken: (claims, header = {}) => provider.signAccessToken(claims, { header }),
       publicKeys: () => provider.jwks().keys,
       log: () => JSON.stringify(events),
+      upstream,
+      sendBytes,
+      proxyLimits,
     },
     async stop() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
+      await upstream.close()
     },
   }
 }

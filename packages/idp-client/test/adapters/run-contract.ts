@@ -2,13 +2,23 @@ import type { DevProvider } from 'idp-dev-provider'
 import { startDevProvider } from 'idp-dev-provider'
 import { afterAll, beforeAll, describe, test, vi } from 'vitest'
 import { memoryStore } from '../../src/stores/memory.ts'
-import type { ContractCase } from '../../src/testing/index.ts'
-import { adapterContract, frontChannelLogoutContract, unconfiguredContract } from '../../src/testing/index.ts'
+import type { ContractCase, ProxyLimits } from '../../src/testing/index.ts'
+import {
+  adapterContract,
+  frontChannelLogoutContract,
+  proxyContract,
+  unconfiguredContract,
+} from '../../src/testing/index.ts'
 import type { MakeApplication, RunningHost } from './hosts.ts'
 import { configured, places, startHost } from './hosts.ts'
 
+interface Further {
+  readonly cases?: readonly ContractCase[]
+  readonly proxyLimits?: ProxyLimits
+}
+
 /** Runs the whole adapter contract, and further cases, for one kind of application, in every place where it may live. */
-export function runContract(make: MakeApplication, further: readonly ContractCase[] = []): void {
+export function runContract(make: MakeApplication, { cases = [], proxyLimits = {} }: Further = {}): void {
   let provider: DevProvider
 
   beforeAll(async () => {
@@ -24,7 +34,7 @@ export function runContract(make: MakeApplication, further: readonly ContractCas
 
     beforeAll(async () => {
       vi.stubEnv('FRAMEWORK_PUBLIC_BASE_PATH', place.basePath)
-      running = await startHost(make, place, provider, configured(provider))
+      running = await startHost(make, { ...place, proxyLimits }, provider, configured(provider))
       vi.unstubAllEnvs()
     })
 
@@ -32,7 +42,7 @@ export function runContract(make: MakeApplication, further: readonly ContractCas
       await running.stop()
     })
 
-    test.each([...adapterContract, ...further])('$title', async ({ run }) => {
+    test.each([...adapterContract, ...proxyContract, ...cases])('$title', async ({ run }) => {
       await run(running.host)
     })
   })

@@ -128,11 +128,12 @@ async function handle(idp: IdpClient, basePath: string, request: Request): Promi
   }
 }
 
-const application: MakeApplication = (options, basePath) => {
+const application: MakeApplication = (options, { basePath, target }) => {
   const idp = new IdpClient(options)
+  idp.proxy({ prefix: '/proxied', target })
   return listenerOf((request) => idp.middleware(request, (passed) => handle(idp, basePath, passed)))
 }
 
 describe('adapter contract: Web Request and Response', () => {
-  runContract(application, lateWriteContract)
+  runContract(application, { cases: lateWriteContract })
 })

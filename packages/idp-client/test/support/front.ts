@@ -1,24 +1,30 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Readable } from 'node:stream'
 import { sendResponse } from '../../src/adapters/node/send.ts'
 
-/** Returns the Web request for a request that a real server received. */
-export async function requestOf(incoming: IncomingMessage): Promise<Request> {
+/** Returns the Web request for a request that a real server received; its body is read when it is used. */
+export function requestOf(incoming: IncomingMessage, signal?: AbortSignal): Request {
   const headers = new Headers()
-  for (const [name, value] of Object.entries(incoming.headers)) if (value) headers.set(name, String(value))
+  for (const [name, value] of Object.entries(incoming.headers))
+    if (value !== undefined) headers.set(name, String(value))
   const { method = 'GET' } = incoming
-  const chunks: Buffer[] = []
-  for await (const chunk of incoming) chunks.push(chunk as Buffer)
-  const body = chunks.length === 0 ? null : Buffer.concat(chunks)
-  return new Request(`http://${incoming.headers.host}${incoming.url}`, { method, headers, body })
+  const hasBody = incoming.headers['content-length'] !== undefined || headers.has('transfer-encoding')
+  const body = hasBody && method !== 'GET' && method !== 'HEAD' ? Readable.toWeb(incoming) : null
+  const init = { method, headers, body, duplex: 'half', ...(signal && { signal }) }
+  return new Request(new URL(incoming.url ?? '/', `http://${incoming.headers.host}`), init as RequestInit)
 }
 
 /** A listener of `node:http` around a Web application. */
 export function listenerOf(respond: (request: Request) => Promise<Response>): RequestListener {
   return (incoming, outgoing) => {
-    requestOf(incoming)
-      .then(respond)
+    const client = new AbortController()
+    outgoing.once('close', () => {
+      if (!outgoing.writableFinished) client.abort()
+    })
+    Promise.resolve()
+      .then(() => respond(requestOf(incoming, client.signal)))
       .catch(() => new Response('failed', { status: 500 }))
       .then((response) => sendResponse(outgoing, response))
       .catch(() => outgoing.destroy())

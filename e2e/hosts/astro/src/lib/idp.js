@@ -1,4 +1,5 @@
 import { IdpClient } from 'idp-client/astro'
-import { options } from '../../support/contract.mjs'
+import { addProxy, options } from '../../support/contract.mjs'
 
 export const idp = new IdpClient(options)
+addProxy(idp)

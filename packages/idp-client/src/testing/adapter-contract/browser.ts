@@ -83,6 +83,32 @@ export class Browser {
       .join('; ')
   }
 
+  /** Returns the address that a request for a URL of the application is sent to. */
+  address(url: URL): URL {
+    const base = new URL(this.#host.url).pathname.replace(/\/$/, '').length
+    return new URL((this.#host.listensAt ?? this.#host.url) + url.pathname.slice(base) + url.search)
+  }
+
+  /** Returns the headers of every request: the cookies, and those of a proxy in front. */
+  headers(url: URL, crossSite = false): Record<string, string> {
+    const cookie = this.cookieHeader(url, crossSite)
+    return { ...this.#forwarded(url), ...(cookie === '' ? {} : { cookie }) }
+  }
+
+  /** Sends one request, as `send`, and returns its response before its body has arrived. */
+  async fetch(url: URL, { headers, ...init }: RequestInit = {}, crossSite = false): Promise<Response> {
+    const response = await fetch(this.address(url), {
+      ...init,
+      redirect: 'manual',
+      headers: { ...this.headers(url, crossSite), ...Object.fromEntries(new Headers(headers)) },
+    })
+    for (const cookie of response.headers.getSetCookie().map(parseSetCookie)) {
+      if (isDeletion(cookie)) this.#cookies.delete(cookie.name)
+      else this.#cookies.set(cookie.name, cookie)
+    }
+    return response
+  }
+
   /** Sends one request to a path below the base path, or to an absolute URL of the application. */
   async send(
     target: string | URL,
@@ -94,31 +120,20 @@ export class Browser {
       inside,
       `the browser stays below ${this.#host.url}, and is not sent to ${url.origin}${url.pathname}`,
     )
-    const cookie = this.cookieHeader(url, crossSiteForm !== undefined)
-    const below = url.pathname.slice(new URL(this.#host.url).pathname.replace(/\/$/, '').length) + url.search
-    const response = await fetch((this.#host.listensAt ?? this.#host.url) + below, {
-      method: method ?? (crossSiteForm ? 'POST' : 'GET'),
-      redirect: 'manual',
-      headers: {
-        ...this.#forwarded(url),
-        ...(cookie === '' ? {} : { cookie }),
-        ...(crossSiteForm ? { origin: 'https://provider.example' } : {}),
-        ...headers,
-      },
-      ...(crossSiteForm ? { body: new URLSearchParams(crossSiteForm) } : {}),
+    const isCrossSite = crossSiteForm !== undefined
+    const init = {
+      method: method ?? (isCrossSite ? 'POST' : 'GET'),
+      headers: { ...(isCrossSite ? { origin: 'https://provider.example' } : {}), ...headers },
+      ...(isCrossSite ? { body: new URLSearchParams(crossSiteForm) } : {}),
       ...(body === undefined ? {} : { body }),
-    })
-    const cookies = response.headers.getSetCookie().map(parseSetCookie)
-    for (const cookie of cookies) {
-      if (isDeletion(cookie)) this.#cookies.delete(cookie.name)
-      else this.#cookies.set(cookie.name, cookie)
     }
+    const response = await this.fetch(url, init, isCrossSite)
     const location = response.headers.get('location')
     return {
       status: response.status,
       headers: response.headers,
       text: await response.text(),
-      cookies,
+      cookies: response.headers.getSetCookie().map(parseSetCookie),
       location: location === null ? null : new URL(location, url),
     }
   }

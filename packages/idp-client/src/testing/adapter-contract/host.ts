@@ -1,5 +1,6 @@
 import type { BeforeSessionSavedHook, OnCallbackHook } from '../../config/hooks.ts'
 import { filterDefaultIdTokenClaims } from '../../session/model/claims.ts'
+import type { ContractUpstream, ProxyLimits } from './upstream.ts'
 
 /** How an operation is called: without request (`ambient`), or with the host's request and response. */
 export type CallingStyle = 'ambient' | 'explicit'
@@ -41,6 +42,7 @@ export type WayBack =
  * | `/late?style&value` | the text `late`; only for `lateWriteContract`: starts an `updateSession` as `/update`, which waits for the next path |
  * | `/late-result?value` | lets the update with that value continue, and responds with its error as the JSON `{ code }` |
  * | `/connect?style&returnTo` | `connectAccount` for the connection `github`, which the provider must have |
+ * | `/proxied` and below | only for `proxyContract`: `idp.proxy({ prefix: '/proxied', target })`, with the URL of `upstream` as the target |
  */
 export interface ContractHost {
   /** Base URL as browsers see it, including the base path, without trailing slash. */
@@ -76,6 +78,17 @@ export interface ContractHost {
    * URLs. Default: this is not tested.
    */
   log?(): string
+  /** The API behind the proxy; only for `proxyContract`. */
+  readonly upstream?: ContractUpstream
+  /**
+   * Sends bytes, one for each character, to an address by TCP, and returns all that arrives until the server closes the connection;
+   * only for `proxyContract`, whose attacks `fetch` would not send.
+   */
+  sendBytes?(address: URL, bytes: string): Promise<string>
+  /** Path of the proxy; only for `proxyContract`. Default: `/proxied`. */
+  readonly proxyPath?: string
+  /** Features that the server of the host lacks for the proxy; only for `proxyContract`. Default: nothing. */
+  readonly proxyLimits?: ProxyLimits
 }
 
 /** One rule of the contract. Runs independently, in any order, and concurrently with others on one host. */

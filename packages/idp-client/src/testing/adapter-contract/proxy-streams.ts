@@ -1,0 +1,189 @@
+import { claim, claimEqual } from './claim.ts'
+import type { ContractCase, ContractHost } from './host.ts'
+import { ProxiedPage, sha256, within } from './proxied-page.ts'
+import { claimSignedIn } from './response-claims.ts'
+
+/** More than fits into the buffers between the API and the browser. */
+const BIG = 3 * 1_048_576
+const PART = 65_536
+
+type Bytes = Uint8Array<ArrayBuffer>
+
+/** Returns a body that arrives in parts, so that its length is not known. */
+function toParts(bytes: Bytes): ReadableStream<Uint8Array> {
+  let offset = 0
+  return new ReadableStream({
+    pull(controller) {
+      if (offset >= bytes.length) return controller.close()
+      controller.enqueue(bytes.slice(offset, offset + PART))
+      offset += PART
+    },
+  })
+}
+
+/** A body that begins and never ends. */
+const endless = (): ReadableStream<Uint8Array> =>
+  new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array(PART)) })
+
+/** The member of `RequestInit` that streams need. */
+interface StreamInit extends RequestInit {
+  readonly duplex?: 'half'
+}
+
+const upload = (body: Bytes | ReadableStream<Uint8Array>, further: StreamInit = {}): StreamInit => ({
+  method: 'PUT',
+  body,
+  duplex: 'half',
+  headers: { 'content-type': 'application/octet-stream' },
+  ...further,
+})
+
+const bigBodies: ContractCase = {
+  title: 'the proxy passes bodies of several megabytes in both directions unchanged',
+  async run(host) {
+    const page = await ProxiedPage.open(host)
+    const bytes = Uint8Array.from({ length: BIG }, (_, index) => (index * 31 + (index >> 8)) & 255)
+    const hash = await sha256(bytes)
+    for (const body of [bytes, toParts(bytes)]) {
+      const response = await page.fetch('', upload(body))
+      const echo = (await response.json()) as Record<string, unknown>
+      const what = body instanceof Uint8Array ? 'a body of known length' : 'a body of unknown length'
+      claimEqual([response.status, echo['bytes'], echo['sha256']], [200, BIG, hash], what)
+    }
+    page.respond({ kind: 'big', bytes: BIG })
+    const response = await page.fetch()
+    const received = new Uint8Array(await response.arrayBuffer())
+    const sent = new Uint8Array(BIG).fill('u'.charCodeAt(0))
+    claimEqual([response.status, received.length], [200, BIG], 'the response')
+    claimEqual(await sha256(received), await sha256(sent), 'its bytes')
+  },
+}
+
+/** Reads until the parts contain a text. */
+async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>, text: string): Promise<void> {
+  const decoder = new TextDecoder()
+  for (let all = ''; !all.includes(text); ) {
+    const { done, value } = await within(`the event "${text}" arrives`, reader.read())
+    claim(!done, `the stream does not end before the event "${text}"`)
+    all += decoder.decode(value, { stream: true })
+  }
+}
+
+async function claimUnsupported(page: ProxiedPage): Promise<void> {
+  const responding = page.fetch('', { headers: { accept: 'text/event-stream' } })
+  await page.until('the API receives the request', ({ sent }) => sent > 0)
+  await page.upstream.endEvents()
+  const { status } = await responding
+  claim(status === 200 || status === 501, `a host without streams responds with 501 (status ${status})`)
+}
+
+const events: ContractCase = {
+  title: 'the proxy passes each event of a stream on when it is sent',
+  async run(host) {
+    const page = await ProxiedPage.open(host)
+    page.respond({ kind: 'events' })
+    if (host.proxyLimits?.buffers) return claimUnsupported(page)
+    const responding = page.fetch('', { headers: { accept: 'text/event-stream', 'last-event-id': '7' } })
+    await page.until('the API receives the request', ({ sent }) => sent > 0)
+    // Otherwise the head arrives before there is an event.
+    if (host.proxyLimits?.delaysHead) await page.upstream.push('none')
+    const response = await within('the head arrives', responding)
+    const type = response.headers.get('content-type')
+    claim(
+      response.status === 200 && /^text\/event-stream\b/.test(type ?? ''),
+      `the head (${response.status} ${type})`,
+    )
+    const reader = response.body?.getReader()
+    claim(reader !== undefined, 'the response has a body')
+    for (const event of ['first', 'second']) {
+      await page.upstream.push(event)
+      await readUntil(reader, `data: ${event}\n\n`)
+    }
+    await page.upstream.endEvents()
+    const { done } = await within('the stream ends', reader.read())
+    claim(done, 'the stream ends with that of the API')
+    claimEqual(page.received()[0]?.header('last-event-id'), '7', 'the last event that the browser knows')
+  },
+}
+
+/** Opens a page whose request the browser ends. */
+async function openToLeave(host: ContractHost): Promise<{ page: ProxiedPage; abort: AbortController }> {
+  return { page: await ProxiedPage.open(host), abort: new AbortController() }
+}
+
+async function leaveBeforeHead(host: ContractHost): Promise<void> {
+  const { page, abort } = await openToLeave(host)
+  page.respond({ kind: 'silent' })
+  const responding = page.fetch('', { signal: abort.signal }).catch(() => undefined)
+  await page.until('the API receives the request', () => true)
+  abort.abort()
+  await page.until('the request ends before its head', ({ closedEarly }) => closedEarly)
+  await responding
+}
+
+async function leaveDownload(host: ContractHost): Promise<void> {
+  const { page, abort } = await openToLeave(host)
+  page.respond({ kind: 'stall', after: 1000 })
+  const { body } = await within('the head arrives', page.fetch('', { signal: abort.signal }))
+  await within('the first part arrives', body?.getReader().read() ?? Promise.reject())
+  abort.abort()
+  await page.until('the request ends in the middle of its response', ({ closedEarly }) => closedEarly)
+}
+
+async function leaveUpload(host: ContractHost): Promise<void> {
+  const { page, abort } = await openToLeave(host)
+  const { signal } = abort
+  const uploading = page.fetch('', upload(endless(), { signal })).catch(() => undefined)
+  await page.until('the API receives a part', ({ bodyBytes }) => bodyBytes >= PART)
+  abort.abort()
+  await page.until('the request ends in the middle of its body', ({ aborted }) => aborted)
+  await uploading
+}
+
+/** The browser reads as fast as the API writes, until it leaves. */
+async function leaveFlow(host: ContractHost): Promise<void> {
+  const { page, abort } = await openToLeave(host)
+  page.respond({ kind: 'big', bytes: 256 * BIG })
+  const { body } = await within('the head arrives', page.fetch('', { signal: abort.signal }))
+  await within('the first part arrives', body?.getReader().read() ?? Promise.reject())
+  abort.abort()
+  await page.until('the request ends at the next part', ({ closedEarly }) => closedEarly)
+}
+
+const leaving: ContractCase = {
+  title:
+    'a client that leaves ends the request to the API: before the head, in the middle of a response and of an upload',
+  async run(host) {
+    const { buffers, noticesLate } = host.proxyLimits ?? {}
+    if (buffers) return
+    await leaveFlow(host)
+    if (noticesLate) return
+    for (const leave of [leaveBeforeHead, leaveDownload, leaveUpload]) await leave(host)
+  },
+}
+
+/** Returns whether the whole response arrived. */
+async function isComplete(page: ProxiedPage): Promise<boolean> {
+  try {
+    const response = await page.fetch()
+    await response.arrayBuffer()
+    return response.status === 200
+  } catch {
+    return false
+  }
+}
+
+const broken: ContractCase = {
+  title: 'a response that breaks off at the API never looks complete',
+  async run(host) {
+    for (const chunked of [false, true]) {
+      const page = await ProxiedPage.open(host)
+      page.respond({ kind: 'cut', after: 1000, chunked })
+      claim(!(await isComplete(page)), `the response is not complete (chunked: ${chunked})`)
+      await claimSignedIn(host, page.browser, 'alice', 'after a response that broke off')
+    }
+  },
+}
+
+/** Cases for bodies that take time. */
+export const proxyStreams: readonly ContractCase[] = [bigBodies, events, leaving, broken]
