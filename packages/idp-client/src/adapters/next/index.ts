@@ -1,5 +1,5 @@
 export * from '../../public.ts'
-export type { NodeRequest, NodeResponse } from '../node/binding.ts'
+export type { NodeRequest, NodeResponse, NodeStream } from '../node/binding.ts'
 export { isContinue } from '../web/continue.ts'
 export type { HostRequest, HostResponse } from './binding.ts'
 export { type FrameworkRequest, type FrameworkResponse, IdpClient, type PublicRoutes } from './client.ts'

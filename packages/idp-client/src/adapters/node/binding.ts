@@ -7,7 +7,7 @@ import { pathBelowPrefix, removedPrefix, toRequestView } from './request.ts'
 import type { NodeResponse } from './response.ts'
 import { responseSink } from './response.ts'
 
-export type { NodeRequest } from './request.ts'
+export type { NodeRequest, NodeStream } from './request.ts'
 export type { NodeResponse } from './response.ts'
 
 /**

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http'
-import type { Duplex } from 'node:stream'
 import { IdpError } from '../../errors/base.ts'
 import type { Auth } from '../../guards/auth.ts'
 import type { JsonBody } from '../../http/body.ts'
@@ -11,9 +10,7 @@ import { text } from '../../lib/utf8.ts'
 
 /** The used part of Node's `IncomingMessage`, and what frameworks add to it. */
 export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | 'socket'> &
-  Partial<Pick<IncomingMessage, 'iterator' | 'rawHeaders' | 'readableDidRead'>> & {
-    /** The stream of HTTP/2. */
-    readonly stream?: Pick<Duplex, 'destroyed' | 'once' | 'off'>
+  Partial<NodeStream> & {
     /** The caller, behind a guard with `accept`. */
     idpAuth?: Auth
     /** URL before a router removed its prefix (Express, Connect). */
@@ -23,10 +20,22 @@ export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | '
     /** Result of a body parser. */
     readonly body?: unknown
     /** The request of Node that a framework's own wraps (Koa), with the body and all headers. */
-    readonly req?: Partial<Pick<IncomingMessage, 'iterator' | 'rawHeaders' | 'readableDidRead'>> & {
-      readonly stream?: Pick<Duplex, 'destroyed' | 'once' | 'off'>
-    }
+    readonly req?: Partial<NodeStream>
   }
+
+/** The used part of the stream of a request. */
+export type NodeStream = Pick<IncomingMessage, 'iterator' | 'rawHeaders' | 'readableDidRead'> & {
+  /** Reads the rest, for nobody. */
+  resume(): unknown
+  /** The stream of HTTP/2. */
+  readonly stream?: {
+    readonly destroyed: boolean
+    /** Whether the request ended with its headers. */
+    readonly endAfterHeaders: boolean
+    once(event: 'close', listener: () => void): unknown
+    off(event: 'close', listener: () => void): unknown
+  }
+}
 
 /** Reads the headers of a Node request, whose names are in lower case, without a copy. */
 class NodeHeaders implements RequestHeaders {
@@ -157,8 +166,13 @@ function readJson({ contentType, request }: BodyRequest): Promise<JsonBody> {
   })
 }
 
-/** Returns the chunks of a body as they are read. */
-function toStream(chunks: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array> {
+/**
+ * Returns the chunks of a body as they are read.
+ *
+ * @param discard reads the rest that nobody wants: Node.js does so only if nothing was read, and serves no further request of the
+ * connection before
+ */
+function toStream(chunks: AsyncIterator<Uint8Array>, discard: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream(
     {
       async pull(controller) {
@@ -167,23 +181,29 @@ function toStream(chunks: AsyncIterator<Uint8Array>): ReadableStream<Uint8Array>
         else controller.enqueue(value)
       },
       cancel() {
-        chunks.return?.().catch(() => undefined)
+        chunks.return?.().then(discard, () => undefined)
       },
     },
     { highWaterMark: 0 },
   )
 }
 
+/** Returns whether a request has a body; HTTP/2 needs no header for one. */
+function hasContent({ stream }: Partial<NodeStream>, headers: RequestHeaders): boolean {
+  if (stream) return !stream.endAfterHeaders
+  return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0
+}
+
 function toTransfer(request: NodeRequest, headers: RequestHeaders): Transfer {
   const { req = request, socket } = request
-  const hasBody = headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0
+  const hasBody = hasContent(req, headers)
   if (hasBody && req.readableDidRead) throw new IdpError('PROXY_BODY_CONSUMED')
   // A rest that is not read must not destroy the connection, or the response would never arrive.
   const chunks = hasBody ? req.iterator?.({ destroyOnReturn: false }) : undefined
   // Requests of HTTP/2 share a socket.
   const connection = req.stream ?? socket
   return {
-    body: chunks ? toStream(chunks) : null,
+    body: chunks ? toStream(chunks, () => req.resume?.()) : null,
     onLeave(listener) {
       if (connection.destroyed) listener()
       connection.once('close', listener)

@@ -16,6 +16,8 @@ export interface NodeResponse {
   write(chunk: Uint8Array): boolean
   end(): unknown
   destroy(): unknown
+  /** The stream of HTTP/2. */
+  readonly stream?: { close(code: number): unknown }
   flushHeaders?(): void
   /** Sends what a compression keeps (`compression` of Express, and that of Next.js). */
   flush?(): void

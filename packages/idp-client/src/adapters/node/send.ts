@@ -15,6 +15,9 @@ function drained(response: NodeResponse): Promise<void> {
   })
 }
 
+/** The error code of HTTP/2 for a failure (RFC 9113 section 7). */
+const INTERNAL_ERROR = 2
+
 async function sendBody(target: NodeResponse, response: Response): Promise<void> {
   const reader = response.body?.getReader()
   if (!reader) return
@@ -32,7 +35,9 @@ async function sendBody(target: NodeResponse, response: Response): Promise<void>
     }
   } catch {
     // A body that broke off must not look complete. Who created it has reported that.
-    target.destroy()
+    // In HTTP/2 a destroyed stream ends without an error.
+    if (target.stream) target.stream.close(INTERNAL_ERROR)
+    else target.destroy()
   }
   target.off('close', stop)
 }
