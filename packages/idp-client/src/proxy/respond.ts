@@ -87,13 +87,17 @@ function prepare(caller: Caller, config: ProxyConfig, url: URL, tag: string): Se
   const sent = toRequestHeaders(headers, config.requestHeaders)
   // Some servers accept no chunked body.
   if (upload && length !== null) sent['content-length'] = length
+  const close = (): void => {
+    for (const end of ends.splice(0)) end()
+  }
+  // Also if nobody reads: a body that does not arrive, a response that the host drops.
+  limits.signal.addEventListener('abort', close, { once: true })
+  if (limits.signal.aborted) close()
   return {
     caller,
     config,
     request: { method, url, headers: sent, upload, limits, fetch: config.fetch },
-    close() {
-      for (const end of ends.splice(0)) end()
-    },
+    close,
   }
 }
 
@@ -200,7 +204,8 @@ async function sendOn(caller: Caller, config: ProxyConfig, url: URL): Promise<Re
     // Nobody reads what follows.
     const { limits } = sending.request
     if (limits.reason === 'client') return new Response(null, { status: 502 })
-    throw isIdpError(thrown) ? thrown : toUpstreamError(limits, thrown)
+    // An error of ours may only be a consequence of the end.
+    throw isIdpError(thrown) && !limits.reason ? thrown : toUpstreamError(limits, thrown)
   }
 }
 

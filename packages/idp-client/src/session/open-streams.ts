@@ -23,7 +23,16 @@ export function onSessionEnd(clientTag: string, session: StoredSession, end: () 
   return () => openStreams().delete(stream)
 }
 
+/* On Workers a response belongs to the request that opened it: another one cannot end it, and must not fail for that. */
+function tryToEnd({ end }: OpenStream): void {
+  try {
+    end()
+  } catch {
+    // It lasts until its time is over.
+  }
+}
+
 /** Ends the responses of sessions that have ended. */
 export async function endStreams(hasEnded: (owner: StreamOwner) => MaybePromise<boolean>): Promise<void> {
-  for (const stream of [...openStreams()]) if (await hasEnded(stream)) stream.end()
+  for (const stream of [...openStreams()]) if (await hasEnded(stream)) tryToEnd(stream)
 }

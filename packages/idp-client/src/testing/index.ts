@@ -11,6 +11,12 @@ export {
 } from './adapter-contract/host.ts'
 export type {
   ContractUpstream,
+  InwardPlace,
+  OutwardPlace,
+  PlainKind,
+  PlainResponse,
+  ProxiedOddity,
+  ProxiedPlace,
   ProxiedRequest,
   ProxiedResponse,
   ProxyLimits,

@@ -202,6 +202,16 @@ test('a long body is sent on where the runtime rejects redirect: error, as worke
   expect(redirects).toEqual(['manual'])
 })
 
+test('a client that never sends its short body is a timeout, and nothing is sent', async () => {
+  await signedIn({ idleTimeout: 0.05 })
+  const headers = { 'content-length': '10' }
+  const body = new ReadableStream<Uint8Array>()
+  const response = await send('/api/orders', { method: 'POST', body, duplex: 'half', headers })
+  expect(response.status).toBe(504)
+  expect(await response.json()).toMatchObject({ code: 'PROXY_UPSTREAM_TIMEOUT' })
+  expect(world.upstream.connections).toBe(0)
+})
+
 describe('a client that leaves', () => {
   test('before the response ends the request to the API', async () => {
     await signedIn()

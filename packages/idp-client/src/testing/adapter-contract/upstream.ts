@@ -40,7 +40,7 @@ export type ProxiedResponse =
 /** A response without further properties. */
 export type PlainResponse = { [Kind in PlainKind]: { readonly kind: Kind } }[PlainKind]
 
-type PlainKind =
+export type PlainKind =
   | 'html'
   | 'svg'
   | 'setCookie'
