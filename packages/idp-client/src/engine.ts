@@ -127,7 +127,8 @@ export function createEngine(config: Config): Engine {
 export interface ProxyRoute {
   /** Path without base path. */
   readonly prefix: string
-  readonly target: string
+  /** The same for the same options. */
+  readonly identity: string
   covers(request: Exchange['request']): boolean
   respond(exchange: Exchange): Promise<Response>
 }

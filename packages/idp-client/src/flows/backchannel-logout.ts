@@ -34,6 +34,7 @@ export async function backchannelLogout(engine: Engine, input: BackchannelLogout
   await endStreams(
     ({ clientTag, session: { data } }) =>
       clientTag === tag &&
+      data.internal.createdAt <= token.iat &&
       (token.sid === undefined || data.internal.sid === token.sid) &&
       (token.sub === undefined || data.user.sub === token.sub),
   )

@@ -24,8 +24,10 @@ function isOfOwnPage(engine: Engine, exchange: Exchange): boolean {
   const { headers, method } = exchange.request
   const site = headers.get('sec-fetch-site')
   const origin = headers.get('origin')
+  // Throws for a host that the application does not have.
+  const baseUrl = engine.baseUrl(exchange)
   if (site !== null && site !== 'same-origin') return false
-  if (origin !== null) return origin === new URL(engine.baseUrl(exchange)).origin
+  if (origin !== null) return origin === new URL(baseUrl).origin
   if (site !== null) return true
   const isRead = method === 'GET' || method === 'HEAD'
   return isRead && CLIENT_VALUES.includes(headers.get(CLIENT_HEADER) ?? '')

@@ -26,6 +26,7 @@ export function toDownload(
       async pull(controller) {
         try {
           const { done, value } = await reader.read()
+          if (limits.reason) throw new TypeError('The request has ended.')
           limits.moved()
           if (!done) return controller.enqueue(value)
           onEnd()
@@ -47,10 +48,16 @@ export function toDownload(
 }
 
 /** Reads a short body. Returns it as a stream that is complete: a response costs more with bytes, which it makes a stream of. */
-export async function readWhole(body: ReadableStream<Uint8Array>): Promise<ReadableStream<Uint8Array>> {
+export async function readWhole(
+  body: ReadableStream<Uint8Array>,
+  limits: Limits,
+): Promise<ReadableStream<Uint8Array>> {
   const reader = body.getReader()
   const chunks: Uint8Array[] = []
-  for (let next = await reader.read(); !next.done; next = await reader.read()) chunks.push(next.value)
+  for (let next = await reader.read(); !next.done; next = await reader.read()) {
+    limits.moved()
+    chunks.push(next.value)
+  }
   return new ReadableStream({
     start(controller) {
       for (const chunk of chunks) controller.enqueue(chunk)

@@ -34,6 +34,8 @@ export class Limits {
 
   #watch(milliseconds: number): void {
     this.#timer = setTimeout(() => {
+      // It has ended, but another request could not abort it.
+      if (this.#reason !== undefined) return this.#controller.abort()
       const now = monotonic()
       const idleLeft = this.#movedAt + this.#idle - now
       const left = this.#overAt - now
@@ -48,11 +50,12 @@ export class Limits {
     this.#movedAt = monotonic()
   }
 
+  /** On Workers it throws in another request than the one that it ends, which then ends with its next part, or when nothing moves. */
   end(reason: EndReason): void {
     if (this.#reason !== undefined) return
     this.#reason = reason
-    this.close()
     this.#controller.abort()
+    this.close()
   }
 
   /** Stops the timer. */

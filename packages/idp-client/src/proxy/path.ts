@@ -38,6 +38,13 @@ export function isBelow(prefix: string, path: string): boolean {
   return path === prefix || path.startsWith(`${prefix}/`)
 }
 
+/** Returns the path that a lenient server may read: decoded, without parameters, empty segments and case. */
+export function toLenient(path: string): string {
+  const twice = decode(decode(path) ?? path) ?? path
+  const segments = twice.split('/').map((segment) => segment.replace(/;.*$/, ''))
+  return `/${segments.filter(Boolean).join('/')}`.toLowerCase()
+}
+
 /**
  * Returns the URL of the API for a path below the prefix, or `null` if it would not be below the target.
  *

@@ -9,9 +9,16 @@ import { lazyPromise } from '../lib/request-scope.ts'
 import { exactPathBelow } from '../routes/dispatch.ts'
 import type { ProxyConfig, ProxyOptions } from './options.ts'
 import { readProxy } from './options.ts'
-import { isBelow, isSafePath } from './path.ts'
+import { isBelow, isSafePath, toLenient } from './path.ts'
 
 const load = lazyPromise(() => import('./respond.ts'))
+
+/** Returns what distinguishes options, except the code of their functions. */
+function toIdentity(options: ProxyOptions): string {
+  return JSON.stringify(options, (_name, value: unknown) =>
+    typeof value === 'function' ? 'function' : value,
+  )
+}
 
 /** Runs an operation on a request of the host, and writes its cookies. */
 export type Respond<HostRequest, HostResponse> = (
@@ -23,8 +30,8 @@ export type Respond<HostRequest, HostResponse> = (
 function register({ proxies }: Application, proxy: ProxyRoute): void {
   const other = proxies.get(proxy.prefix)
   // Development servers run modules again.
-  if (other && other.target !== proxy.target) {
-    const detail = 'idp.proxy: two proxies have the same prefix and different targets.'
+  if (other && other.identity !== proxy.identity) {
+    const detail = 'idp.proxy: two proxies have the same prefix and different options.'
     throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
   }
   proxies.set(proxy.prefix, proxy)
@@ -60,7 +67,7 @@ export class ApiProxy<HostRequest extends object = object, HostResponse extends 
   /** Path of its requests, below the base path. */
   readonly prefix: string
   /** @internal */
-  readonly target: string
+  readonly identity: string
   readonly #application: Application
   readonly #config: ProxyConfig
   readonly #guard: ApiGuard<ApiGuardResult> | undefined
@@ -74,7 +81,7 @@ export class ApiProxy<HostRequest extends object = object, HostResponse extends 
     this.#guard = options.guard && guard
     this.#respond = respond
     this.prefix = this.#config.prefix
-    this.target = this.#config.target.href
+    this.identity = toIdentity(options)
     register(application, this)
     reportRisks(application, this.#config)
   }
@@ -91,13 +98,29 @@ export class ApiProxy<HostRequest extends object = object, HostResponse extends 
     )
   }
 
+  /**
+   * Returns whether the API may read a path as one of a longer prefix, whose proxy may require more: by another spelling, which does
+   * not reach that proxy.
+   */
+  #mayBelongToAnother(path: string): boolean {
+    const lenient = toLenient(path)
+    const others = [...this.#application.proxies.keys()].filter((other) => isBelow(this.prefix, other))
+    return others.some(
+      (other) => other !== this.prefix && !isBelow(other, path) && isBelow(toLenient(other), lenient),
+    )
+  }
+
   /** @internal Responds to a request that it covers. */
   async respond(exchange: Exchange): Promise<Response> {
     const { respond } = await load()
     const { request } = exchange
     const raw = rawPath(request)
     const parsed = exactPathBelow(this.#application.settings.basePath, request)
-    const isSafe = parsed !== null && isBelow(this.prefix, parsed) && [raw ?? '/', parsed].every(isSafePath)
+    const isSafe =
+      parsed !== null &&
+      !this.#mayBelongToAnother(parsed) &&
+      isBelow(this.prefix, parsed) &&
+      [raw ?? '/', parsed].every(isSafePath)
     const rest = isSafe ? parsed.slice(this.prefix.length) : null
     return respond(this.#application, exchange, { config: this.#config, guard: this.#guard }, rest)
   }

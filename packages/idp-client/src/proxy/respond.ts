@@ -68,22 +68,34 @@ function toDurations({ engine, session }: Caller, { idleTimeout, maxDuration }: 
   return { idle: idleTimeout * 1000, duration: Math.min(maxDuration, Math.max(0, end - clock())) * 1000 }
 }
 
-function prepare(caller: Caller, config: ProxyConfig, url: URL, tag: string): Sending {
-  const { exchange, session } = caller
+/** A caller whose request ends with the session. */
+interface Watched extends Caller {
+  readonly limits: Limits
+  /** Stops that, and the time limits. */
+  readonly unwatch: () => void
+}
+
+/** Watches a session from the moment that it was read: whatever follows takes time. */
+function watch(caller: Caller, config: ProxyConfig, tag: string): Watched {
+  const limits = new Limits(toDurations(caller, config))
+  const stop = onSessionEnd(tag, caller.session, () => limits.end('over'))
+  const unwatch = (): void => {
+    stop()
+    limits.close()
+  }
+  return { ...caller, limits, unwatch }
+}
+
+function prepare(caller: Watched, config: ProxyConfig, url: URL): Sending {
+  const { exchange, limits, unwatch } = caller
   const { headers, method } = exchange.request
   const { body, onLeave } = exchange.request.transfer?.() ?? { body: null, onLeave: () => () => undefined }
-  const limits = new Limits(toDurations(caller, config))
   // Fetch has no body for these methods, and for an API it has no meaning (RFC 9110 section 9.3.1).
   const hasBody = body !== null && method !== 'GET' && method !== 'HEAD'
   const length = headers.get('content-length')
   const stated = length === null ? undefined : Number(length)
   const upload = hasBody ? new Upload(body, stated, () => limits.moved()) : null
-  const ends = [
-    onLeave(() => limits.end('client')),
-    onSessionEnd(tag, session, () => limits.end('over')),
-    () => limits.close(),
-    () => upload?.close(),
-  ]
+  const ends = [onLeave(() => limits.end('client')), unwatch, () => upload?.close()]
   const sent = toRequestHeaders(headers, config.requestHeaders)
   // Some servers accept no chunked body.
   if (upload && length !== null) sent['content-length'] = length
@@ -177,7 +189,7 @@ async function toBrowser(response: Response, sending: Sending): Promise<Response
     return new Response(null, { status, headers })
   }
   if (isShort(response)) {
-    const content = await readWhole(body)
+    const content = await readWhole(body, limits)
     close()
     return new Response(content, { status, headers })
   }
@@ -192,8 +204,8 @@ async function toBrowser(response: Response, sending: Sending): Promise<Response
   return streamedResponse(download, { status, headers })
 }
 
-async function sendOn(caller: Caller, config: ProxyConfig, url: URL): Promise<Response> {
-  const sending = prepare(caller, config, url, await caller.engine.clientTag())
+async function sendOn(caller: Watched, config: ProxyConfig, url: URL): Promise<Response> {
+  const sending = prepare(caller, config, url)
   let response: Response | undefined
   try {
     response = await send(sending)
@@ -206,6 +218,28 @@ async function sendOn(caller: Caller, config: ProxyConfig, url: URL): Promise<Re
     if (limits.reason === 'client') return new Response(null, { status: 502 })
     // An error of ours may only be a consequence of the end.
     throw isIdpError(thrown) && !limits.reason ? thrown : toUpstreamError(limits, thrown)
+  }
+}
+
+/** Records use of the session, and returns the response that rejects the request, if the guard or the end of the session does. */
+async function reject(
+  application: Application,
+  exchange: Exchange,
+  guard: ProxyRules['guard'],
+  watched: Watched | null,
+): Promise<Response | undefined> {
+  let isAccepted = false
+  try {
+    // As a request for a page.
+    const isUse = exchange.request.headers.get(CLIENT_HEADER) !== 'background'
+    if (isUse) await passThrough(application, exchange)
+    const rejected = (await guard?.(exchange))?.response
+    if (rejected) return rejected
+    if (watched?.limits.reason) return rejection(401, 'NOT_AUTHENTICATED')
+    isAccepted = true
+    return undefined
+  } finally {
+    if (!isAccepted) watched?.unwatch()
   }
 }
 
@@ -223,17 +257,16 @@ export async function respond(
 ): Promise<Response> {
   try {
     const engine = application.engine()
-    const { headers, url } = exchange.request
+    const { url } = exchange.request
     admit(engine, exchange, config.methods)
     const upstream = rest === null ? null : toUpstream(config.target, rest, url?.search ?? '')
     if (!upstream) throw new IdpError('PROXY_PATH_REFUSED')
-    // Use of the session, as of a page.
-    if (headers.get(CLIENT_HEADER) !== 'background') await passThrough(application, exchange)
-    const rejected = (await guard?.(exchange))?.response
-    if (rejected) return asOwn(rejected)
+    const tag = await engine.clientTag()
     const session = await engine.sessions.load(exchange)
-    if (!session) throw new IdpError('NOT_AUTHENTICATED')
-    return await sendOn({ engine, exchange, session }, config, upstream)
+    const watched = session && watch({ engine, exchange, session }, config, tag)
+    const rejected = await reject(application, exchange, guard, watched)
+    if (!watched || rejected) return asOwn(rejected ?? rejection(401, 'NOT_AUTHENTICATED'))
+    return await sendOn(watched, config, upstream)
   } catch (thrown) {
     return toFailure(application, thrown, config)
   }

@@ -4,9 +4,12 @@ import type { AccessToken } from '../flows/get-access-token.ts'
 import { getAccessToken } from '../flows/get-access-token.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
+import { monotonic } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
+import { defined } from '../lib/own-properties.ts'
 import { processWide } from '../lib/registry.ts'
-import { SingleFlight } from '../lib/shared-run.ts'
+import { sweeping } from '../lib/request-scope.ts'
+import { KeyedMutex, SingleFlight } from '../lib/shared-run.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 
 /** Which token the API takes. */
@@ -22,29 +25,52 @@ export interface Caller {
   readonly session: StoredSession
 }
 
-/** The replacement of a token that the API has refused. */
+/** The replacement of a token that the API has refused, or a mark that a token is such a replacement. */
 interface Replacement {
-  /** The token of the refresh. */
-  readonly token: AccessToken
+  /** The token of the refresh; absent if there is none: the token itself came from one, or the refresh failed. */
+  readonly token?: AccessToken
   /** Seconds since the epoch. */
   readonly until: number
+  /** When it was added, milliseconds of the monotonic clock. */
+  readonly addedAt: number
 }
 
 /** Seconds for which a token that replaced a refused one is not refreshed again, and for which it replaces that one. */
 const PAUSE = 60
-/** Maximum number of tokens of each kind. */
-const LIMIT = 1000
+/** Seconds for which a token is not refreshed again whose refresh has failed. */
+const FAILURE_PAUSE = 5
+/** Maximum number of tokens. */
+const MAX_REPLACEMENTS = 20_000
 
-/** Tokens that replaced a refused one, by the refused one of a session. */
-const replacements = (): Lru<string, Replacement> =>
-  processWide('state:replaced-access-tokens/1', () => new Lru(LIMIT))
+interface Replacements {
+  /** By a hash of a token of a session. */
+  readonly byToken: Lru<string, Replacement>
+  /** Schedules the deletion of old ones. */
+  readonly forgetLater: () => void
+}
 
-/** Until when a token that replaced a refused one is not refreshed; seconds since the epoch. */
-const replacing = (): Lru<string, number> =>
-  processWide('mark:replacing-access-tokens/1', () => new Lru(LIMIT))
+const replacements = (): Replacements =>
+  processWide('state:replaced-access-tokens/1', () => {
+    const byToken = new Lru<string, Replacement>(MAX_REPLACEMENTS)
+    const forgetOld = (): boolean => {
+      const before = monotonic() - PAUSE * 1000
+      for (const [name, { addedAt }] of byToken.entries()) if (addedAt <= before) byToken.delete(name)
+      return byToken.size > 0
+    }
+    return { byToken, forgetLater: sweeping(PAUSE * 1000, forgetOld) }
+  })
 
-const refreshes = (): SingleFlight<AccessToken> =>
-  processWide('queue:forced-refreshes/1', () => new SingleFlight())
+/** Refreshes that run: requests with the same token share one, and those of a session take turns. */
+interface Refreshes {
+  readonly byToken: SingleFlight<AccessToken>
+  readonly bySession: KeyedMutex<string>
+}
+
+const refreshes = (): Refreshes =>
+  processWide('queue:forced-refreshes/1', () => ({
+    byToken: new SingleFlight<AccessToken>(),
+    bySession: new KeyedMutex<string>(),
+  }))
 
 /** Returns the access token of the session for the API; refreshed if it has expired. */
 export function currentToken({ engine, exchange }: Caller, want: Want): MaybePromise<AccessToken> {
@@ -53,7 +79,7 @@ export function currentToken({ engine, exchange }: Caller, want: Want): MaybePro
 
 /**
  * Returns the token that replaces one that the API has refused as invalid: by a refresh, which requests with the same token share;
- * `null` if that token came from such a refresh less than 60 s ago. Throws as `getAccessToken`.
+ * `null` if that token came from such a refresh less than 60 s ago, or its refresh failed less than 5 s ago. Throws as `getAccessToken`.
  */
 export async function replacementToken(
   { engine, exchange, session }: Caller,
@@ -65,16 +91,26 @@ export async function replacementToken(
   const toName = async (token: string): Promise<string> =>
     hashToken(`${tag} ${session.sessionKey} ${token}`, 32)
   const name = await toName(refused)
-  const known = replacements().get(name)
-  if (known && known.until > clock()) return known.token
-  if ((replacing().get(name) ?? 0) > clock()) return null
-  const refresh = async (): Promise<AccessToken> => {
-    const token = await getAccessToken(engine, exchange, { ...want, refresh: true })
-    const until = clock() + PAUSE
-    replacements().set(name, { token, until })
-    replacing().set(await toName(token.token), until)
-    return token
+  const { byToken, forgetLater } = replacements()
+  const known = byToken.get(name)
+  if (known && known.until > clock()) return known.token ?? null
+  const remember = (key: string, seconds: number, token?: AccessToken): void => {
+    byToken.set(key, defined({ token, until: clock() + seconds, addedAt: monotonic() }))
+    forgetLater()
   }
-  // One at a time for each session: requests for other APIs of the proxy wait, and then refresh themselves.
-  return refreshes().run(name, refresh, 2 * httpTimeout)
+  const refresh = async (): Promise<AccessToken> => {
+    try {
+      const token = await getAccessToken(engine, exchange, { ...want, refresh: true })
+      remember(name, PAUSE, token)
+      remember(await toName(token.token), PAUSE)
+      return token
+    } catch (error) {
+      remember(name, FAILURE_PAUSE)
+      throw error
+    }
+  }
+  const running = refreshes()
+  const turn = (): Promise<AccessToken> =>
+    running.bySession.run(`${tag} ${session.sessionKey}`, refresh, 2 * httpTimeout)
+  return running.byToken.run(name, turn, 4 * httpTimeout)
 }

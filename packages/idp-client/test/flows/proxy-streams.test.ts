@@ -72,6 +72,29 @@ describe('an event stream', () => {
     await theirs.reader.cancel()
   })
 
+  test('does not begin after a logout during the guard', async () => {
+    let decide = (): void => undefined
+    const decided = new Promise<void>((resolve) => {
+      decide = resolve
+    })
+    let isAsked = (): void => undefined
+    const asked = new Promise<void>((resolve) => {
+      isAsked = resolve
+    })
+    const authorize = async (): Promise<boolean> => {
+      isAsked()
+      await decided
+      return true
+    }
+    await signedIn({ guard: { authorize } }, { logoutStrategy: 'local' })
+    const response = send('/api/orders/events')
+    await asked
+    await world.browser.send('/auth/logout')
+    decide()
+    expect((await response).status).toBe(401)
+    expect(world.upstream.connections).toBe(0)
+  })
+
   test('ends when the session is revoked in the store', async () => {
     await signedIn({}, { sessionStore: memoryStore() })
     const other = world.newBrowser()

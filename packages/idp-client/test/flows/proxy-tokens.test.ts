@@ -89,6 +89,17 @@ describe('access tokens of a proxy', () => {
     expect(await world.refreshes()).toHaveLength(0)
   })
 
+  test('50 parallel requests whose refresh fails try it once', async () => {
+    const { accessToken } = (await world.browser.session()).tokenSet
+    world.upstream.respond({ kind: 'invalidToken' }, { tokens: [accessToken] })
+    world.provider.faults.set('token', { kind: 'respond', status: 503 })
+    const requests = Array.from({ length: 50 }, () =>
+      world.client.middleware(fromPage(world.browser, '/api/orders')),
+    )
+    expect((await Promise.all(requests)).map(({ status }) => status)).toEqual(Array(50).fill(401))
+    expect((await world.refreshes()).length).toBeLessThan(5)
+  })
+
   test('a refusal passes on if the refresh fails', async () => {
     world.upstream.respond({ kind: 'invalidToken' })
     world.provider.faults.set('token', { kind: 'respond', status: 503 })

@@ -201,6 +201,13 @@ describe('who may', () => {
     await expectRefusal(await send('/api/orders', { method: 'POST' }), 405, 'PROXY_METHOD_REFUSED')
   })
 
+  test('a host that the application does not have may not', async () => {
+    await signedIn({}, { appBaseUrl: [APP, 'https://other.example'] })
+    const { cookie = '' } = Object.fromEntries(world.browser.request('/').headers)
+    const request = new Request('http://evil.example/api/orders', { headers: { ...OWN, cookie } })
+    await expectRefusal(await world.client.middleware(request), 400, 'BASE_URL_NOT_ALLOWED')
+  })
+
   test('a refusal is logged once a minute', async () => {
     await signedIn()
     for (let request = 0; request < 5; request++) await from({})
@@ -243,6 +250,20 @@ describe('the path', () => {
     await send('/api/orders/archive/1')
     await send('/api/orders/archives')
     expect(world.upstream.requests.map(({ target }) => target)).toEqual(['/v1/old/1', '/v1/archives'])
+  })
+
+  test.each([
+    '/api/orders/%61dmin/x',
+    '/api/orders//admin/x',
+    '/api/orders/admin;a/x',
+    '/api/orders/%2561dmin',
+    '/api/orders/Admin',
+  ])('%s does not evade the guard of a longer prefix', async (path) => {
+    const guard = { authorize: () => false }
+    world.client.proxy({ prefix: '/api/orders/admin', target: `${world.upstream.url}/admin`, guard })
+    await expectRefusal(await send(path), 400, 'PROXY_PATH_REFUSED')
+    await expectRefusal(await send('/api/orders/admin/x'), 403, 'ACCESS_DENIED')
+    expect((await send('/api/orders/administrators')).status).toBe(200)
   })
 
   test('handle responds where no middleware serves it', async () => {
@@ -343,6 +364,7 @@ describe('a proxy', () => {
     idp.proxy({ prefix: '/api', target })
     idp.proxy({ prefix: '/api', target })
     expect(() => idp.proxy({ prefix: '/api', target: 'https://other.example' })).toThrow('same prefix')
+    expect(() => idp.proxy({ prefix: '/api', target, guard: { scope: 'a' } })).toThrow('same prefix')
   })
 
   test.each([
