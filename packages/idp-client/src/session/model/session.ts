@@ -130,6 +130,11 @@ function isObject(value: unknown): value is Properties {
  */
 export function withChanges({ current, found, changes, internal = found.internal }: Update): SessionData {
   const { internal: _given, ...given } = changes
+  // It only becomes earlier, whichever of two changes is written first.
+  const sessionExpiresAt = Math.min(
+    current.internal.sessionExpiresAt ?? Number.POSITIVE_INFINITY,
+    internal.sessionExpiresAt ?? Number.POSITIVE_INFINITY,
+  )
   const user = changes.user ?? found.user
   const tokenSet = changes.tokenSet ?? found.tokenSet
   const tokens = isObject(tokenSet)
@@ -141,6 +146,7 @@ export function withChanges({ current, found, changes, internal = found.internal
     internal: {
       ...current.internal,
       ...merged({ ...current.internal }, { ...found.internal }, { ...internal }),
+      ...(Number.isFinite(sessionExpiresAt) ? { sessionExpiresAt } : {}),
     },
   } as SessionData
 }

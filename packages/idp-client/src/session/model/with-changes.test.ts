@@ -30,6 +30,19 @@ test('an access token never gets the scope or the expiry of another one', () => 
   expect(untouched).toMatchObject({ theme: 'dark', tokenSet: current.tokenSet })
 })
 
+test('of two ends that the provider sets, the earlier one stays', () => {
+  const found = session({})
+  const endingAt = (sessionExpiresAt: number): SessionData =>
+    session({}, { internal: { createdAt: 1, sessionExpiresAt } })
+  const endAfter = (current: SessionData, { internal }: SessionData): number | undefined =>
+    withChanges({ current, found, changes: found, internal }).internal.sessionExpiresAt
+  expect(endAfter(endingAt(100), endingAt(200))).toBe(100)
+  expect(endAfter(endingAt(200), endingAt(100))).toBe(100)
+  expect(endAfter(endingAt(100), found)).toBe(100)
+  expect(endAfter(found, endingAt(100))).toBe(100)
+  expect(endAfter(found, found)).toBeUndefined()
+})
+
 test('names of Object.prototype are ordinary properties', () => {
   const hostile = JSON.parse('{"__proto__":{"polluted":1},"constructor":"x","toString":"y"}') as object
   const found = session({}, { ...hostile })
