@@ -282,6 +282,17 @@ describe.each(storages)('sessions %s', (_where, toOptions) => {
       expect(await isSignedIn(made)).toBe(false)
     })
 
+    test('an earlier end counts before a response has carried it to the browser', async () => {
+      const made = await due()
+      tell(at(100))
+      await made.client.getAccessToken(made.browser.request('/'))
+      world.pass(99)
+      expect(await isSignedIn(made)).toBe(true)
+      world.pass(1)
+      expect(await isSignedIn(made)).toBe(false)
+      expect(await codeOf(await made.browser.send(TOKEN))).toEqual([401, 'MISSING_SESSION'])
+    })
+
     test('a late response ends the session for later requests', async () => {
       const held = holding()
       const made = await due({ [customFetch]: held.fetch })

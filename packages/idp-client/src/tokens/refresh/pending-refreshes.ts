@@ -3,6 +3,7 @@ import type { MaybePromise } from '../../lib/chain.ts'
 import { chain } from '../../lib/chain.ts'
 import { defined } from '../../lib/own-properties.ts'
 import type { CookieSessionStorage } from '../../session/cookie/in-cookie.ts'
+import { isAlive, toTimes } from '../../session/model/lifetime.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { copySession } from '../../session/model/stored-session.ts'
@@ -39,12 +40,13 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
       session && hasFamilies() ? applyRefresh(exchange, session) : session,
     )
 
-  /** Returns the refreshed session of this process, if the request has older tokens. */
-  async function applyRefresh(exchange: Exchange, session: StoredSession): Promise<StoredSession> {
+  /** Returns the refreshed session of this process, if the request has older tokens; null if the refresh set an end that is past. */
+  async function applyRefresh(exchange: Exchange, session: StoredSession): Promise<StoredSession | null> {
     const family = await getFamily(session)
     if (!family || !hasOlderTokens(session, family.latest)) return session
     const usedAt = Math.max(session.usedAt, family.latest.usedAt)
     const refreshed: StoredSession = { ...copySession(family.latest), usedAt, stale: session.data }
+    if (!isAlive(toTimes(refreshed), config.session, config.clock())) return null
     sessionSlot(exchange, config).refreshed ??= copySession(refreshed)
     return refreshed
   }
