@@ -10,7 +10,7 @@ export type EndReason = 'client' | 'idle' | 'over'
 export class Limits {
   readonly #controller = new AbortController()
   readonly #idle: number
-  readonly #overAt: number
+  #overAt: number
   /* One timer, however many parts pass. */
   #timer: ReturnType<typeof setTimeout> | undefined
   #movedAt = monotonic()
@@ -43,6 +43,15 @@ export class Limits {
       else if (idleLeft <= 0) this.end('idle')
       else this.#watch(Math.min(idleLeft, left))
     }, milliseconds)
+  }
+
+  /** Ends it after that many milliseconds at the latest. */
+  shorten(milliseconds: number): void {
+    const overAt = monotonic() + Math.max(0, milliseconds)
+    if (overAt >= this.#overAt || this.#reason !== undefined) return
+    this.#overAt = overAt
+    this.close()
+    this.#watch(Math.min(this.#idle, Math.max(0, milliseconds)))
   }
 
   /** Records that a part has passed. */

@@ -78,7 +78,11 @@ interface Watched extends Caller {
 /** Watches a session from the moment that it was read: whatever follows takes time. */
 function watch(caller: Caller, config: ProxyConfig, tag: string): Watched {
   const limits = new Limits(toDurations(caller, config))
-  const stop = onSessionEnd(tag, caller.session, () => limits.end('over'))
+  const { clock } = caller.engine.config
+  const stop = onSessionEnd(tag, caller.session, {
+    end: () => limits.end('over'),
+    endBy: (time) => limits.shorten((time - clock()) * 1000),
+  })
   const unwatch = (): void => {
     stop()
     limits.close()

@@ -16,7 +16,9 @@ function readExpiry({ dpop, session }: Config, claims: object): number | null | 
   const { expiryClaim = '' } = session
   if (!Object.hasOwn(claims, expiryClaim)) return undefined
   const value: unknown = Reflect.get(claims, expiryClaim)
-  return typeof value === 'number' && Number.isSafeInteger(value) ? Math.floor(value - dpop.clockSkew) : null
+  return typeof value === 'number' && Number.isSafeInteger(value)
+    ? Math.max(0, Math.floor(value - dpop.clockSkew))
+    : null
 }
 
 /**

@@ -9,24 +9,30 @@ export interface StreamOwner {
   readonly session: StoredSession
 }
 
-interface OpenStream extends StreamOwner {
+/** Callbacks for the end of a session. */
+export interface StreamEvents {
+  /** The session has ended. */
   readonly end: () => void
+  /** It ends at that time at the latest, seconds since the epoch. */
+  readonly endBy: (time: number) => void
 }
+
+interface OpenStream extends StreamOwner, StreamEvents {}
 
 /** Responses that this process sends for a session, for as long as they last. */
 const openStreams = (): Set<OpenStream> => processWide('queue:open-streams/1', () => new Set<OpenStream>())
 
-/** Calls `end` when the session ends in this process, until the returned function is called. */
-export function onSessionEnd(clientTag: string, session: StoredSession, end: () => void): () => void {
-  const stream = { clientTag, session, end }
+/** Calls `events` when the session ends in this process, until the returned function is called. */
+export function onSessionEnd(clientTag: string, session: StoredSession, events: StreamEvents): () => void {
+  const stream = { clientTag, session, ...events }
   openStreams().add(stream)
   return () => openStreams().delete(stream)
 }
 
 /* On Workers a response belongs to the request that opened it: another one cannot end it, and must not fail for that. */
-function tryToEnd({ end }: OpenStream): void {
+function tryTo(change: () => void): void {
   try {
-    end()
+    change()
   } catch {
     // It lasts until its time is over.
   }
@@ -34,5 +40,11 @@ function tryToEnd({ end }: OpenStream): void {
 
 /** Ends the responses of sessions that have ended. */
 export async function endStreams(hasEnded: (owner: StreamOwner) => MaybePromise<boolean>): Promise<void> {
-  for (const stream of [...openStreams()]) if (await hasEnded(stream)) tryToEnd(stream)
+  for (const stream of [...openStreams()]) if (await hasEnded(stream)) tryTo(stream.end)
+}
+
+/** Ends the responses of a session at the time that the provider has set for it since, seconds since the epoch. */
+export function endStreamsBy(sessionKey: string, time: number): void {
+  for (const { endBy, session } of [...openStreams()])
+    if (session.sessionKey === sessionKey) tryTo(() => endBy(time))
 }

@@ -132,6 +132,14 @@ describe('an event stream', () => {
     expect((await reader.read()).done).toBe(true)
   })
 
+  test('ends when the provider has moved the end of its session to it', async () => {
+    await signedIn({}, { session: { expiryClaim: 'session_expiry' } })
+    const { reader } = await openStream()
+    world.provider.settings.sessionExpiry = 1
+    await world.client.getAccessToken(world.browser.request('/'), new Response(), { refresh: true })
+    expect((await reader.read()).done).toBe(true)
+  })
+
   test('ends after maxDuration, and nothing is reported', async () => {
     await signedIn({ maxDuration: 0.05 })
     const { reader } = await openStream()

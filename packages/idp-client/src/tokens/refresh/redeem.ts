@@ -7,6 +7,7 @@ import { besideNewIdToken, provenIn } from '../../session/model/authentication.t
 import { decodeClaims } from '../../session/model/claims.ts'
 import { laterUse } from '../../session/model/lifetime.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
+import { endStreamsBy } from '../../session/open-streams.ts'
 import type { Refreshed } from '../apply.ts'
 import { applyRefresh, toEntry, withoutRefreshToken } from '../apply.ts'
 import type { TokenRequest } from '../token-request.ts'
@@ -110,7 +111,10 @@ export async function limit(
   proof?: object,
 ): Promise<StoredSession> {
   const { withExpiry } = await import('../../session/expiry.ts')
-  return withExpiry(config, session, decodeClaims(idToken) ?? proof)
+  const limited = withExpiry(config, session, decodeClaims(idToken) ?? proof)
+  const { sessionExpiresAt } = limited.data.internal
+  if (sessionExpiresAt !== undefined) endStreamsBy(session.sessionKey, sessionExpiresAt)
+  return limited
 }
 
 /** Applies a grant to a session and calls `beforeSessionSaved`. */
