@@ -14,7 +14,8 @@ const HEADER = 'idp-client'
  * otherwise as `fetch` does.
  *
  * @example
- * const response = await fetchApi('/api/orders', { method: 'POST', body: JSON.stringify(order) })
+ * const headers = { 'content-type': 'application/json' }
+ * const response = await fetchApi('/api/orders', { method: 'POST', headers, body: JSON.stringify(order) })
  */
 export async function fetchApi(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
   if (typeof location === 'undefined')
