@@ -3,7 +3,7 @@ import { IdpError, isIdpError } from '../errors/base.ts'
 import type { ApiGuardResult } from '../guards/guards.ts'
 import type { ApiGuard } from '../guards/host-guards.ts'
 import { rejection } from '../guards/rejection.ts'
-import type { Exchange } from '../http/exchange.ts'
+import type { Exchange, Transfer } from '../http/exchange.ts'
 import { streamedResponse } from '../http/responses.ts'
 import { publicPrefix } from '../http/return-path.ts'
 import { asIdpError } from '../log/failure.ts'
@@ -90,10 +90,20 @@ function watch(caller: Caller, config: ProxyConfig, tag: string): Watched {
   return { ...caller, limits, unwatch }
 }
 
+/** Returns the body of the request. Throws `PROXY_BODY_CONSUMED`; then nothing is watched any more. */
+function takeBody({ exchange, unwatch }: Watched): Transfer {
+  try {
+    return exchange.request.transfer?.() ?? { body: null, onLeave: () => () => undefined }
+  } catch (thrown) {
+    unwatch()
+    throw thrown
+  }
+}
+
 function prepare(caller: Watched, config: ProxyConfig, url: URL): Sending {
   const { exchange, limits, unwatch } = caller
   const { headers, method } = exchange.request
-  const { body, onLeave } = exchange.request.transfer?.() ?? { body: null, onLeave: () => () => undefined }
+  const { body, onLeave } = takeBody(caller)
   // Fetch has no body for these methods, and for an API it has no meaning (RFC 9110 section 9.3.1).
   const hasBody = body !== null && method !== 'GET' && method !== 'HEAD'
   const length = headers.get('content-length')

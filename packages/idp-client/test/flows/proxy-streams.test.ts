@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { ProxyOptions } from '../../src/index.ts'
+import { processWide } from '../../src/lib/registry.ts'
 import { text } from '../../src/lib/utf8.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser } from '../support/app.ts'
@@ -241,6 +242,16 @@ test('a client that never sends its short body is a timeout, and nothing is sent
   expect(response.status).toBe(504)
   expect(await response.json()).toMatchObject({ code: 'PROXY_UPSTREAM_TIMEOUT' })
   expect(world.upstream.connections).toBe(0)
+})
+
+test('a request whose body was read before is not watched', async () => {
+  await signedIn()
+  const request = fromPage(world.browser, '/api/orders', { method: 'POST', body: 'x' })
+  await request.text()
+  const response = await world.client.middleware(request)
+  expect(await response.json()).toMatchObject({ code: 'PROXY_BODY_CONSUMED' })
+  const open = processWide<Set<unknown>>('queue:open-streams/1', () => new Set())
+  expect(open.size).toBe(0)
 })
 
 describe('a client that leaves', () => {
