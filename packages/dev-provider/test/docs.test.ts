@@ -17,7 +17,9 @@ test.each(pages)(
   '[N9] the development provider knows the audiences of docs/$name, started as the page says',
   ({ text }) => {
     const used = findAll(text, /\baudience(?::| =|=) ?'?(https:[^'`\s)]+)/g)
-    const registered = parseApis(findAll(text, /--api (https:[^`\s]+)/g)).map(({ audience }) => audience)
+    // A page may start the provider several times.
+    const starts = new Set(findAll(text, /--api (https:[^`\s]+)/g))
+    const registered = parseApis([...starts]).map(({ audience }) => audience)
     const inCode = findAll(text, /\{ audience: '([^']+)', scopes: /g)
     const known = [...DEFAULT_APIS.map(({ audience }) => audience), ...registered, ...inCode]
     expect(used.filter((audience) => !known.includes(audience))).toEqual([])
