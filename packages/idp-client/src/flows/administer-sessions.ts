@@ -77,20 +77,24 @@ export async function revokeSession(engine: Engine, id: string): Promise<void> {
   await endStreams(async ({ session }) => (await recordId(session.sessionKey)) === sessionId)
 }
 
+/** Ends the listed sessions one by one, because the store may also hold sessions of other applications. */
+async function revokeListed(engine: Engine, subject: string): Promise<number> {
+  const sessions = await listSessions(engine, subject)
+  await Promise.all(sessions.map(({ id }) => revokeSession(engine, id)))
+  return sessions.length
+}
+
 /**
  * Ends every session of a user and returns their number. Throws `SESSION_STORE_UNSUPPORTED` if the store has neither
  * `listBySubject` nor `deleteBySubject`.
  */
 export async function revokeSessions(engine: Engine, sub: string): Promise<number> {
   const store = await requireStore(engine)
-  if (store.supports('listBySubject')) {
-    // One by one, because the store may also hold sessions of other applications.
-    const sessions = await listSessions(engine, sub)
-    await Promise.all(sessions.map(({ id }) => revokeSession(engine, id)))
-    return sessions.length
-  }
   const subject = assertNonEmptyString(sub, 'sub')
-  const count = await store.deleteBySubject(subject)
+  const count = store.supports('listBySubject')
+    ? await revokeListed(engine, subject)
+    : await store.deleteBySubject(subject)
+  // Also of sessions that have ended by inactivity meanwhile, which are not listed.
   const tag = await engine.clientTag()
   await endStreams(({ clientTag, session }) => clientTag === tag && session.data.user.sub === subject)
   return count

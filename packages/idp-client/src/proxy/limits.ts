@@ -51,7 +51,7 @@ export class Limits {
     if (overAt >= this.#overAt || this.#reason !== undefined) return
     this.#overAt = overAt
     this.close()
-    this.#watch(Math.min(this.#idle, Math.max(0, milliseconds)))
+    this.#watch(Math.max(0, Math.min(this.#movedAt + this.#idle, overAt) - monotonic()))
   }
 
   /** Records that a part has passed. */

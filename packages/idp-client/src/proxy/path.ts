@@ -41,7 +41,7 @@ export function isBelow(prefix: string, path: string): boolean {
 /** Returns the path that a lenient server may read: decoded, without parameters, empty segments and case. */
 export function toLenient(path: string): string {
   const twice = decode(decode(path) ?? path) ?? path
-  const segments = twice.split('/').map((segment) => segment.replace(/;.*$/, ''))
+  const segments = twice.split('/').map((segment) => segment.replace(/[;?#].*$/s, '').replace(/[\s.]+$/, ''))
   return `/${segments.filter(Boolean).join('/')}`.toLowerCase()
 }
 

@@ -105,9 +105,7 @@ export class ApiProxy<HostRequest extends object = object, HostResponse extends 
   #mayBelongToAnother(path: string): boolean {
     const lenient = toLenient(path)
     const others = [...this.#application.proxies.keys()].filter((other) => isBelow(this.prefix, other))
-    return others.some(
-      (other) => other !== this.prefix && !isBelow(other, path) && isBelow(toLenient(other), lenient),
-    )
+    return others.some((other) => other !== this.prefix && isBelow(toLenient(other), lenient))
   }
 
   /** @internal Responds to a request that it covers. */

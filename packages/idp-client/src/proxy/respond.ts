@@ -153,6 +153,7 @@ async function replace(caller: Caller, config: ProxyConfig, refused: string) {
   try {
     return await replacementToken(caller, config, refused)
   } catch (thrown) {
+    if (isIdpError(thrown, 'SESSION_EXPIRED')) throw thrown
     reportRefusal(caller.engine.config, asIdpError(thrown), 'error')
     return null
   }
@@ -231,7 +232,8 @@ async function sendOn(caller: Watched, config: ProxyConfig, url: URL): Promise<R
     const { limits } = sending.request
     if (limits.reason === 'client') return new Response(null, { status: 502 })
     // An error of ours may only be a consequence of the end.
-    throw isIdpError(thrown) && !limits.reason ? thrown : toUpstreamError(limits, thrown)
+    const isOwn = isIdpError(thrown) && (!limits.reason || toStatus(thrown) === 401)
+    throw isOwn ? thrown : toUpstreamError(limits, thrown)
   }
 }
 
@@ -249,6 +251,7 @@ async function reject(
     if (isUse) await passThrough(application, exchange)
     const rejected = (await guard?.(exchange))?.response
     if (rejected) return rejected
+    if (watched?.limits.reason === 'idle') throw toUpstreamError(watched.limits, undefined)
     if (watched?.limits.reason) return rejection(401, 'NOT_AUTHENTICATED')
     isAccepted = true
     return undefined

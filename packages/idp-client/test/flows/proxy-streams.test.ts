@@ -133,6 +133,15 @@ describe('an event stream', () => {
     expect((await reader.read()).done).toBe(true)
   })
 
+  test('ends with all sessions of the user, also of those that nobody has used', async () => {
+    const session = { inactivityDuration: 600, absoluteDuration: 36_000 }
+    await signedIn({}, { sessionStore: memoryStore(), session })
+    const { reader } = await openStream()
+    world.clock.now += 700
+    await world.client.sessions.revokeBySubject('dev|alice')
+    expect((await reader.read()).done).toBe(true)
+  })
+
   test('ends when the provider has moved the end of its session to it', async () => {
     await signedIn({}, { session: { expiryClaim: 'session_expiry' } })
     const { reader } = await openStream()

@@ -166,6 +166,22 @@ describe('access tokens of a proxy', () => {
   })
 })
 
+describe('a refresh that learns that the session has ended at the provider', () => {
+  test.each(['an expired token', 'a token that the API refuses'])('is a 401: %s', async (cause) => {
+    world = await startProxiedWorld({
+      client: { session: { expiryClaim: 'session_expiry' } },
+      provider: { accessTokenTtl: TTL },
+    })
+    await world.login(world.browser)
+    world.provider.settings.sessionExpiry = -1
+    if (cause === 'an expired token') world.clock.now += TTL
+    else world.upstream.respond({ kind: 'invalidToken' })
+    const response = await send('/api/orders')
+    expect([response.status, response.headers.get('idp-client-error')]).toEqual([401, '1'])
+    expect(await response.json()).toMatchObject({ code: 'SESSION_EXPIRED' })
+  })
+})
+
 describe('use of the session', () => {
   const rolling = { rolling: true, absoluteDuration: 86_400, inactivityDuration: 3600 }
 

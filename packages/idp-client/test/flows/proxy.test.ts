@@ -258,6 +258,11 @@ describe('the path', () => {
     '/api/orders/admin;a/x',
     '/api/orders/%2561dmin',
     '/api/orders/Admin',
+    '/api/orders/admin;%E2%80%A8x',
+    '/api/orders/admin%3Fx/y',
+    '/api/orders/admin%23x',
+    '/api/orders/admin%20',
+    '/api/orders/admin.',
   ])('%s does not evade the guard of a longer prefix', async (path) => {
     const guard = { authorize: () => false }
     world.client.proxy({ prefix: '/api/orders/admin', target: `${world.upstream.url}/admin`, guard })
@@ -269,6 +274,8 @@ describe('the path', () => {
   test('handle responds where no middleware serves it', async () => {
     const orders = world.client.proxy({ prefix: '/other', target: world.upstream.url })
     expect(await orders.handle(fromPage(world.browser, '/elsewhere'))).toBeNull()
+    world.client.proxy({ prefix: '/other/admin', target: `${world.upstream.url}/admin` })
+    expect((await orders.handle(fromPage(world.browser, '/other/admin/x')))?.status).toBe(400)
     const response = await orders.handle(fromPage(world.browser, '/other/1'))
     expect(response?.status).toBe(200)
   })

@@ -17,7 +17,7 @@ export interface NodeResponse {
   end(): unknown
   destroy(): unknown
   /** The stream of HTTP/2. */
-  readonly stream?: { close(code: number): unknown }
+  readonly stream?: { readonly destroyed: boolean; close(code: number): unknown }
   flushHeaders?(): void
   /** Sends what a compression keeps (`compression` of Express, and that of Next.js). */
   flush?(): void

@@ -18,6 +18,9 @@ function drained(response: NodeResponse): Promise<void> {
 /** The error code of HTTP/2 for a failure (RFC 9113 section 7). */
 const INTERNAL_ERROR = 2
 
+/* The response of HTTP/2 does not tell, but its stream. */
+const isGone = ({ destroyed, stream }: NodeResponse): boolean => destroyed || stream?.destroyed === true
+
 async function sendBody(target: NodeResponse, response: Response): Promise<void> {
   const reader = response.body?.getReader()
   if (!reader) return
@@ -29,8 +32,8 @@ async function sendBody(target: NodeResponse, response: Response): Promise<void>
   target.once('close', stop)
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      if (!target.destroyed && !target.write(next.value)) await drained(target)
-      if (target.destroyed) stop()
+      if (!isGone(target) && !target.write(next.value)) await drained(target)
+      if (isGone(target)) stop()
       else if (isBitByBit) target.flush?.()
     }
   } catch {
