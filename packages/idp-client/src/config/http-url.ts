@@ -26,7 +26,8 @@ const unset = /^(?:undefined|null|nan)(?::|$)|^undefined\./
 export function parseHttpUrl(value: string): URL | null {
   const text = value.trim()
   const [, authority, path = ''] = /^https?:\/\/([^/]+)(\/.*)?$/i.exec(text) ?? []
-  const host = authority === undefined ? null : parseHost(authority)
+  // A host alone may have spaces around it, as variables do; in a URL they are a mistake.
+  const host = authority === undefined || /\s/.test(authority) ? null : parseHost(authority)
   if (host === null || unset.test(host) || !pathPattern.test(path) || dotSegment.test(path)) return null
   return path.includes('/undefined') ? null : new URL(text)
 }

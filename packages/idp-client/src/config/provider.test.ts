@@ -118,6 +118,10 @@ describe('domain', () => {
     expect(resolveIt({ domain: 'localhost:4000' }, {}, true).provider?.url).toBe('https://localhost:4000')
   })
 
+  test('a space between host and path is a problem', () => {
+    expect(resolveIt({ domain: 'A /' })).toMatchObject({ problems: [expect.anything()] })
+  })
+
   test('any string gives an https origin or exactly one problem', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.webUrl(), fc.webAuthority({ withPort: true })), (domain) => {
