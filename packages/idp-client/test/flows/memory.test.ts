@@ -1,44 +1,23 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
-import { build } from 'esbuild'
 import type { DevProvider } from 'idp-dev-provider'
 import { startDevProvider } from 'idp-dev-provider'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { CLIENT_ID, json, LocalProvider, signingKey } from '../oidc/local-provider.ts'
+import type { BundledProgram } from '../support/bundled-program.ts'
+import { bundleProgram } from '../support/bundled-program.ts'
 
-const folder = fileURLToPath(
-  new URL(`../../../../node_modules/.cache/memory-${process.pid}`, import.meta.url),
-)
-const source = (path: string): string => fileURLToPath(new URL(`../../src/${path}`, import.meta.url))
-const program = join(folder, 'memory-process.mjs')
-
+let program: BundledProgram
 let provider: DevProvider
 
 beforeAll(async () => {
-  await mkdir(folder, { recursive: true })
-  await build({
-    entryPoints: [fileURLToPath(new URL('../support/memory-process.ts', import.meta.url))],
-    outfile: program,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    packages: 'external',
-    alias: {
-      '#cipher': source('crypto/cipher.node.ts'),
-      '#async-context': source('lib/async-context.node.ts'),
-    },
-    logLevel: 'error',
-  })
+  program = await bundleProgram('memory-process')
   provider = await startDevProvider({ host: '127.0.0.1', autoLogin: 'alice', idTokenSigningAlg: 'ES256' })
 })
 afterAll(async () => {
   await provider.stop()
-  await rm(folder, { recursive: true, force: true })
+  await program.remove()
 })
 
 /** Returns what a scenario of `memory-process.ts` leaves in memory, in a process of its own. */
@@ -46,7 +25,7 @@ async function leftBy(
   scenario: string,
   { clientId, clientSecret, issuer }: Pick<DevProvider, 'clientId' | 'clientSecret' | 'issuer'> = provider,
 ): Promise<number> {
-  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', program, scenario], {
+  const { stdout } = await promisify(execFile)(process.execPath, ['--expose-gc', program.file, scenario], {
     env: {
       ...process.env,
       MEMORY_DOMAIN: issuer,

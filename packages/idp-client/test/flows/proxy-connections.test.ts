@@ -11,7 +11,7 @@ import type { ProxyOptions } from '../../src/adapters/node/index.ts'
 import { IdpClient } from '../../src/adapters/node/index.ts'
 import { generateCookieHeader } from '../../src/testing/index.ts'
 import { SECRET } from '../support/engine.ts'
-import { OWN } from '../support/proxied.ts'
+import { OWN, PROXIED_OPTIONS } from '../support/proxied.ts'
 
 const APP = 'http://localhost:3000'
 
@@ -30,15 +30,7 @@ afterEach(async () => {
 })
 
 function createClient(proxy: Partial<ProxyOptions> = {}): IdpClient {
-  const idp = new IdpClient({
-    domain: 'idp.example',
-    clientId: 'app',
-    clientSecret: 'client-secret',
-    secret: SECRET,
-    appBaseUrl: APP,
-    enableAccessTokenEndpoint: false,
-    logger: () => undefined,
-  })
+  const idp = new IdpClient(PROXIED_OPTIONS)
   idp.proxy({ prefix: '/api', target: upstream.url, ...proxy })
   return idp
 }

@@ -1,34 +1,28 @@
 import type { ChildProcess } from 'node:child_process'
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { mkdir, rm } from 'node:fs/promises'
 import type { ClientRequest, IncomingMessage } from 'node:http'
 import { request } from 'node:http'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
 import express from 'express'
 import type { Upstream } from 'idp-dev-provider'
 import { startUpstream } from 'idp-dev-provider'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { IdpClient } from '../../src/adapters/express/index.ts'
 import { generateCookieHeader } from '../../src/testing/index.ts'
+import type { BundledProgram } from '../support/bundled-program.ts'
+import { bundleProgram } from '../support/bundled-program.ts'
 import { SECRET } from '../support/engine.ts'
 import { startNginx } from '../support/nginx.ts'
-import { OWN } from '../support/proxied.ts'
+import { OWN, PROXIED_OPTIONS } from '../support/proxied.ts'
 import { serve } from '../support/serve.ts'
-
-const folder = fileURLToPath(
-  new URL(`../../../../node_modules/.cache/proxied-${process.pid}`, import.meta.url),
-)
-const source = (path: string): string => fileURLToPath(new URL(`../../src/${path}`, import.meta.url))
 
 const GIB = 1_073_741_824
 const MIB = 1_048_576
 const APP = 'http://localhost:3000'
 
+let program: BundledProgram
 let upstream: Upstream
 let server: ChildProcess
 let url: string
@@ -36,23 +30,8 @@ let headers: Record<string, string>
 
 beforeAll(async () => {
   upstream = await startUpstream()
-  await mkdir(folder, { recursive: true })
-  const program = join(folder, 'proxied-process.mjs')
-  await build({
-    entryPoints: [fileURLToPath(new URL('../support/proxied-process.ts', import.meta.url))],
-    outfile: program,
-    bundle: true,
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    packages: 'external',
-    alias: {
-      '#cipher': source('crypto/cipher.node.ts'),
-      '#async-context': source('lib/async-context.node.ts'),
-    },
-    logLevel: 'error',
-  })
-  server = spawn(process.execPath, ['--expose-gc', program], {
+  program = await bundleProgram('proxied-process')
+  server = spawn(process.execPath, ['--expose-gc', program.file], {
     env: { ...process.env, UPSTREAM: upstream.url },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -64,7 +43,7 @@ afterEach(() => upstream.reset())
 afterAll(async () => {
   server.kill()
   await upstream.close()
-  await rm(folder, { recursive: true, force: true })
+  await program.remove()
 })
 
 const reachable = async (): Promise<number> => Number(await (await fetch(`${url}/memory`)).text())
@@ -194,15 +173,7 @@ test('behind nginx, events arrive when they come', async () => {
 })
 
 test('a body parser in front of the middleware is an error that names it, and nothing is sent', async () => {
-  const idp = new IdpClient({
-    domain: 'idp.example',
-    clientId: 'app',
-    clientSecret: 'client-secret',
-    secret: SECRET,
-    appBaseUrl: APP,
-    enableAccessTokenEndpoint: false,
-    logger: () => undefined,
-  })
+  const idp = new IdpClient(PROXIED_OPTIONS)
   idp.proxy({ prefix: '/api', target: upstream.url })
   const app = express()
   app.use(express.json())

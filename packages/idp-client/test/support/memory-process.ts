@@ -1,9 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import { setImmediate as turn } from 'node:timers/promises'
 import type { IdpClientOptions } from '../../src/index.ts'
 import { customFetch, IdpClient } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import { SECRET } from './engine.ts'
+import { reachableMemory } from './reachable-memory.ts'
 import { PATIENT } from './timeouts.ts'
 
 /**
@@ -13,18 +13,7 @@ import { PATIENT } from './timeouts.ts'
 
 const APP = 'http://localhost:3000'
 
-const collect = (globalThis as { gc?: () => void }).gc
-
-/** Bytes of the heap that are reachable. */
-async function reachableBytes(): Promise<number> {
-  if (!collect) throw new Error('start this process with --expose-gc')
-  // Collections find more once callbacks of the one before have run.
-  for (let round = 0; round < 5; round += 1) {
-    await turn()
-    collect()
-  }
-  return process.memoryUsage().heapUsed
-}
+const reachableBytes = async (): Promise<number> => (await reachableMemory()).heapUsed
 
 function newClient(options: IdpClientOptions = {}): IdpClient {
   return new IdpClient({

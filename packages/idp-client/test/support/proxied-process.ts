@@ -1,24 +1,16 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { setImmediate as turn } from 'node:timers/promises'
 import { IdpClient } from '../../src/adapters/node/index.ts'
 import { SECRET } from './engine.ts'
+import { reachableMemory } from './reachable-memory.ts'
 
 /**
  * An application on `node:http` with a proxy at `/api`, in a process of its own, started with `--expose-gc` by
  * `proxy-server.test.ts`. Prints its URL. `/memory` responds with the bytes of the heap, and outside of it, that are reachable.
  */
 
-const collect = (globalThis as { gc?: () => void }).gc
-
 async function reachableBytes(): Promise<number> {
-  if (!collect) throw new Error('start this process with --expose-gc')
-  // Collections find more once callbacks of the one before have run.
-  for (let round = 0; round < 5; round += 1) {
-    await turn()
-    collect()
-  }
-  const { arrayBuffers, external, heapUsed } = process.memoryUsage()
+  const { arrayBuffers, external, heapUsed } = await reachableMemory()
   return heapUsed + external + arrayBuffers
 }
 

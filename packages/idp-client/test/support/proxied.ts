@@ -3,6 +3,7 @@ import { startUpstream } from 'idp-dev-provider'
 import type { IdpClientOptions, ProxyOptions } from '../../src/index.ts'
 import type { Browser, World } from './app.ts'
 import { APP, startWorld } from './app.ts'
+import { SECRET } from './engine.ts'
 
 /** An application with a proxy at `/api/orders`, and the API behind it. */
 export interface ProxiedWorld extends World {
@@ -32,6 +33,17 @@ export async function startProxiedWorld({
       await world.provider.stop()
     },
   }
+}
+
+/** Options of an application with a proxy whose users are signed in already, so that it needs no provider. */
+export const PROXIED_OPTIONS: IdpClientOptions = {
+  domain: 'idp.example',
+  clientId: 'app',
+  clientSecret: 'client-secret',
+  secret: SECRET,
+  appBaseUrl: APP,
+  enableAccessTokenEndpoint: false,
+  logger: () => undefined,
 }
 
 /** Headers of a request of a script of the application. */

@@ -1,0 +1,36 @@
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const source = (path: string): string => fileURLToPath(new URL(`../../src/${path}`, import.meta.url))
+
+/** A program of this folder as one file that Node.js runs. */
+export interface BundledProgram {
+  readonly file: string
+  remove(): Promise<void>
+}
+
+/** Bundles a program of this folder, with the library from its sources. */
+export async function bundleProgram(name: string): Promise<BundledProgram> {
+  const folder = fileURLToPath(
+    new URL(`../../../../node_modules/.cache/${name}-${process.pid}`, import.meta.url),
+  )
+  await mkdir(folder, { recursive: true })
+  const file = join(folder, `${name}.mjs`)
+  await build({
+    entryPoints: [fileURLToPath(new URL(`./${name}.ts`, import.meta.url))],
+    outfile: file,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    packages: 'external',
+    alias: {
+      '#cipher': source('crypto/cipher.node.ts'),
+      '#async-context': source('lib/async-context.node.ts'),
+    },
+    logLevel: 'error',
+  })
+  return { file, remove: () => rm(folder, { recursive: true, force: true }) }
+}
