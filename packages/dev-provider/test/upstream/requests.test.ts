@@ -21,7 +21,7 @@ async function statusOf(parts?: RequestParts): Promise<number> {
   return Number((await exchange(upstream.url, parts)).slice(9, 12))
 }
 
-describe('what is recorded of a request', () => {
+describe('the record of a request', () => {
   test('method, target and headers as they arrived', async () => {
     const target = '/v1/../%2e%2e//a;b?q=%20&q=+|"'
     await exchange(upstream.url, { method: 'PATCH', target, headers: 'X-oDD: 1\r\nx-Odd:  caf\xe9 \r\n' })

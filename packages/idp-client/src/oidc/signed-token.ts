@@ -135,7 +135,7 @@ function fits({ entry }: PublicKey, { algorithm, keyId }: SignatureHeader): bool
 /** Reason for a failed verification. `unknown-key` and `mismatch` may be due to a key rotation. */
 export type SignatureFault = 'unknown-key' | 'mismatch' | 'unverifiable'
 
-/** The signed payload, or why there is none. */
+/** The signed payload, or the reason why the token has no valid signature. */
 type Outcome = Uint8Array | SignatureFault
 
 /** Imports the key, which `jose` would otherwise copy and look up for each token. */

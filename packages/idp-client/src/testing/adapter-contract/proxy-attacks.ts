@@ -37,6 +37,6 @@ export const proxyAttacks: readonly ContractCase[] = [
   toCase('the path', paths),
   toCase('headers and methods', requests),
   toCase('other sites and documents', sites),
-  toCase('what the API responds', responses),
+  toCase('responses of the API', responses),
   toCase('addresses in responses', addresses),
 ]

@@ -189,7 +189,7 @@ function outward(title: string, response: ProxiedResponse): ProxyAttack {
   return refusedByUs(title, response, 'PROXY_REDIRECT_REFUSED')
 }
 
-/** Attacks by what the API responds. */
+/** Attacks by responses of the API. */
 export const responses: readonly ProxyAttack[] = [
   ...contents,
   ...framing,
