@@ -9,8 +9,6 @@ import { asIdpError, reportFailure, reportOutcome } from '../log/failure.ts'
 import { endSessionUrl, revokeToken, v2LogoutUrl } from '../oidc/end-session.ts'
 import { getProvider } from '../oidc/provider.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import type { StoredSession } from '../session/model/stored-session.ts'
-import { endStreams } from '../session/open-streams.ts'
 
 export interface LogoutInput {
   /** Unvalidated target after the logout; the provider checks it against its allow-list. */
@@ -106,9 +104,9 @@ async function revoke({ config }: Engine, session: SessionData | undefined): Pro
 }
 
 /** Returns the session for the hints and the revocation. A store that cannot be read does not prevent the logout. */
-async function loadSession(engine: Engine, exchange: Exchange): Promise<StoredSession | undefined> {
+async function loadSession(engine: Engine, exchange: Exchange): Promise<SessionData | undefined> {
   try {
-    return (await engine.sessions.load(exchange)) ?? undefined
+    return (await engine.sessions.load(exchange))?.data
   } catch (error) {
     if (!isIdpError(error, 'SESSION_STORE_FAILED')) throw error
     reportFailure(engine.config.log, error)
@@ -125,16 +123,14 @@ const LONG_LOCATION =
  * Ends the local session and returns the URL that ends the provider's session:
  * 1. loads the session for the hints;
  * 2. builds the URL; an unreachable provider does not prevent the local logout;
- * 3. deletes the session and every transaction, and ends its proxied responses in this process;
+ * 3. deletes the session and every transaction;
  * 4. revokes the refresh token, waiting at most a second.
  */
 export async function logout(engine: Engine, exchange: Exchange, input: LogoutInput): Promise<string> {
   const baseUrl = engine.baseUrl(exchange)
-  const stored = await loadSession(engine, exchange)
-  const session = stored?.data
+  const session = await loadSession(engine, exchange)
   const { strategy, location } = await resolveRedirect(engine, baseUrl, session, input)
   await engine.sessions.destroy(exchange)
-  if (stored) await endStreams(({ session: { sessionKey } }) => sessionKey === stored.sessionKey)
   engine.transactions.clearAll(exchange)
   await revoke(engine, session)
   reportLargeHead(exchange.cookies, engine.config.log.once, { location, message: LONG_LOCATION })

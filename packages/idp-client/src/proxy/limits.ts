@@ -1,7 +1,7 @@
 import { monotonic } from '../lib/clock.ts'
 
 /** Why a proxied request ended before its response did. */
-export type EndReason = 'client' | 'idle' | 'over'
+export type EndReason = 'client' | 'idle' | 'over' | 'session'
 
 /**
  * Ends a proxied request when nothing moves, its time is over, the session ends, or its client leaves. `signal` aborts the request to

@@ -21,7 +21,7 @@ import type { ProxyConfig } from './options.ts'
 import { toPublic, toUpstream } from './path.ts'
 import type { Caller } from './token.ts'
 import { currentToken, replacementToken } from './token.ts'
-import { Upload } from './upload.ts'
+import { MAX_WHOLE_BYTES, Upload } from './upload.ts'
 import type { UpstreamRequest } from './upstream.ts'
 import { refusesToken, repeatedBody, sendWithToken, toUpstreamError } from './upstream.ts'
 
@@ -80,7 +80,7 @@ function watch(caller: Caller, config: ProxyConfig, tag: string): Watched {
   const limits = new Limits(toDurations(caller, config))
   const { clock } = caller.engine.config
   const stop = onSessionEnd(tag, caller.session, {
-    end: () => limits.end('over'),
+    end: () => limits.end('session'),
     endBy: (time) => limits.shorten((time - clock()) * 1000),
   })
   const unwatch = (): void => {
@@ -148,7 +148,7 @@ async function send({ caller, config, request }: Sending): Promise<Response> {
   return sendWithToken(engine, request, next, body)
 }
 
-/** Returns the token that replaces a refused one; `null` if there is none: then the API's own response is the best one. */
+/** Returns the token that replaces a refused one; `null` without one, when the response of the API is passed on. */
 async function replace(caller: Caller, config: ProxyConfig, refused: string) {
   try {
     return await replacementToken(caller, config, refused)
@@ -161,9 +161,6 @@ async function replace(caller: Caller, config: ProxyConfig, refused: string) {
 
 /** Statuses without a body (RFC 9110 section 15), which a response with one cannot be created with. */
 const WITHOUT_BODY: readonly number[] = [204, 205, 304]
-
-/** The longest body that is read before it is passed on, in bytes: a stream costs more than its content. */
-const MAX_WHOLE_BYTES = 65_536
 
 /** Returns whether a response states that its body is short; if it is encoded, that says nothing. */
 function isShort({ headers }: Response): boolean {
@@ -211,7 +208,7 @@ async function toBrowser(response: Response, sending: Sending): Promise<Response
   // An event stream is never complete, so that its end says nothing; frameworks would log an error.
   const isEventStream = headers['content-type']?.startsWith('text/event-stream') ?? false
   const onFailure = (thrown: unknown): boolean => {
-    const isExpected = limits.reason === 'client' || limits.reason === 'over'
+    const isExpected = limits.reason !== undefined && limits.reason !== 'idle'
     if (!isExpected) reportRefusal(caller.engine.config, toUpstreamError(limits, thrown), 'error')
     return isEventStream && isExpected
   }
@@ -251,8 +248,7 @@ async function reject(
     if (isUse) await passThrough(application, exchange)
     const rejected = (await guard?.(exchange))?.response
     if (rejected) return rejected
-    if (watched?.limits.reason === 'idle') throw toUpstreamError(watched.limits, undefined)
-    if (watched?.limits.reason) return rejection(401, 'NOT_AUTHENTICATED')
+    if (watched?.limits.reason) throw toUpstreamError(watched.limits, undefined)
     isAccepted = true
     return undefined
   } finally {

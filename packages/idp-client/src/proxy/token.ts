@@ -27,7 +27,7 @@ export interface Caller {
 
 /** The replacement of a token that the API has refused, or a mark that a token is such a replacement. */
 interface Replacement {
-  /** The token of the refresh; absent if there is none: the token itself came from one, or the refresh failed. */
+  /** The token of the refresh; absent if the refused token came from one itself, or the refresh failed. */
   readonly token?: AccessToken
   /** Seconds since the epoch. */
   readonly until: number

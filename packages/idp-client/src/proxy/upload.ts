@@ -4,8 +4,8 @@ import { concatenate } from '../lib/utf8.ts'
 
 /** The longest body that is kept, to send it again. */
 const MAX_KEPT_BYTES = 1_048_576
-/** The longest body that is read before it is sent on, since a stream costs more than its content. */
-const MAX_WHOLE_BYTES = 65_536
+/** The longest body that is read before it is passed on, in either direction: a stream costs more than its content. */
+export const MAX_WHOLE_BYTES = 65_536
 /** All that is kept together, in bytes. */
 const MAX_KEPT_TOGETHER = 33_554_432
 

@@ -25,8 +25,8 @@ export interface UpstreamRequest {
 export function toUpstreamError({ reason }: Limits, thrown: unknown): IdpError {
   if (reason === 'idle')
     return new IdpError('PROXY_UPSTREAM_TIMEOUT', { detail: 'Nothing moved for idleTimeout.' })
-  if (reason === 'over')
-    return new IdpError('PROXY_UPSTREAM_TIMEOUT', { detail: 'maxDuration, or the session, is over.' })
+  if (reason === 'over') return new IdpError('PROXY_UPSTREAM_TIMEOUT', { detail: 'maxDuration is over.' })
+  if (reason === 'session') return new IdpError('NOT_AUTHENTICATED')
   return new IdpError('PROXY_UPSTREAM_FAILED', { detail: toTransportError(thrown).message })
 }
 

@@ -73,6 +73,23 @@ describe('an event stream', () => {
     await theirs.reader.cancel()
   })
 
+  test.each(['cookies', 'a store'])('ends when another login replaces its session in %s', async (place) => {
+    await signedIn({}, place === 'a store' ? { sessionStore: memoryStore() } : {})
+    const { reader } = await openStream()
+    await world.login(world.browser, '', { user: 'bob' })
+    expect((await reader.read()).done).toBe(true)
+  })
+
+  test('is a 401 if the session ends before its head', async () => {
+    await signedIn({}, { logoutStrategy: 'local' })
+    world.upstream.respond({ kind: 'silent' })
+    const response = send('/api/orders/events')
+    await world.upstream.until(() => world.upstream.requests.length === 1)
+    await world.browser.send('/auth/logout')
+    expect([(await response).status, (await response).headers.get('idp-client-error')]).toEqual([401, '1'])
+    await closed()
+  })
+
   test('does not begin after a logout during the guard', async () => {
     let decide = (): void => undefined
     const decided = new Promise<void>((resolve) => {

@@ -7,6 +7,7 @@ import { isAlive, isRollingDue, laterUse, toTimes } from '../model/lifetime.ts'
 import type { SessionReference } from '../model/reference.ts'
 import { decodeReference, encodeReference } from '../model/reference.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
+import { endStreams } from '../open-streams.ts'
 import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
 import type {
@@ -207,6 +208,8 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
   async function deleteRecords(references: readonly SessionReference[]): Promise<void> {
     for (const { sessionKey } of references) parts.memory?.forget(sessionKey)
     await Promise.all(references.map(({ sessionKey }) => records.delete(sessionKey).catch(store.report)))
+    const ended = new Set(references.map(({ sessionKey }) => sessionKey))
+    await endStreams(({ session }) => ended.has(session.sessionKey))
   }
 
   const distributed = createDistributed(store, records, requests)

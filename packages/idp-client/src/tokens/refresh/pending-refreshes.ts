@@ -7,6 +7,7 @@ import { isAlive, toTimes } from '../../session/model/lifetime.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { copySession } from '../../session/model/stored-session.ts'
+import { endStreams } from '../../session/open-streams.ts'
 import { sessionSlot } from '../../session/session-slot.ts'
 import type { SessionStorage } from '../../session/storage.ts'
 import type { ClientParts, TokenFamily } from './process-memory.ts'
@@ -56,6 +57,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
       markEnded(session)
       const family = await getFamily(session)
       if (family) closeFamily(family)
+      await endStreams((owner) => owner.session.sessionKey === session.sessionKey)
     }
   }
 
