@@ -51,26 +51,23 @@ export function toLenient(path: string): string {
  * @param query with its question mark, empty without one
  */
 export function toUpstream(target: URL, rest: string, query: string): URL | null {
-  const root = target.href.endsWith('/') ? target.href.slice(0, -1) : target.href
-  try {
-    const url = new URL(root + rest + query)
-    const { href } = url
-    const isBelowRoot = href.startsWith(root) && ['', '/', '?'].includes(href.charAt(root.length))
-    return isBelowRoot && !href.includes('#') ? url : null
-  } catch {
-    return null
-  }
+  const href = `${target.origin}${toRoot(target)}${rest}${query}`
+  if (!URL.canParse(href)) return null
+  const url = new URL(href)
+  return isAtTarget(target, url) ? url : null
 }
+
+/** Returns the path of a target, to continue it. */
+const toRoot = ({ pathname }: URL): string => (pathname === '/' ? '' : pathname)
 
 /** Returns whether a URL is the target, or below it. */
 function isAtTarget(target: URL, { hash, origin, password, pathname, username }: URL): boolean {
-  const root = target.pathname === '/' ? '' : target.pathname
   return (
     origin === target.origin &&
     username === '' &&
     password === '' &&
     hash === '' &&
-    (isBelow(root, pathname) || pathname === target.pathname)
+    (isBelow(toRoot(target), pathname) || pathname === target.pathname)
   )
 }
 
@@ -86,7 +83,7 @@ export function toPublic(address: string, from: URL, target: URL, prefix: string
   const { hash, pathname, search } = url
   url.hash = ''
   if (!isAtTarget(target, url) || !isSafePath(pathname)) return null
-  const root = target.pathname === '/' ? '' : target.pathname
+  const root = toRoot(target)
   const rest = pathname.slice(root.length)
   return `${prefix}${rest === '/' && root === '' ? '' : rest}${search}${hash}`
 }

@@ -9,7 +9,7 @@ import { Lru } from '../lib/lru.ts'
 import { defined } from '../lib/own-properties.ts'
 import { processWide } from '../lib/registry.ts'
 import { sweeping } from '../lib/request-scope.ts'
-import { KeyedMutex, SingleFlight } from '../lib/shared-run.ts'
+import { SingleFlight } from '../lib/shared-run.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 
 /** Which token the API takes. */
@@ -60,17 +60,9 @@ const replacements = (): Replacements =>
     return { byToken, forgetLater: sweeping(PAUSE * 1000, forgetOld) }
   })
 
-/** Refreshes that run: requests with the same token share one, and those of a session take turns. */
-interface Refreshes {
-  readonly byToken: SingleFlight<AccessToken>
-  readonly bySession: KeyedMutex<string>
-}
-
-const refreshes = (): Refreshes =>
-  processWide('queue:forced-refreshes/1', () => ({
-    byToken: new SingleFlight<AccessToken>(),
-    bySession: new KeyedMutex<string>(),
-  }))
+/** Refreshes that run. Those of one session take turns (`tokens/refresh/coordinator.ts`). */
+const refreshes = (): SingleFlight<AccessToken> =>
+  processWide('queue:forced-refreshes/1', () => new SingleFlight())
 
 /** Returns the access token of the session for the API; refreshed if it has expired. */
 export function currentToken({ engine, exchange }: Caller, want: Want): MaybePromise<AccessToken> {
@@ -109,8 +101,5 @@ export async function replacementToken(
       throw error
     }
   }
-  const running = refreshes()
-  const turn = (): Promise<AccessToken> =>
-    running.bySession.run(`${tag} ${session.sessionKey}`, refresh, 2 * httpTimeout)
-  return running.byToken.run(name, turn, 4 * httpTimeout)
+  return refreshes().run(name, refresh, 4 * httpTimeout)
 }
