@@ -123,7 +123,12 @@ export class Browser {
     const isCrossSite = crossSiteForm !== undefined
     const init = {
       method: method ?? (isCrossSite ? 'POST' : 'GET'),
-      headers: { ...(isCrossSite ? { origin: 'https://provider.example' } : {}), ...headers },
+      headers: {
+        // A server may close an idle connection while it is used again; browsers then repeat the request, `fetch` of Node.js does not.
+        connection: 'close',
+        ...(isCrossSite ? { origin: 'https://provider.example' } : {}),
+        ...headers,
+      },
       ...(isCrossSite ? { body: new URLSearchParams(crossSiteForm) } : {}),
       ...(body === undefined ? {} : { body }),
     }
