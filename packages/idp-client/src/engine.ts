@@ -106,13 +106,20 @@ export function createEngine(config: Config): Engine {
   const { baseUrl, sessionStore } = createApiEngine(config)
   const sealer = createSealer(config.secrets)
   const clientTag = lazy(() => hashToken(`${config.provider.url} ${config.clientId}`, 9))
+  const { takeOver } = config
+  const former =
+    takeOver &&
+    lazyPromise(async () => {
+      const { createFormerSessions } = await import('./take-over/former-sessions.ts')
+      return createFormerSessions({ config, takeOver, clientTag, baseUrl })
+    })
   const parts = { config, sealer, clientTag, baseUrl }
   const transactions = new TransactionStorage(parts)
   return {
     config,
     sealer,
     sessions: createSessionStorage(
-      { ...parts, limitTransactions: (exchange) => transactions.limit(exchange) },
+      { ...parts, former, limitTransactions: (exchange) => transactions.limit(exchange) },
       sessionStore,
     ),
     sessionStore,

@@ -2,6 +2,7 @@ import type { Remedy } from '../errors/remedy.ts'
 import type { SameSite } from '../http/cookie-jar.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../log/log.ts'
+import type { TakeOver } from '../take-over/take-over.ts'
 import type { BeforeSessionSavedHook, OnCallbackHook } from './hooks.ts'
 import type { RoutesOptions, SessionDataStore } from './options.ts'
 
@@ -128,6 +129,19 @@ export interface FrontChannelLogoutConfig {
   readonly frameAncestors: readonly string[]
 }
 
+/** How the sessions of a former library are taken over. */
+export interface TakeOverConfig {
+  /** Name of the former library; part of the session keys. */
+  readonly library: string
+  /** Seconds since the epoch. */
+  readonly until: number
+  /** Names of the former session cookies, without those of their parts. */
+  readonly cookies: readonly string[]
+  readonly path: string
+  readonly domain?: string
+  readonly read: TakeOver['read']
+}
+
 /** Settings that need no required option: enough to dispatch, serve failure pages and pass requests through. */
 export interface Settings {
   /** `NODE_ENV` is `production`. */
@@ -194,6 +208,8 @@ export interface Config extends ApiConfig {
   readonly includeIdTokenHint: boolean
   /** Absent: front-channel logout is off. */
   readonly frontChannelLogout?: FrontChannelLogoutConfig
+  /** Absent: there is no former library, or its time is over. */
+  readonly takeOver?: TakeOverConfig
   readonly hooks: {
     readonly beforeSessionSaved?: BeforeSessionSavedHook
     readonly onCallback?: OnCallbackHook

@@ -172,6 +172,7 @@ export const optionRows = {
   'session.cookie.transient': { kind: 'boolean', default: false, variable: 'IDP_COOKIE_TRANSIENT' },
   'session.cookie.maxBytes': { kind: 'number', unit: 'bytes', min: 1, max: 1_000_000, default: 6400 },
   sessionStore: { kind: 'object' },
+  takeOver: { kind: 'object' },
   sessionLockTimeout: { kind: 'number', unit: 'milliseconds', min: 1, max: 2_147_483_647, default: 15_000 },
   processLasts: { kind: 'boolean', default: true },
   beforeSessionSaved: { kind: 'function' },

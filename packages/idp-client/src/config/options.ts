@@ -2,6 +2,7 @@ import type { SameSite } from '../http/cookie-jar.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../log/log.ts'
 import type { SessionData } from '../session/model/session-data.ts'
+import type { TakeOver } from '../take-over/take-over.ts'
 import type { CrossSiteLoginParameter, LogoutStrategy } from './config.ts'
 import type { BeforeSessionSavedHook, OnCallbackHook } from './hooks.ts'
 import type { VendorKey } from './vendor.ts'
@@ -108,6 +109,12 @@ export interface SessionDataStore {
    * Without it each process remembers only its own.
    */
   endedAt?(session: ProviderSession): Promise<number | null>
+  /**
+   * Remembers, at least until `expiresAt`, that the session with this `sid`, or without `sid` every session of `sub`, ended at
+   * `iat`: `endedAt` returns it as if a logout token had said so. Deletes nothing. An end that is remembered for longer stays so.
+   * Required by `takeOver`.
+   */
+  rememberEnd?(ended: ProviderSession & { iat: number }, expiry: SessionExpiry): Promise<void>
 }
 
 /** Attributes of the session cookie. `HttpOnly` is always set and is therefore no option. */
@@ -553,6 +560,11 @@ export interface IdpClientOptions {
    * @default in cookies
    */
   sessionStore?: SessionDataStore | undefined
+  /**
+   * Keeps the users signed in who logged in with the library that the application used before, see
+   * [take-over](https://github.com/idp-client/idp-client/blob/main/docs/migration/take-over.md).
+   */
+  takeOver?: TakeOver | undefined
   /**
    * How long a process may hold the lock of a session in a store with `lock`, in milliseconds: the longest that one
    * [refresh](https://github.com/idp-client/idp-client/blob/main/docs/guides/scaling-out.md#refresh-locking-across-processes)

@@ -42,6 +42,7 @@ import {
 import { resolveBasePath, resolveRoutes } from './routes.ts'
 import { resolveSecrets } from './secrets.ts'
 import { resolveLockTimeout, resolveSession, resolveSessionStore, resolveTransaction } from './session.ts'
+import { resolveTakeOver } from './take-over.ts'
 import { checkKeys } from './unknown-keys.ts'
 import { resolveVendor } from './vendor.ts'
 import { withoutSessions } from './without-sessions.ts'
@@ -177,6 +178,7 @@ function resolveRest(source: Source, { settings, appBaseUrl }: BaseSettings) {
     logoutStrategy: readOneOf(getField('logoutStrategy', source)),
     includeIdTokenHint: readFlag(getField('includeIdTokenHintInOIDCLogoutUrl', source)),
     frontChannelLogout: resolveFrontChannelLogout(source),
+    takeOver: resolveTakeOver(source, settings.clock),
     pushedAuthorizationRequests: readFlag(getField('pushedAuthorizationRequests', source)),
     fetchUserInfo: readFlag(getField('fetchUserInfo', source)),
     processLasts: readFlag(getField('processLasts', source)),

@@ -118,6 +118,7 @@ const optional = [
   'deleteBySubject',
   'once',
   'endedAt',
+  'rememberEnd',
 ] as const
 
 /** Returns a hint for a value that is not a store: one of our factory functions, or the client of a driver. */

@@ -1,4 +1,4 @@
-import { randomBytes, sha256, toBase64url } from '#cipher'
+import { deriveBytes, randomBytes, sha256, toBase64url } from '#cipher'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
 import type { Bytes } from '../lib/utf8.ts'
@@ -19,4 +19,11 @@ export function constantTimeEqual(a: string, b: string): boolean {
   let difference = 0
   for (let at = 0; at < a.length; at++) difference |= a.charCodeAt(at) ^ b.charCodeAt(at)
   return difference === 0
+}
+
+/** Returns 16 bytes in base64url that only this secret derives from the value, the same in every process. */
+export function derivedToken(secret: string, purpose: string, value: string): MaybePromise<string> {
+  return chain(hashToken(value, 32), (hash) =>
+    chain(deriveBytes(secret, `idp-client ${purpose} v1 ${hash}`, 16), toBase64url),
+  )
 }

@@ -3,6 +3,7 @@ import { IdpError } from '../errors/base.ts'
 import { SessionStoreError } from '../errors/session.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/own-properties.ts'
+import { endOfFormer } from '../session/former.ts'
 import { endsAt, isAlive, toTimes } from '../session/model/lifetime.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import { endStreams } from '../session/open-streams.ts'
@@ -91,11 +92,16 @@ async function revokeListed(engine: Engine, subject: string): Promise<number> {
 export async function revokeSessions(engine: Engine, sub: string): Promise<number> {
   const store = await requireStore(engine)
   const subject = assertNonEmptyString(sub, 'sub')
+  const tag = await engine.clientTag()
+  const { clock, takeOver } = engine.config
+  if (takeOver) {
+    const ended = { ...endOfFormer(tag, { sub: subject }), iat: clock() }
+    await store.rememberEnd(ended, { expiresAt: takeOver.until })
+  }
   const count = store.supports('listBySubject')
     ? await revokeListed(engine, subject)
     : await store.deleteBySubject(subject)
   // Also of sessions that have ended by inactivity meanwhile, which are not listed.
-  const tag = await engine.clientTag()
   await endStreams(({ clientTag, session }) => clientTag === tag && session.data.user.sub === subject)
   return count
 }

@@ -3,6 +3,7 @@ import type { Engine } from '../engine.ts'
 import { LogoutTokenError } from '../errors/logout-token.ts'
 import { validateLogoutToken } from '../oidc/logout-token.ts'
 import { getProvider } from '../oidc/provider.ts'
+import { endOfFormer } from '../session/former.ts'
 import { endStreams } from '../session/open-streams.ts'
 
 export interface BackchannelLogoutInput {
@@ -16,7 +17,7 @@ export interface BackchannelLogoutInput {
  * 1. checks that the store can delete by logout token, before anything is read;
  * 2. validates the token;
  * 3. records the end, for a login that is being completed, and deletes the session of `sid`, or every session of `sub`
- *    that began before the token was issued. The `jti` is recorded as used only after the deletion, so that the
+ *    that began before the token was issued. With `takeOver` the end is remembered as long as that lasts. The `jti` is recorded as used only after the deletion, so that the
  *    provider can retry after a failure and a replay cannot end a later session.
  *
  * Throws `LogoutTokenError`, `DiscoveryError`, `SESSION_STORE_FAILED`.
@@ -28,9 +29,14 @@ export async function backchannelLogout(engine: Engine, input: BackchannelLogout
   const notice = await validateLogoutToken(getProvider(config), await input.logoutToken())
   const { endsAt: expiresAt, jti, ...token } = notice
   const replayKey = `logout.${await hashToken(JSON.stringify([token.iss, config.clientId, jti]), 32)}`
-  const isFirstUse = await store.once(replayKey, { expiresAt }, () => store.deleteByLogoutToken(token))
-  if (!isFirstUse) throw new LogoutTokenError('LOGOUT_TOKEN_REPLAYED')
   const tag = await engine.clientTag()
+  const isFirstUse = await store.once(replayKey, { expiresAt }, async () => {
+    const { takeOver } = config
+    if (takeOver)
+      await store.rememberEnd({ ...endOfFormer(tag, token), iat: token.iat }, { expiresAt: takeOver.until })
+    await store.deleteByLogoutToken(token)
+  })
+  if (!isFirstUse) throw new LogoutTokenError('LOGOUT_TOKEN_REPLAYED')
   await endStreams(
     ({ clientTag, session: { data } }) =>
       clientTag === tag &&

@@ -7,6 +7,22 @@ import { Lru } from '../lib/lru.ts'
 import { defined } from '../lib/own-properties.ts'
 import { processWide } from '../lib/registry.ts'
 
+/**
+ * Why a former session was not taken over. `unreadable`: its cookies contain none, for example because the secret differs;
+ * `reader`: `read` threw, took too long, or returned no session; `expired`; `ended`: by a logout; `other-client`: of another client
+ * or provider; `organization`: not of the configured one; `keys`: metadata or keys of the provider could not be loaded, so the next
+ * request tries again; `hook`: `beforeSessionSaved` threw.
+ */
+export type FormerRefusal =
+  | 'ended'
+  | 'expired'
+  | 'hook'
+  | 'keys'
+  | 'organization'
+  | 'other-client'
+  | 'reader'
+  | 'unreadable'
+
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 
 /** The properties of each event beside `level`, `code` and `id`, by its code. */
@@ -38,6 +54,14 @@ export interface LogEventDetails {
   readonly BACKCHANNEL_LOGOUT: { readonly ended: 'session' | 'user' }
   /** A front-channel logout was processed, whether there was such a session or not. */
   readonly FRONTCHANNEL_LOGOUT: object
+  /** A session of the former library was taken over (`takeOver`). */
+  readonly SESSION_TAKEN_OVER: { readonly library: string }
+  /** A former session was not taken over: at most one event per reason and minute; `more` were refused since the last one. */
+  readonly SESSION_NOT_TAKEN_OVER: {
+    readonly library: string
+    readonly reason: FormerRefusal
+    readonly more: number
+  }
   /** A refreshed ID token was invalid: the other tokens were accepted, user and ID token are unchanged. */
   readonly REFRESHED_ID_TOKEN_IGNORED: Pick<Diagnosis, 'detail' | 'remedy' | 'advice'> & {
     readonly reason: 'keys' | 'time' | 'auth_time' | 'nonce' | 'organization'

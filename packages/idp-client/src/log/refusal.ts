@@ -29,7 +29,10 @@ interface Refusing {
  * Counts a refusal. Returns the number of those that were not logged since the last line, or `undefined` if that is too recent
  * for another one.
  */
-function takeCount({ clock, idTokenAudiences, provider }: Refusing, { code }: IdpError): number | undefined {
+export function countRefusal(
+  { clock, idTokenAudiences, provider }: Refusing,
+  code: string,
+): number | undefined {
   const refusals = processWide('mark:refusals/1', () => new Lru<string, Refusals>(LIMIT))
   const key = toKey(provider.url, idTokenAudiences, code)
   const now = clock()
@@ -47,7 +50,7 @@ function takeCount({ clock, idTokenAudiences, provider }: Refusing, { code }: Id
  * provider is logged as such. The text never contains anything of the request.
  */
 export function reportRefusal(config: Refusing, error: IdpError, level: LogLevel = 'info'): void {
-  const count = takeCount(config, error)
+  const count = countRefusal(config, error.code)
   if (count === undefined) return
   if (error.name === 'DiscoveryError' || error.name === 'OAuthError') {
     reportFailure(config.log, error)

@@ -186,6 +186,25 @@ export async function validateIdToken(
   return claims as IdTokenClaims
 }
 
+/**
+ * Verifies the ID token of an earlier login, which may have expired: signature, issuer, audience and subject. Returns its claims.
+ * Throws `OAuthError` `ID_TOKEN_INVALID`, and `DiscoveryError` if metadata or keys cannot be loaded.
+ */
+export async function verifyEarlierIdToken(provider: Provider, token: string): Promise<JsonObject> {
+  const { claims } = await verifyToken(provider, token, idTokenKind)
+  checkParties(claims, provider.config.clientId)
+  checkTimeTypes(claims, assertIdToken)
+  return claims
+}
+
+/** Returns whether claims, verified or not, name another issuer or another client. */
+export function isOfOthers(
+  claims: JsonObject,
+  { clientId, issuer }: { clientId: string; issuer: string },
+): boolean {
+  return claims['iss'] !== issuer || !toAudiences(claims).includes(clientId)
+}
+
 /** Reason why a refreshed ID token is ignored while the other tokens of the response are accepted. */
 type IgnoredReason = 'keys' | 'time' | 'auth_time' | 'nonce' | 'organization'
 

@@ -57,7 +57,7 @@ export interface SessionCreation {
 /** The memory of this process for sessions, beyond their cookies and records. */
 export interface ProcessMemory {
   /** Returns whether the session has ended in this process. */
-  hasEnded(session: StoredSession): boolean
+  hasEnded(session: Pick<StoredSession, 'sessionKey'>): boolean
   /** Keeps the main access token of a session whose cookies have no room for it. */
   keepMainToken(session: StoredSession): void
   /** Drops what it keeps of a session that has ended. */

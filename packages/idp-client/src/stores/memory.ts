@@ -94,6 +94,15 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
   const { ended, locks, names, sessions } = getMemory(name, maxSessions)
   const live = liveSessions(sessions, clock)
 
+  function remember(name: string, iat: number, until: number): void {
+    const known = ended.get(name)
+    const isKnown = known && known.until > clock()
+    ended.set(
+      name,
+      isKnown ? { iat: Math.max(iat, known.iat), until: Math.max(until, known.until) } : { iat, until },
+    )
+  }
+
   function readEnd(name: string): number | null {
     const known = ended.get(name)
     return known && known.until > clock() ? known.iat : null
@@ -116,10 +125,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
     async deleteByLogoutToken(token) {
       const { iat } = token
       const name = toEndedName(token)
-      if (name !== undefined && iat !== undefined) {
-        const latest = Math.max(iat, readEnd(name) ?? iat)
-        ended.set(name, { iat: latest, until: clock() + REMEMBERED_SECONDS })
-      }
+      if (name !== undefined && iat !== undefined) remember(name, iat, clock() + REMEMBERED_SECONDS)
       live.remove((owner) => isEndedBy(owner, token))
     },
 
@@ -155,5 +161,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
     },
 
     endedAt: createEndedAt(async (name) => readEnd(name)),
+
+    async rememberEnd(session, { expiresAt }) {
+      const name = toEndedName(session)
+      if (name !== undefined) remember(name, session.iat, expiresAt)
+    },
   }
 }

@@ -163,7 +163,12 @@ on conflict (id) do update set ${INSERTED}`,
   }
 }
 
-type Subjects = Pick<PostgresStore, 'deleteByLogoutToken' | 'endedAt' | 'listBySubject' | 'deleteBySubject'>
+type Subjects = Pick<
+  PostgresStore,
+  'deleteByLogoutToken' | 'endedAt' | 'rememberEnd' | 'listBySubject' | 'deleteBySubject'
+>
+
+const FOR_A_WHILE = [`clock_timestamp() + interval '${REMEMBERED_SECONDS} seconds'`] as const
 
 /* The time is stored in the column of the token, so that the table needs no further column. */
 const TIME_AS_UUID = `lpad(to_hex($2::bigint), 32, '0')::uuid`
@@ -172,13 +177,16 @@ const UUID_AS_TIME = `('x' || right(replace(token::text, '-', ''), 16))::bit(64)
 function createEndings(query: Query, lockTable: string) {
   const toKey = (name: string): string => `ended ${escapeName(name)}`
   return {
-    async remember(name: string, iat: number): Promise<void> {
+    /** What is remembered for longer stays so. `until` is an expression, of `$3` if it has a value. */
+    async remember(name: string, iat: number, [until, ...value]: readonly [string, number?]): Promise<void> {
       await query(
         `insert into ${lockTable} as ended (name, token, expires_at)
-values (${NAME}, ${TIME_AS_UUID}, clock_timestamp() + interval '${REMEMBERED_SECONDS} seconds')
-on conflict (name) do update set token = greatest(ended.token, excluded.token), expires_at = excluded.expires_at`,
+values (${NAME}, ${TIME_AS_UUID}, ${until})
+on conflict (name) do update set token = greatest(ended.token, excluded.token),
+expires_at = greatest(ended.expires_at, excluded.expires_at)`,
         toKey(name),
         Math.floor(iat),
+        ...value,
       )
     },
 
@@ -206,10 +214,15 @@ function createSubjects(query: Query, table: string, lockTable: string): Subject
   return {
     endedAt,
 
+    async rememberEnd(session, { expiresAt }) {
+      const ended = toEndedName(session)
+      if (ended !== undefined) await remember(ended, session.iat, ['to_timestamp($3::float8)', expiresAt])
+    },
+
     async deleteByLogoutToken(token) {
       const { iat, iss, sid, sub } = token
       const ended = toEndedName(token)
-      if (ended !== undefined && iat !== undefined) await remember(ended, iat)
+      if (ended !== undefined && iat !== undefined) await remember(ended, iat, FOR_A_WHILE)
       if (sid === undefined && sub !== undefined && iat !== undefined) return deleteOlder(sub, token)
       const [column, name] = sid === undefined ? ['sub', sub] : ['sid', sid]
       if (name === undefined) return

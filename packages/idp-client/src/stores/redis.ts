@@ -1,4 +1,5 @@
 import type { SessionDataStore, SessionRecord } from '../config/options.ts'
+import { systemClock } from '../lib/clock.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import {
   createEndedAt,
@@ -47,10 +48,11 @@ if last[2] then redis.call('EXPIREAT', KEYS[1], last[2]) end`
 
 const RELEASE = `if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) end`
 
-/* Logout tokens may arrive in a different order than they were issued. */
+/* Logout tokens may arrive in a different order than they were issued. What is remembered for longer stays so. */
 const REMEMBER = `local known = tonumber(redis.call('GET', KEYS[1]) or ARGV[1])
 local latest = known > tonumber(ARGV[1]) and tostring(known) or ARGV[1]
-redis.call('SET', KEYS[1], latest, 'EX', ARGV[2])`
+local seconds = math.max(redis.call('TTL', KEYS[1]), tonumber(ARGV[2]))
+redis.call('SET', KEYS[1], latest, 'EX', string.format('%d', seconds))`
 
 type Index = 'sub' | 'sid'
 
@@ -155,6 +157,8 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const { durable, send } = commands
   const records = createRecords(commands, prefix)
   const endedKey = (name: string): string => `${prefix}ended:${escapeName(name)}`
+  const remember = (name: string, iat: number, seconds: number): Promise<unknown> =>
+    durable.run(REMEMBER, endedKey(name), String(Math.floor(iat)), whole(seconds))
 
   return {
     ...createLocks(commands, prefix),
@@ -191,8 +195,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     async deleteByLogoutToken(token) {
       const { iat, sid, sub } = token
       const name = toEndedName(token)
-      if (name !== undefined && iat !== undefined)
-        await durable.run(REMEMBER, endedKey(name), String(Math.floor(iat)), String(REMEMBERED_SECONDS))
+      if (name !== undefined && iat !== undefined) await remember(name, iat, REMEMBERED_SECONDS)
       if (sid === undefined && sub === undefined) return
       const [by, of] = sid === undefined ? (['sub', sub ?? ''] as const) : (['sid', sid] as const)
       await records.remove(by, of, (session) => isEndedBy(toOwner(session), token))
@@ -209,5 +212,10 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       const stored = await send('GET', endedKey(name))
       return stored === null ? null : Number(stored)
     }),
+
+    async rememberEnd(session, { expiresAt }) {
+      const name = toEndedName(session)
+      if (name !== undefined) await remember(name, session.iat, expiresAt - systemClock())
+    },
   }
 }

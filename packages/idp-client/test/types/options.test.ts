@@ -45,6 +45,7 @@ const others: OtherValues = {
   beforeSessionSaved: (session) => session,
   onCallback: () => undefined,
   sessionStore: { get: async () => null, set: async () => undefined, delete: async () => undefined },
+  takeOver: { until: '1970-01-02', cookies: 'former', read: () => null },
   routes: { login: '/in' },
   dpopKeyPair: keys,
   dpopOptions: { retry: { delay: 1 } },

@@ -99,10 +99,11 @@ export async function writtenByOthers(
  * any, those that belong to no application. Reports cookies of other applications, which stay, once per process.
  */
 export async function deadCookies(parts: OwnerParts, jar: CookieJar): Promise<readonly string[]> {
-  const { log, session } = parts.config
+  const { log, session, takeOver } = parts.config
   const { name } = session.cookie
   const { foreign, kept, own } = await ownersIn(parts, jar)
-  if (foreign.size > 0) log.once(FOREIGN_COOKIE, 'SESSION_COOKIE_SHARED')
+  // The former library may use the same name.
+  if (foreign.size > 0 && !takeOver) log.once(FOREIGN_COOKIE, 'SESSION_COOKIE_SHARED')
   if (hasFurtherCookies(name, (each) => jar.all(each))) {
     log.once(FURTHER_COOKIES, 'SESSION_COOKIE_SHARED')
     return []

@@ -7,6 +7,8 @@ import { reportLargeHead, sumBytes } from '../../http/cookie-budget.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { chain } from '../../lib/chain.ts'
+import type { LoadFormer } from '../former.ts'
+import type { KnownSession } from '../model/lifetime.ts'
 import { isAlive, toTimes } from '../model/lifetime.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
@@ -30,6 +32,8 @@ export interface CookieSessionParts {
   readonly baseUrl: (exchange: Exchange) => string
   /** The memory of this process. Default: none. */
   readonly memory?: ProcessMemory
+  /** The sessions of the library that the application used before. Default: there are none. */
+  readonly former?: LoadFormer | undefined
   /** Stages the deletion of transaction cookies that do not fit beside a session that is being written. Default: none. */
   readonly limitTransactions?: (exchange: Exchange) => void
 }
@@ -59,7 +63,7 @@ const toSnapshot = (session: StoredSession | null): Snapshot | null =>
   session && { session, initial: () => session.data }
 
 /** Creates the reader, which decrypts the session of a request once. */
-function reader({ config, sealer, clientTag, connections, marker, memory }: ReaderParts): Reader {
+function reader({ config, sealer, clientTag, connections, former, marker, memory }: ReaderParts): Reader {
   const { cookie, ...rules } = config.session
   const getSlot = (exchange: Exchange): SessionSlot => sessionSlot(exchange, config)
 
@@ -88,12 +92,27 @@ function reader({ config, sealer, clientTag, connections, marker, memory }: Read
       })
     })
 
+  /** Returns the session of the former library, converted, unless it has ended in this browser. */
+  async function takeOver(exchange: Exchange, loadFormer: LoadFormer): Promise<Snapshot | null> {
+    const found = await (await loadFormer()).find(exchange)
+    if (!found) return null
+    if (memory?.hasEnded(found) || (await marker.hasEnded(exchange, found))) {
+      found.refused('ended')
+      return null
+    }
+    const session = await found.convert()
+    if (!session) return null
+    found.taken()
+    // The browser has another form of it: the next response that can set cookies replaces that.
+    return toSnapshot({ ...session, stale: session.data })
+  }
+
   /** Returns the first live session that has not ended in this process. */
   function openFirst(
     exchange: Exchange,
     [first, ...others]: readonly JoinedCookie[],
   ): MaybePromise<Snapshot | null> {
-    if (!first) return null
+    if (!first) return former ? takeOver(exchange, former) : null
     return chain(open(exchange, first), (session) => {
       if (!session) return openFirst(exchange, others)
       if (!memory?.hasEnded(session)) return toSnapshot(session)
@@ -186,16 +205,24 @@ function packer({ attributes, clientTag, config, connections, load, memory, seal
 
 /** Creates a storage that keeps sessions encrypted in cookies. It needs no store, and no state that processes share. */
 export function createCookieSessionStorage(parts: CookieSessionParts): CookieSessionStorage {
-  const { clientTag, config, sealer } = parts
+  const { clientTag, config, former, sealer } = parts
   const connections = createConnectionCookies(config, sealer)
   const { attributes, clearAll, clearDead, clearReplaced, isPresent, scope } = createSessionCookies(parts)
   const marker = createLogoutMarker({ config, sealer, clientTag, scope })
   const { initial, carriesEndedSession, load, loadAll, remember } = reader({ ...parts, connections, marker })
   const pack = packer({ ...parts, connections, attributes, load })
 
+  /** Returns every session that the request carries, also that of the former library if it cannot be verified now. */
+  async function withFormer(exchange: Exchange, loadFormer: LoadFormer): Promise<readonly KnownSession[]> {
+    const own = await loadAll(exchange)
+    const found = await (await loadFormer()).find(exchange)
+    return !found || own.some(({ sessionKey }) => sessionKey === found.sessionKey) ? own : [...own, found]
+  }
+
   /** Replaces all sessions of the request by a new one, because the next request could load another one of them. */
   async function replace(exchange: Exchange, session: StoredSession): Promise<void> {
-    const replaced = (await loadAll(exchange)).filter(({ sessionKey }) => sessionKey !== session.sessionKey)
+    const carried = await (former ? withFormer(exchange, former) : loadAll(exchange))
+    const replaced = carried.filter(({ sessionKey }) => sessionKey !== session.sessionKey)
     if (replaced.length === 0) await marker.admit(exchange, session)
     else await marker.replace(exchange, replaced, session)
   }
@@ -215,6 +242,7 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
         await replace(exchange, session)
         clearAll(exchange, kept)
       }
+      if (former) (await former()).clear(exchange)
       for (const { name, value } of cookies) exchange.cookies.set({ name, scope }, value, maxAge)
       parts.limitTransactions?.(exchange)
       reportLargeHead(exchange.cookies, config.log.once)
@@ -228,9 +256,10 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
     },
 
     async destroy(exchange) {
-      const ended = await loadAll(exchange)
+      const ended = await (former ? withFormer(exchange, former) : loadAll(exchange))
       if (ended.length > 0) await marker.leave(exchange, ended)
       clearAll(exchange)
+      if (former) (await former()).clear(exchange)
       remember(exchange, null)
     },
 

@@ -7,8 +7,8 @@ import type { MaybePromise } from '../../lib/chain.ts'
 import { all, chain } from '../../lib/chain.ts'
 import type { Bytes } from '../../lib/utf8.ts'
 import { strictText, utf8 } from '../../lib/utf8.ts'
+import type { KnownSession } from '../model/lifetime.ts'
 import { remaining, toTimes } from '../model/lifetime.ts'
-import type { StoredSession } from '../model/stored-session.ts'
 import type { EndedSessions } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
 
@@ -27,13 +27,13 @@ export interface LogoutMarkerParts {
  */
 export interface LogoutMarker {
   /** Returns whether a marker of the request ends the session. Ignores markers that cannot be decrypted. */
-  hasEnded(exchange: RequestCookies, session: StoredSession): MaybePromise<boolean>
+  hasEnded(exchange: RequestCookies, session: KnownSession): MaybePromise<boolean>
   /** Stages the marker of the sessions that end now, at least one, for the rest of their maximum lifetime. */
-  leave(exchange: Exchange, ended: readonly StoredSession[]): Promise<void>
+  leave(exchange: Exchange, ended: readonly KnownSession[]): Promise<void>
   /** Stages the marker of the sessions that a login replaces. */
-  replace(exchange: Exchange, ended: readonly StoredSession[], session: StoredSession): Promise<void>
+  replace(exchange: Exchange, ended: readonly KnownSession[], session: KnownSession): Promise<void>
   /** Corrects the time of a marker that is newer than a login, so that it does not end the session: clocks may differ. */
-  admit(exchange: Exchange, session: StoredSession): Promise<void>
+  admit(exchange: Exchange, session: KnownSession): Promise<void>
 }
 
 /** Maximum number of markers of one request that are opened. */
@@ -59,7 +59,7 @@ export function decodeMarker(bytes: Bytes): EndedSessions | null {
 }
 
 /** Returns whether the session started before the logout. One of the same second is a new login. */
-function isOlder({ data }: StoredSession, { writtenAt }: Pick<EndedSessions, 'writtenAt'>): boolean {
+function isOlder({ data }: KnownSession, { writtenAt }: Pick<EndedSessions, 'writtenAt'>): boolean {
   return data.internal.createdAt < writtenAt
 }
 
@@ -98,7 +98,7 @@ export function createLogoutMarker({ clientTag, config, scope, sealer }: LogoutM
     exchange.cookies.set({ name, scope: scope(exchange) }, value, Math.max(1, maxAge))
   }
 
-  async function mark(exchange: Exchange, ended: readonly StoredSession[], writtenAt: number): Promise<void> {
+  async function mark(exchange: Exchange, ended: readonly KnownSession[], writtenAt: number): Promise<void> {
     // The first is the session in use. The others need a key only if the marker's time does not end them already.
     const named = ended.filter((session, at) => at === 0 || !isOlder(session, { writtenAt }))
     // Keep the keys of markers that are not older: their clock may be ahead, or it is the same second.

@@ -15,7 +15,12 @@ export interface SessionTimes {
   readonly sessionExpiresAt?: number | undefined
 }
 
-export function toTimes({ data: { internal }, usedAt }: StoredSession): SessionTimes {
+/** What is known of a session that was not read, or not verified: its key and its times. */
+export interface KnownSession extends Pick<StoredSession, 'sessionKey' | 'usedAt'> {
+  readonly data: Pick<StoredSession['data'], 'internal'>
+}
+
+export function toTimes({ data: { internal }, usedAt }: KnownSession): SessionTimes {
   return { createdAt: internal.createdAt, usedAt, sessionExpiresAt: internal.sessionExpiresAt }
 }
 

@@ -298,6 +298,11 @@ export class CompleteStore {
     return times.length > 0 ? Math.max(...times) : null
   })
 
+  readonly rememberEnd: Functions['rememberEnd'] = guarded('logout', async (ended, { expiresAt }) => {
+    const { rememberEnd = unsupported('rememberEnd') } = this.#given
+    await rememberEnd.call(this.#given, ended, { expiresAt })
+  })
+
   readonly listBySubject: Functions['listBySubject'] = guarded('list', (sub) => {
     const { listBySubject = unsupported('listBySubject') } = this.#given
     return listBySubject.call(this.#given, sub)

@@ -3,6 +3,7 @@ import type { MaybePromise } from '../../lib/chain.ts'
 import { all, chain } from '../../lib/chain.ts'
 import type { SessionCookieParts } from '../cookie/cookies.ts'
 import { createSessionCookies } from '../cookie/cookies.ts'
+import type { LoadFormer } from '../former.ts'
 import { isAlive, isRollingDue, laterUse, toTimes } from '../model/lifetime.ts'
 import type { SessionReference } from '../model/reference.ts'
 import { decodeReference, encodeReference } from '../model/reference.ts'
@@ -17,11 +18,14 @@ import type {
   SessionCreation,
 } from '../storage.ts'
 import type { CompleteStore } from './complete-store.ts'
+import type { FormerRecords } from './former-records.ts'
 import { recordId } from './record.ts'
 import { StoreRecords, toSnapshot } from './store-records.ts'
 
 export interface StoreSessionParts extends SessionCookieParts {
   readonly store: CompleteStore
+  /** The sessions of the library that the application used before. Default: there are none. */
+  readonly former?: LoadFormer | undefined
   /** The memory of this process, which forgets sessions when they end. Default: none. */
   readonly memory?: ProcessMemory
 }
@@ -85,17 +89,20 @@ class RequestSessions {
   }
 
   /** Returns the live session as the store returned it at the first read. */
-  initial(exchange: RequestCookies): MaybePromise<Snapshot | null> {
+  initial(exchange: Exchange): MaybePromise<Snapshot | null> {
     const slot = this.slot(exchange)
-    if (slot.initial === undefined)
-      slot.initial = chain(this.references(exchange), (named) =>
+    if (slot.initial === undefined) {
+      const own = chain(this.references(exchange), (named) =>
         named.length === 0 ? null : this.#findLive(slot, named),
       )
+      const { former } = this.#parts
+      slot.initial = former ? this.#orFormer(exchange, own, former) : own
+    }
     return slot.initial
   }
 
   /** Returns the live session with the changes of this request. */
-  current(exchange: RequestCookies): MaybePromise<Snapshot | null> {
+  current(exchange: Exchange): MaybePromise<Snapshot | null> {
     const { current } = this.slot(exchange)
     return current === undefined ? this.initial(exchange) : current
   }
@@ -103,6 +110,34 @@ class RequestSessions {
   /** Sets the session that this request loads from now on; null for none. */
   adopt(exchange: RequestCookies, session: StoredSession | null): void {
     this.slot(exchange).current = session && toSnapshot(session)
+  }
+
+  /** Without a session of ours, returns that of the former library, which the request names from now on. */
+  async #orFormer(
+    exchange: Exchange,
+    own: MaybePromise<Snapshot | null>,
+    load: LoadFormer,
+  ): Promise<Snapshot | null> {
+    const known = await own
+    const found = known ? null : await (await load()).find(exchange)
+    if (!found) return known
+    const reference = { clientTag: await this.#parts.clientTag(), sessionKey: found.sessionKey, writtenAt: 0 }
+    const readLive = async (): Promise<Snapshot | null> => {
+      const record = await this.#records.read(found.sessionKey)
+      return record && this.#toLive(reference, record)
+    }
+    const former = await this.former(load)
+    const taken = (await readLive()) ?? (await former.takeOver(found, readLive))
+    if (!taken) return null
+    this.slot(exchange).references = [reference, ...(await this.references(exchange))]
+    // The record is as new as the copy: `stale` only makes the next response write the cookie.
+    return { ...taken, session: { ...taken.session, stale: taken.session.data } }
+  }
+
+  /** Loads the code for records of former sessions, which is not needed without `takeOver`. */
+  async former(load: LoadFormer): Promise<FormerRecords> {
+    const { FormerRecords } = await import('./former-records.ts')
+    return new FormerRecords(this.#parts, this.#records, await load())
   }
 
   /** Reads one record after the other until one is a live session. */
@@ -184,7 +219,7 @@ function createDistributed(
  * session that the request does not name, of a login, creates a record: a deleted one is not restored.
  */
 export function createStoreSessionStorage(parts: StoreSessionParts): DistributedSessionStorage {
-  const { clientTag, config, sealer, store } = parts
+  const { clientTag, config, former, sealer, store } = parts
   const { name } = config.session.cookie
   const kept = new Set([name])
   const records = new StoreRecords(config, store)
@@ -239,11 +274,13 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
         saved = known && isSame(known.session) ? await records.write(known, session) : null
       }
       requests.adopt(exchange, saved)
+      if (former) await (await requests.former(former)).end(exchange, session.sessionKey)
       if (saved) await stageCookie(exchange, saved, isNew)
       return saved !== null
     },
 
     async destroy(exchange) {
+      if (former) await (await requests.former(former)).leave(exchange, () => requests.current(exchange))
       await deleteRecords(await requests.references(exchange))
       cookies.clearAll(exchange)
       requests.adopt(exchange, null)

@@ -216,7 +216,7 @@ export function markEnded({ sessionKey }: StoredSession): void {
   forgetProcessTokens(sessionKey)
 }
 
-export function hasEnded({ sessionKey }: StoredSession): boolean {
+export function hasEnded({ sessionKey }: Pick<StoredSession, 'sessionKey'>): boolean {
   return endedSessions().get(sessionKey) === true
 }
 

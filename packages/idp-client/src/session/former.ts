@@ -1,0 +1,37 @@
+import type { ProviderSession } from '../config/options.ts'
+import type { Exchange } from '../http/exchange.ts'
+import { defined } from '../lib/own-properties.ts'
+import type { FormerRefusal } from '../log/log.ts'
+import type { KnownSession } from './model/lifetime.ts'
+import type { StoredSession } from './model/stored-session.ts'
+
+/** A session of the former library, as its cookies describe it. */
+export interface FormerSessionFound extends KnownSession {
+  /** Verifies its tokens and converts it; null, with an event, if it is not accepted. */
+  convert(): Promise<StoredSession | null>
+  /** Reports that it was taken over, once per process. */
+  taken(): void
+  /** Reports that it was not. */
+  refused(reason: FormerRefusal): void
+}
+
+/** The sessions that the former library left in browsers (`takeOver`). No function rejects because of a cookie. */
+export interface FormerSessions {
+  /** Until when it is remembered that a session has ended, in seconds since the epoch. */
+  readonly until: number
+  /** Returns the former session of a request; null without one. Reads the cookies once per request. */
+  find(exchange: Exchange): Promise<FormerSessionFound | null>
+  /** Stages the deletion of the former cookies. Call it before other cookies are staged, which may have the same names. */
+  clear(exchange: Exchange): void
+}
+
+/** How a store names the end of a former session: apart from the ends that logins ask for. */
+export function endOfFormer(
+  clientTag: string,
+  { sid, sub }: { readonly sid?: string | undefined; readonly sub?: string | undefined },
+): ProviderSession {
+  return defined({ iss: `take-over ${clientTag}`, sid, sub })
+}
+
+/** Loads the code for former sessions, which is not needed without `takeOver`. */
+export type LoadFormer = () => Promise<FormerSessions>
