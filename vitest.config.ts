@@ -11,7 +11,7 @@ const alias = [
   { find: '#async-context', replacement: source('lib/async-context.node.ts') },
   { find: /^idp-client$/, replacement: source('index.ts') },
   { find: /^idp-client\/(next|express)$/, replacement: source('adapters/$1/index.ts') },
-  { find: /^idp-client\/(browser|react|errors|testing)$/, replacement: source('$1/index.ts') },
+  { find: /^idp-client\/(browser|react|errors|take-over|testing)$/, replacement: source('$1/index.ts') },
   { find: /^idp-client\/stores\/(memory|redis|postgres)$/, replacement: source('stores/$1.ts') },
   // Frameworks are installed with their examples only (`npm run test:hosts`), where the real package is tested.
   { find: '@sveltejs/kit', replacement: path('./packages/idp-client/test/support/sveltekit.ts') },

@@ -16,6 +16,8 @@ const readers = {
   'idp-client/browser':
     "import { fetchUser } from 'idp-client/browser'\ntype U = NonNullable<Awaited<ReturnType<typeof fetchUser>>>",
   'idp-client/testing': "import type { TestSession } from 'idp-client/testing'\ntype U = TestSession['user']",
+  'idp-client/take-over':
+    "import type { FormerSession } from 'idp-client/take-over'\ntype U = FormerSession['user']",
   'idp-client/stores/memory':
     "import { memoryStore } from 'idp-client/stores/memory'\ntype U = NonNullable<Awaited<ReturnType<ReturnType<typeof memoryStore>['get']>>>['user']",
   'idp-client/stores/redis':

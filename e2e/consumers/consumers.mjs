@@ -222,6 +222,7 @@ function requireEntries(folder) {
     'idp-client/stores/memory',
     'idp-client/stores/redis',
     'idp-client/stores/postgres',
+    'idp-client/take-over',
     'idp-client/testing',
   ]
   const code = `for (const entry of ${JSON.stringify(entries)}) if (Object.keys(require(entry)).length === 0) throw new Error(entry)`

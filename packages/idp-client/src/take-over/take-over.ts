@@ -28,7 +28,7 @@ export interface FormerSession {
   user: User
   /** When the user logged in: the absolute lifetime counts from here. */
   createdAt: number
-  /** When the session was last used. Default: `createdAt`. */
+  /** When the session was last used. Default: now if there is an `expiresAt`, which shows that it was in use, else `createdAt`. */
   usedAt?: number | undefined
   /** When the former library would end the session. Default: not limited, besides the options of `session`. */
   expiresAt?: number | undefined

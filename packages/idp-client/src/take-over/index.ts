@@ -1,0 +1,6 @@
+export type { User } from '../session/model/session-data.ts'
+export { type ExpressOpenidConnectTakeOver, expressOpenidConnect } from './express-openid-connect.ts'
+export { type NextAuthSession, type NextAuthTakeOver, type NextAuthToken, nextAuth } from './next-auth.ts'
+export { type NextjsAuth0TakeOver, nextjsAuth0 } from './nextjs-auth0.ts'
+export type { FormerSecret } from './open-jwe.ts'
+export type { FormerCookieScope, FormerCookies, FormerSession, FormerTokens, TakeOver } from './take-over.ts'

@@ -1,0 +1,102 @@
+import { hashToken } from '../crypto/random.ts'
+import type { FormerSecret, OpenedJwe } from './open-jwe.ts'
+import { createOpener } from './open-jwe.ts'
+import { isUser, readCookie, toEarliest, toTime } from './shape.ts'
+import type { FormerCookieScope, FormerSession, TakeOver } from './take-over.ts'
+
+/** The content of a session cookie of next-auth 4: the token that the `jwt` callback of the application returned, and its times. */
+export interface NextAuthToken {
+  sub?: string
+  name?: string | null
+  email?: string | null
+  picture?: string | null
+  /** When the session was last used, seconds since the epoch. */
+  iat: number
+  /** When the session ends, seconds since the epoch. */
+  exp: number
+  [property: string]: unknown
+}
+
+/** A session as `map` returns it. `createdAt` may be absent, since next-auth does not keep the time of the login. */
+export type NextAuthSession = Omit<FormerSession, 'createdAt'> & { createdAt?: number | undefined }
+
+/** Options of `nextAuth`. */
+export interface NextAuthTakeOver extends FormerCookieScope {
+  /** The former `secret` (`NEXTAUTH_SECRET`). If there are several, they are tried in order. */
+  secret: FormerSecret
+  /** The first day without take-over, as a date in the source code, `2027-01-31`. */
+  until: string
+  /**
+   * Returns the session of a token, or null to refuse it. A token contains what the `jwt` callback of the application put there, so
+   * only the application knows its names. Without `createdAt` the time of the last use is the time of the login; without `createdAt` and `id`
+   * the cookie itself identifies the session.
+   */
+  map(token: NextAuthToken): NextAuthSession | null | Promise<NextAuthSession | null>
+  /**
+   * Name of the former session cookie, if the application changed it.
+   * @default `__Secure-next-auth.session-token`, which next-auth uses on https, and `next-auth.session-token`
+   */
+  cookieName?: string | undefined
+}
+
+const LIBRARY = 'next-auth'
+const NAMES = ['__Secure-next-auth.session-token', 'next-auth.session-token']
+
+/** Properties of `state`, `nonce` and PKCE cookies. Up to version 4.24.4 they are encrypted with the key of sessions. */
+const TRANSACTION_CONTENT = new Set([
+  'value',
+  'provider',
+  'state',
+  'nonce',
+  'code_verifier',
+  'iat',
+  'exp',
+  'jti',
+])
+
+/**
+ * Takes over the sessions of `next-auth`, version 4, of the strategy `jwt`.
+ *
+ * @throws InvalidConfigurationError if a secret is shorter than 32 characters
+ */
+export function nextAuth(options: NextAuthTakeOver): TakeOver {
+  const { secret, until, map, cookieName, path, domain } = options
+  const open = createOpener(LIBRARY, secret, 'NextAuth.js Generated Encryption Key')
+  const names = cookieName === undefined ? NAMES : [cookieName]
+  return {
+    until,
+    cookies: names,
+    library: LIBRARY,
+    path,
+    domain,
+    async read(cookies) {
+      for (const value of names.flatMap((name) => readCookie(cookies, name, ['.']))) {
+        const opened = await open(value)
+        const token = opened && toToken(opened.payload)
+        const session = token && (await map(token))
+        if (session && isUser(session.user)) return complete(session, token, value)
+      }
+      return null
+    },
+  }
+}
+
+function toToken(payload: OpenedJwe['payload']): NextAuthToken | null {
+  const { iat: issued, exp: end } = payload
+  const iat = toTime(issued)
+  const exp = toTime(end)
+  if (iat === undefined || exp === undefined) return null
+  if (Object.keys(payload).every((name) => TRANSACTION_CONTENT.has(name))) return null
+  return { ...payload, iat, exp }
+}
+
+async function complete(
+  session: NextAuthSession,
+  { iat, exp }: NextAuthToken,
+  cookie: string,
+): Promise<FormerSession> {
+  const { createdAt = iat, usedAt = iat, expiresAt } = session
+  // Each use of the session changes iat, but not the cookie that a browser has until then.
+  const id = session.id ?? (session.createdAt === undefined ? await hashToken(cookie, 32) : undefined)
+  return { ...session, createdAt, usedAt, id, expiresAt: toEarliest(exp, expiresAt) }
+}

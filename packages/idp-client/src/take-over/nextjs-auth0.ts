@@ -1,0 +1,108 @@
+import type { FormerSecret, OpenedJwe } from './open-jwe.ts'
+import { createOpener, isObject } from './open-jwe.ts'
+import { isUser, readCookie, toEarliest, toText, toTime, toTimes } from './shape.ts'
+import type { FormerCookieScope, FormerSession, TakeOver } from './take-over.ts'
+
+/** Options of `nextjsAuth0`. */
+export interface NextjsAuth0TakeOver extends FormerCookieScope {
+  /** The former `secret` (`AUTH0_SECRET`). If there are several, they are tried in order. */
+  secret: FormerSecret
+  /** The first day without take-over, as a date in the source code, `2027-01-31`. */
+  until: string
+  /**
+   * Name of the former session cookie, if the application changed it.
+   * @default `__session` (version 4) and `appSession` (version 3)
+   */
+  cookieName?: string | undefined
+}
+
+const LIBRARY = 'nextjs-auth0'
+
+/**
+ * Version 4 encrypts transactions, ids of its store, connection tokens and the context of an MFA token with the key of sessions. None
+ * of them has the properties of a session; those of a session with one of these names are not its own.
+ */
+const OTHER_CONTENT = ['codeVerifier', 'responseType', 'mfaToken', 'mfaRequirements']
+
+/**
+ * Takes over the sessions of `@auth0/nextjs-auth0`, version 4 and 3, that it kept in encrypted cookies. Access tokens for further
+ * audiences and connection tokens are not taken over: the refresh token obtains them again.
+ *
+ * @throws InvalidConfigurationError if a secret is shorter than 32 characters
+ */
+export function nextjsAuth0(options: NextjsAuth0TakeOver): TakeOver {
+  const { secret, until, cookieName, path, domain } = options
+  const open = createOpener(LIBRARY, secret, 'JWE CEK')
+  const names = cookieName === undefined ? ['__session', 'appSession'] : [cookieName]
+  return {
+    until,
+    cookies: names,
+    library: LIBRARY,
+    path,
+    domain,
+    async read(cookies) {
+      for (const value of names.flatMap((name) => readCookie(cookies, name, ['__', '.']))) {
+        const opened = await open(value)
+        // Version 3 has the times in the header.
+        const session = opened && ('iat' in opened.header ? fromVersion3(opened) : fromVersion4(opened))
+        if (session) return session
+      }
+      return null
+    },
+  }
+}
+
+function fromVersion4({ payload }: OpenedJwe): FormerSession | null {
+  const { user, tokenSet, internal, exp } = payload
+  if (!(isUser(user) && isObject(tokenSet) && isObject(internal))) return null
+  if (OTHER_CONTENT.some((name) => name in payload)) return null
+  const { createdAt, sessionExpiresAt, sid } = internal
+  const times = { createdAt: toTime(createdAt), exp: toTime(exp) }
+  if (times.createdAt === undefined || times.exp === undefined) return null
+  return {
+    user,
+    createdAt: times.createdAt,
+    expiresAt: toEarliest(times.exp, toTime(sessionExpiresAt)),
+    sid: toText(sid),
+    ...toTokens(tokenSet),
+  }
+}
+
+function toTokens(tokenSet: Readonly<Record<string, unknown>>): Pick<FormerSession, 'idToken' | 'tokens'> {
+  const { idToken, accessToken, expiresAt, refreshToken, scope, requestedScope, audience, token_type } =
+    tokenSet
+  return {
+    idToken: toText(idToken),
+    tokens: {
+      accessToken: toText(accessToken),
+      expiresAt: toTime(expiresAt),
+      refreshToken: toText(refreshToken),
+      scope: toText(scope),
+      requestedScope: toText(requestedScope),
+      audience: toText(audience),
+      token_type: toText(token_type),
+    },
+  }
+}
+
+function fromVersion3({ header, payload }: OpenedJwe): FormerSession | null {
+  const times = toTimes(header)
+  const { user, idToken, accessToken, accessTokenExpiresAt, accessTokenScope, refreshToken, token_type } =
+    payload
+  if (!times || !isUser(user)) return null
+  const { sid } = user
+  return {
+    user,
+    ...times,
+    expiresAt: toEarliest(times.expiresAt, toTime(payload['exp'])),
+    sid: toText(sid),
+    idToken: toText(idToken),
+    tokens: {
+      accessToken: toText(accessToken),
+      expiresAt: toTime(accessTokenExpiresAt),
+      refreshToken: toText(refreshToken),
+      scope: toText(accessTokenScope),
+      token_type: toText(token_type),
+    },
+  }
+}

@@ -1,0 +1,67 @@
+import type { User } from '../session/model/session-data.ts'
+import type { OpenedJwe } from './open-jwe.ts'
+import { isObject } from './open-jwe.ts'
+import type { FormerCookies, FormerSession } from './take-over.ts'
+
+/** Maximum length of a former cookie, its parts joined. */
+const MAX_COOKIE_LENGTH = 65_536
+
+/**
+ * Returns the values that a cookie and its parts have together: the cookie itself, then for each separator the parts, joined up to the
+ * first gap. Values that are longer than 64 KiB are left out.
+ */
+export function readCookie(
+  cookies: FormerCookies,
+  name: string,
+  separators: readonly string[],
+): readonly string[] {
+  const values = [cookies.get(name) ?? '', ...separators.map((each) => joinParts(cookies, name + each))]
+  return values.filter((value) => value !== '' && value.length <= MAX_COOKIE_LENGTH)
+}
+
+function joinParts(cookies: FormerCookies, prefix: string): string {
+  let joined = ''
+  for (let index = 0; joined.length <= MAX_COOKIE_LENGTH; index++) {
+    const part = cookies.get(prefix + index)
+    if (!part) break
+    joined += part
+  }
+  return joined
+}
+
+/** Returns whether a value has the claims of a user. */
+export function isUser(value: unknown): value is User {
+  return isObject(value) && isText(value['sub'])
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}
+
+/** Returns the value if it is a non-empty string. */
+export const toText = (value: unknown): string | undefined => (isText(value) ? value : undefined)
+
+/** Returns the value if it can be a time: a finite number that is not negative. */
+export function toTime(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined
+}
+
+/** Returns the earliest of several ends of which some are not known. */
+export function toEarliest(...times: readonly (number | undefined)[]): number | undefined {
+  const known = times.filter((time) => time !== undefined)
+  return known.length === 0 ? undefined : Math.min(...known)
+}
+
+/** Returns the times of a session that a library keeps in the header of its cookie, or null if they are not complete. */
+export function toTimes({
+  iat,
+  uat,
+  exp,
+}: OpenedJwe['header']): Required<Pick<FormerSession, 'createdAt' | 'usedAt' | 'expiresAt'>> | null {
+  const createdAt = toTime(iat)
+  const usedAt = toTime(uat)
+  const expiresAt = toTime(exp)
+  return createdAt === undefined || usedAt === undefined || expiresAt === undefined
+    ? null
+    : { createdAt, usedAt, expiresAt }
+}
