@@ -62,9 +62,13 @@ function changedFiles(example) {
   return all.filter((path) => read('before', path) !== read('after', path))
 }
 
-/** The page about a migration with the diffs of its example. It shows every changed file, and a row for each known difference. */
+/**
+ * The page about a migration with the diffs of its example, if it has one. It shows every changed file, and a row for each known
+ * difference.
+ */
 export function migrationPage(text, path, known = contrasts) {
   const example = basename(path, '.md')
+  if (!existsSync(fromRoot(join(folder, example)))) return text
   const shown = [...text.matchAll(marker)].flatMap(([, , oldPath, newPath = oldPath]) => [oldPath, newPath])
   const hidden = changedFiles(example).filter((file) => !shown.includes(file))
   if (hidden.length > 0)

@@ -110,7 +110,7 @@ export function createEngine(config: Config): Engine {
   const former =
     takeOver &&
     lazyPromise(async () => {
-      const { createFormerSessions } = await import('./take-over/former-sessions.ts')
+      const { createFormerSessions } = await import('./former/former-sessions.ts')
       return createFormerSessions({ config, takeOver, clientTag, baseUrl })
     })
   const parts = { config, sealer, clientTag, baseUrl }

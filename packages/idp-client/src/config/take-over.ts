@@ -22,7 +22,7 @@ const PROPERTIES: readonly string[] = [
   'read',
 ] satisfies (keyof TakeOver)[]
 
-/** What a store needs so that a session that has ended is not taken over again. */
+/** Functions that a store needs, so that a session that has ended is not taken over again. */
 const STORE_FUNCTIONS = ['lock', 'once', 'endedAt', 'rememberEnd'] satisfies (keyof SessionDataStore)[]
 
 const DATE = /^\d{4}-\d{2}-\d{2}$/

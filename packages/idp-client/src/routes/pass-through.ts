@@ -6,14 +6,18 @@ import type { MaybePromise } from '../lib/chain.ts'
 import { recover } from '../lib/chain.ts'
 
 /**
- * Returns whether a request may carry a session, by a search for the cookie's name: false positives are possible, false
+ * Returns whether a request may carry a session, also of a former library, by a search for the cookie's name: false positives are possible, false
  * negatives are not. True while the configuration is incomplete.
  */
 export function mayCarrySession(application: Application, headers: RequestHeaders): boolean {
   const header = headers.get('cookie')
   if (header === null || !application.settings.sessions) return false
   try {
-    return header.includes(application.engine().config.session.cookie.name)
+    const { session, takeOver } = application.engine().config
+    return (
+      header.includes(session.cookie.name) ||
+      takeOver?.cookies.some((former) => header.includes(former)) === true
+    )
   } catch {
     return true
   }

@@ -177,7 +177,7 @@ const UUID_AS_TIME = `('x' || right(replace(token::text, '-', ''), 16))::bit(64)
 function createEndings(query: Query, lockTable: string) {
   const toKey = (name: string): string => `ended ${escapeName(name)}`
   return {
-    /** What is remembered for longer stays so. `until` is an expression, of `$3` if it has a value. */
+    /** An end that is remembered for longer stays so. `until` is an expression, of `$3` if it has a value. */
     async remember(name: string, iat: number, [until, ...value]: readonly [string, number?]): Promise<void> {
       await query(
         `insert into ${lockTable} as ended (name, token, expires_at)

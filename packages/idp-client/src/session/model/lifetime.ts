@@ -15,7 +15,7 @@ export interface SessionTimes {
   readonly sessionExpiresAt?: number | undefined
 }
 
-/** What is known of a session that was not read, or not verified: its key and its times. */
+/** A session that was not read, or not verified: only its key and its times are known. */
 export interface KnownSession extends Pick<StoredSession, 'sessionKey' | 'usedAt'> {
   readonly data: Pick<StoredSession['data'], 'internal'>
 }

@@ -25,7 +25,7 @@ export class FormerRecords {
   }
 
   /**
-   * Creates the record of a former session under its lock. Whoever finds the name taken, and no record, finds a session that has
+   * Creates the record of a former session under its lock. A name that is taken, without a record, is that of a session that has
    * ended since. `readLive` returns the record if there is one.
    */
   async takeOver(

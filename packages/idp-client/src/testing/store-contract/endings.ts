@@ -1,7 +1,7 @@
 import { systemClock } from '../../lib/clock.ts'
 import { claimEqual } from '../adapter-contract/claim.ts'
 import type { Rule } from './rule.ts'
-import { newId, rule } from './rule.ts'
+import { createSession, isThere, later, newId, rule, soon, until } from './rule.ts'
 
 const needs = ['deleteByLogoutToken', 'endedAt'] as const
 
@@ -52,5 +52,49 @@ const rememberedUser = rule(
   },
 )
 
-/** Cases for the method that tells whether the provider has ended a session. */
-export const endings: readonly Rule[] = [remembered, rememberedUser]
+const rememberedForLonger = rule(
+  {
+    title:
+      'rememberEnd: endedAt returns it until the given time, whatever logout tokens arrive meanwhile, and nothing is deleted',
+    needs: [...needs, 'rememberEnd'],
+  },
+  async (store) => {
+    const iss = 'https://one.example.com'
+    const [sid, sub, id] = [newId(), newId(), newId()]
+    const now = systemClock()
+    const { expiresAt } = later()
+    await store.set(id, createSession({ sid, sub, iss }), { expiresAt })
+    await store.rememberEnd({ sid, iss, iat: now - 30 }, { expiresAt })
+    await store.rememberEnd({ sub, iss, iat: now - 20 }, { expiresAt })
+    claimEqual(await store.endedAt({ sid, iss }), now - 30, 'the end of a session')
+    claimEqual(await store.endedAt({ sub, iss }), now - 20, 'the end of every session of a user')
+    claimEqual(await store.endedAt({ sid, sub, iss }), now - 20, 'the later one of both')
+    claimEqual(await isThere(store, id), true, 'the session stays')
+    await store.rememberEnd({ sid, iss, iat: now - 40 }, { expiresAt: expiresAt - 10 })
+    claimEqual(await store.endedAt({ sid, iss }), now - 30, 'an earlier end changes nothing')
+    await store.deleteByLogoutToken({ sid, iss, iat: now })
+    claimEqual(await store.endedAt({ sid, iss }), now, 'a logout token that arrives later')
+    claimEqual(await store.endedAt({ sid, iss: 'https://two.example.com' }), null, 'another issuer')
+  },
+)
+
+const keptForLonger = rule(
+  {
+    title: 'rememberEnd: what is remembered for longer stays so',
+    needs: ['endedAt', 'rememberEnd'],
+    expires: true,
+  },
+  async (store) => {
+    const iss = 'https://one.example.com'
+    const [longer, shorter] = [newId(), newId()]
+    const iat = systemClock() - 30
+    await store.rememberEnd({ sid: longer, iss, iat }, later())
+    await store.rememberEnd({ sid: longer, iss, iat }, soon())
+    await store.rememberEnd({ sid: shorter, iss, iat }, soon())
+    await until(async () => (await store.endedAt({ sid: shorter, iss })) === null, 'an end is forgotten')
+    claimEqual(await store.endedAt({ sid: longer, iss }), iat, 'an end that is remembered for longer')
+  },
+)
+
+/** Cases for the methods that tell whether a session has ended elsewhere. */
+export const endings: readonly Rule[] = [remembered, rememberedUser, rememberedForLonger, keptForLonger]

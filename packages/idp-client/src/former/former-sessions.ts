@@ -1,0 +1,175 @@
+import type { Config, TakeOverConfig } from '../config/config.ts'
+import { derivedToken, hashToken } from '../crypto/random.ts'
+import { chunkNames } from '../http/chunks.ts'
+import { cookieScope } from '../http/cookie-jar.ts'
+import type { Exchange } from '../http/exchange.ts'
+import type { MaybePromise } from '../lib/chain.ts'
+import { Lru } from '../lib/lru.ts'
+import { defined } from '../lib/own-properties.ts'
+import { atMost } from '../lib/pause.ts'
+import { processWide, toKey } from '../lib/registry.ts'
+import { SingleFlight } from '../lib/shared-run.ts'
+import type { FormerRefusal } from '../log/log.ts'
+import { countRefusal } from '../log/refusal.ts'
+import type { FormerSessionFound, FormerSessions } from '../session/former.ts'
+import { isAlive } from '../session/model/lifetime.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
+import { copySession } from '../session/model/stored-session.ts'
+import { sessionSlot } from '../session/session-slot.ts'
+import type { FormerSession } from '../take-over/take-over.ts'
+import type { Converted, UsedSession } from './convert.ts'
+import { convert } from './convert.ts'
+import { toFormerSession } from './former-session.ts'
+
+export interface FormerParts {
+  readonly config: Config
+  readonly takeOver: TakeOverConfig
+  readonly clientTag: () => MaybePromise<string>
+  readonly baseUrl: (exchange: Exchange) => string
+}
+
+/** Maximum number of converted sessions that this process keeps. */
+const MAX_KEPT = 1000
+/** How long it keeps one, in seconds: until the response to the first of parallel requests has reached the browser. */
+const KEPT_SECONDS = 60
+/** Maximum number of sessions whose take-over was reported. */
+const MAX_REPORTED = 10_000
+
+/* By session key, which only the secret of the client derives, and content: the former application may still refresh it. */
+const running = () => processWide('queue:take-overs/1', () => new SingleFlight<Converted>())
+const kept = () =>
+  processWide(
+    'state:taken-over/1',
+    () => new Lru<string, { readonly session: StoredSession; readonly until: number }>(MAX_KEPT),
+  )
+const reported = () => processWide('mark:taken-over/1', () => new Lru<string, true>(MAX_REPORTED))
+
+/** Returns whether a cookie is one of the former library, or a part of one. */
+function isFormerName({ cookies }: TakeOverConfig, name: string): boolean {
+  return cookies.some(
+    (former) => name.startsWith(former) && /^(?:(?:\.|__)\d{1,3})?$/.test(name.slice(former.length)),
+  )
+}
+
+/** Calls the application's `read`. Throws what it throws, or an error if it takes too long. */
+async function read({ config, takeOver }: FormerParts, { cookies }: Exchange): Promise<unknown> {
+  const result = Promise.resolve(
+    takeOver.read({ get: (name) => cookies.get(name), names: () => cookies.names() }),
+  )
+  if (await atMost(config.httpTimeout, result)) return result
+  throw new Error('takeOver.read took longer than httpTimeout')
+}
+
+/** Converts a session once for all requests that carry it at the same time, and those shortly after. */
+async function convertOnce(config: Config, former: UsedSession, sessionKey: string): Promise<Converted> {
+  const { usedAt, ...content } = former
+  const key = toKey(sessionKey, await hashToken(JSON.stringify(content)))
+  const known = kept().get(key)
+  if (known && known.until > config.clock()) return copySession({ ...known.session, usedAt })
+  // Metadata, keys, and a hook.
+  const patience = 3 * config.httpTimeout
+  const converted = await running().run(key, () => convert(config, former, sessionKey), patience)
+  if (typeof converted === 'string') return converted
+  kept().set(key, { session: converted, until: config.clock() + KEPT_SECONDS })
+  return copySession(converted)
+}
+
+/** Returns the key of the session, the same in every process and for every request. */
+async function toSessionKey(
+  { clientTag, config, takeOver }: FormerParts,
+  { createdAt, id, sid, user }: FormerSession,
+): Promise<string> {
+  const name = toKey(
+    await clientTag(),
+    takeOver.library,
+    user.sub,
+    sid ?? user['sid'] ?? null,
+    id ?? createdAt,
+  )
+  // The last secret is the one that a rotation keeps the longest: the key must not change while its name is remembered.
+  const secret = config.secrets.at(-1) ?? config.secrets[0]
+  return derivedToken(secret, 'take-over', name)
+}
+
+/** Creates what storages need to take over the sessions of a former library. */
+export function createFormerSessions(parts: FormerParts): FormerSessions {
+  const { baseUrl, config, takeOver } = parts
+  const { library, until } = takeOver
+
+  function refused(reason: FormerRefusal): void {
+    const more = countRefusal(config, `SESSION_NOT_TAKEN_OVER ${reason}`)
+    if (more === undefined) return
+    const level = reason === 'reader' || reason === 'hook' || reason === 'keys' ? 'warn' : 'info'
+    config.log.emit({ level, code: 'SESSION_NOT_TAKEN_OVER', library, reason, more })
+  }
+
+  /** Reads the session; or the reason why there is none. */
+  async function readFormer(exchange: Exchange): Promise<UsedSession | FormerRefusal> {
+    let given: unknown
+    try {
+      given = await read(parts, exchange)
+    } catch (thrown) {
+      config.log.printException(thrown)
+      return 'reader'
+    }
+    if (given === null) return 'unreadable'
+    const now = config.clock()
+    const former = toFormerSession(given, now)
+    if (!former) return 'reader'
+    const { createdAt, expiresAt } = former
+    // Alive by its former end, so it was used: only the time is not known.
+    const usedAt = former.usedAt ?? (expiresAt === undefined ? createdAt : now)
+    const isOver = expiresAt !== undefined && expiresAt <= now
+    return !isOver && isAlive({ createdAt, usedAt }, config.session, now) ? { ...former, usedAt } : 'expired'
+  }
+
+  async function find(exchange: Exchange): Promise<FormerSessionFound | null> {
+    if (config.clock() >= until) return null
+    if (!exchange.cookies.names().some((name) => isFormerName(takeOver, name))) return null
+    const former = await readFormer(exchange)
+    if (typeof former === 'string') {
+      refused(former)
+      return null
+    }
+    const { createdAt, sid, usedAt } = former
+    const sessionKey = await toSessionKey(parts, former)
+    return {
+      sessionKey,
+      usedAt,
+      data: { internal: defined({ sid, createdAt }) },
+      async convert() {
+        const converted = await convertOnce(config, former, sessionKey)
+        if (typeof converted !== 'string') return converted
+        refused(converted)
+        return null
+      },
+      taken() {
+        if (reported().get(sessionKey)) return
+        reported().set(sessionKey, true)
+        config.log.emit({ level: 'info', code: 'SESSION_TAKEN_OVER', library })
+      },
+      refused,
+    }
+  }
+
+  return {
+    until,
+
+    find(exchange) {
+      const slot = sessionSlot(exchange, config)
+      slot.former ??= find(exchange)
+      return slot.former
+    },
+
+    clear(exchange) {
+      const names = exchange.cookies.names().filter((name) => isFormerName(takeOver, name))
+      if (names.length === 0) return
+      const own = cookieScope(config.session.cookie, () => baseUrl(exchange))
+      const { domain: _own, ...attributes } = own
+      const former = defined({ ...attributes, path: takeOver.path, domain: takeOver.domain })
+      // A request stages one write per name: of a name that both libraries use, the cookie of ours has to go in any case.
+      const shared = new Set(chunkNames(config.session.cookie.name, names))
+      for (const name of names) exchange.cookies.clear({ name, scope: shared.has(name) ? own : former })
+    },
+  }
+}
