@@ -18,7 +18,8 @@ export const remedies: Readonly<Record<Remedy, string>> = {
     'Pass the arguments in one of the accepted orders (in production, detail lists them): the request itself, not the context object of a framework.',
   NAVIGATION_REQUIRED:
     'Link to the route with a plain link (a href), or call location.assign: fetch and next/link cannot navigate to the provider.',
-  CROSS_SITE_REQUEST: 'Start it from a page of the application itself.',
+  CROSS_SITE_REQUEST:
+    'Start it from a page of the application itself. Where a browser sends neither Sec-Fetch-Site nor Origin, a request to a proxy needs the header idp-client: 1, which fetchApi of idp-client/browser sends.',
   IFRAME_REQUIRED:
     "Register the URL as the provider's front-channel logout URL; a document, a script or a prefetch ends no session.",
   FRONTCHANNEL_LOGOUT_ERROR:
@@ -111,7 +112,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
     'Load it with fetch, or as an image, audio or video; serve documents by a route of the application.',
   PROXY_UPGRADE_REFUSED: 'Use an event stream, or connect to the API directly with a token of its own.',
   PROXY_BODY_CONSUMED:
-    'Mount the middleware in front of body parsers such as express.json(); in the Pages Router export config = { api: { bodyParser: false } }.',
+    'Mount the middleware in front of whatever reads bodies: express.json(), a body parser of Koa, the hooks of Fastify and Nest; in the Pages Router export config = { api: { bodyParser: false } }.',
   PROXY_REDIRECT_REFUSED:
     'Let the API name addresses below target only, or relative ones; the token is never sent anywhere else.',
   PROXY_UPSTREAM_FAILED: 'The log says why: check target, and that this server can reach the API.',
