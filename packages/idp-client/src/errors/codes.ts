@@ -174,6 +174,10 @@ export const codes: Readonly<Record<Code, CodeEntry>> = {
     status: 500,
     message: 'The body of the request was read before it reached the proxy; nothing was sent.',
   },
+  PROXY_STREAM_UNSUPPORTED: {
+    status: 501,
+    message: 'The API responded with an event stream, which this host cannot send on.',
+  },
   PROXY_REDIRECT_REFUSED: {
     status: 502,
     message: 'The API names an address that is not below the target of the proxy.',

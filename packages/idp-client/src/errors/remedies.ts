@@ -113,6 +113,8 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   PROXY_UPGRADE_REFUSED: 'Use an event stream, or connect to the API directly with a token of its own.',
   PROXY_BODY_CONSUMED:
     'Mount the middleware in front of whatever reads bodies: express.json(), a body parser of Koa, the hooks of Fastify and Nest; in the Pages Router export config = { api: { bodyParser: false } }.',
+  PROXY_STREAM_UNSUPPORTED:
+    'Let the page ask in intervals, or run the application on a host that streams responses, and remove eventStreams: false from idp.proxy.',
   PROXY_REDIRECT_REFUSED:
     'Let the API name addresses below target only, or relative ones; the token is never sent anywhere else.',
   PROXY_UPSTREAM_FAILED: 'The log says why: check target, and that this server can reach the API.',

@@ -25,6 +25,7 @@ describe('the options of a proxy', () => {
       responseHeaders: [],
       cache: 'none',
       isInsecure: false,
+      eventStreams: true,
       idleTimeout: 60,
       maxDuration: 3600,
     })
@@ -71,6 +72,7 @@ describe('the options of a proxy', () => {
     ],
     ['an http target', { ...valid, target: 'http://orders.internal' }, 'target must be https'],
     ['insecureTarget as text', { ...valid, insecureTarget: 'yes' }, 'insecureTarget must be true or false'],
+    ['eventStreams as text', { ...valid, eventStreams: 'no' }, 'eventStreams must be true or false'],
     ['an empty audience', { ...valid, audience: '' }, 'audience must be'],
     ['a scope that is a list', { ...valid, scope: ['a'] }, 'scope must be'],
     ['OPTIONS', { ...valid, methods: ['OPTIONS'] }, 'methods must be a list'],

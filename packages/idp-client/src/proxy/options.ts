@@ -42,6 +42,11 @@ export interface ProxyOptions {
   /** Whether `target` may be http on another machine: access tokens are readable on the way. Default: false. */
   insecureTarget?: boolean | undefined
   /**
+   * `false` on hosts that send only whole responses, such as AWS Lambda without response streaming: an event stream, which would
+   * never arrive, gets 501 `PROXY_STREAM_UNSUPPORTED`, and the request to the API ends. Default: true.
+   */
+  eventStreams?: boolean | undefined
+  /**
    * Seconds without a byte in either direction after which a request ends: 504 before the response has begun, later the response
    * is cut. Default: 60.
    */
@@ -66,6 +71,7 @@ export interface ProxyConfig {
   readonly cache: 'none' | 'upstream'
   /** Whether tokens are readable on the way. */
   readonly isInsecure: boolean
+  readonly eventStreams: boolean
   readonly idleTimeout: number
   readonly maxDuration: number
   readonly fetch?: typeof globalThis.fetch
@@ -84,6 +90,7 @@ const NAMES = [
   'responseHeaders',
   'cache',
   'insecureTarget',
+  'eventStreams',
   'idleTimeout',
   'maxDuration',
   'fetch',
@@ -167,6 +174,11 @@ function readSeconds(name: 'idleTimeout' | 'maxDuration', value: unknown, fallba
   return isValid ? value : refuse(`${name} must be a number of seconds, above 0 and at most ${LONGEST}.`)
 }
 
+function readFlag(name: 'eventStreams' | 'insecureTarget', value: unknown, fallback: boolean): boolean {
+  if (value === undefined) return fallback
+  return typeof value === 'boolean' ? value : refuse(`${name} must be true or false.`)
+}
+
 function readCache(value: unknown): ProxyConfig['cache'] {
   if (value === undefined || value === 'none') return 'none'
   return value === 'upstream' ? value : refuse("cache must be 'none' or 'upstream'.")
@@ -184,10 +196,7 @@ export function readProxy(options: unknown): ProxyConfig {
     return refuse('its options must be an object.')
   checkKeys(options)
   const given: Given = options
-  const { insecureTarget } = given
-  if (insecureTarget !== undefined && typeof insecureTarget !== 'boolean')
-    return refuse('insecureTarget must be true or false.')
-  const target = readTarget(given.target, insecureTarget === true)
+  const target = readTarget(given.target, readFlag('insecureTarget', given.insecureTarget, false))
   const config: ProxyConfig = defined({
     prefix: readPrefix(given.prefix),
     target,
@@ -198,6 +207,7 @@ export function readProxy(options: unknown): ProxyConfig {
     responseHeaders: readHeaders('responseHeaders', given.responseHeaders),
     cache: readCache(given.cache),
     isInsecure: target.protocol !== 'https:' && !isLoopback(target.host),
+    eventStreams: readFlag('eventStreams', given.eventStreams, true),
     idleTimeout: readSeconds('idleTimeout', given.idleTimeout, IDLE_SECONDS),
     maxDuration: readSeconds('maxDuration', given.maxDuration, LONGEST_SECONDS),
     fetch: readFetch(given.fetch),

@@ -168,6 +168,10 @@ function isShort({ headers }: Response): boolean {
   return length !== null && Number(length) <= MAX_WHOLE_BYTES && !headers.has('content-encoding')
 }
 
+function isEvents({ 'content-type': type = '' }: Readonly<Record<string, string>>): boolean {
+  return type.toLowerCase().startsWith('text/event-stream')
+}
+
 /** Sets the headers that name addresses as the browser knows them. Throws if one is not below the target. */
 function rewriteAddresses(
   from: Headers,
@@ -200,13 +204,14 @@ async function toBrowser(response: Response, sending: Sending): Promise<Response
     close()
     return new Response(null, { status, headers })
   }
+  if (!config.eventStreams && isEvents(headers)) throw new IdpError('PROXY_STREAM_UNSUPPORTED')
   if (isShort(response)) {
     const content = await readWhole(body, limits)
     close()
     return new Response(content, { status, headers })
   }
   // An event stream is never complete, so that its end says nothing; frameworks would log an error.
-  const isEventStream = headers['content-type']?.startsWith('text/event-stream') ?? false
+  const isEventStream = isEvents(headers)
   const onFailure = (thrown: unknown): boolean => {
     const isExpected = limits.reason !== undefined && limits.reason !== 'idle'
     if (!isExpected) reportRefusal(caller.engine.config, toUpstreamError(limits, thrown), 'error')

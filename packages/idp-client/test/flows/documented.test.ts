@@ -279,8 +279,22 @@ describe('events', () => {
     await client.getAccessToken(request, headers, { audience: 'https://orders.example.test/' })
   }
 
+  async function withFormerSessions(): Promise<void> {
+    const until = new Date((world.clock.now + 10 * 86_400) * 1000).toISOString().slice(0, 10)
+    const sessions = [{ user: { sub: 'dev|alice' }, createdAt: world.clock.now }, null]
+    const { browser } = world.another({
+      takeOver: { until, cookies: 'former', read: () => sessions.shift() ?? null },
+    })
+    for (const _session of [...sessions]) {
+      browser.cookies.set('former', { value: 'session', text: '', path: '/' })
+      await browser.send('/auth/profile')
+      browser.cookies.clear()
+    }
+  }
+
   async function everythingThatHappens(): Promise<void> {
     const browser = world.newBrowser()
+    await withFormerSessions()
     await world.login(browser)
     await inAStore()
     await atTheLimit()

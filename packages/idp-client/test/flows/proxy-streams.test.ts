@@ -175,6 +175,17 @@ describe('an event stream', () => {
     expect(codes()).toEqual([])
   })
 
+  test('gets 501 where the host sends only whole responses, and the request to the API ends', async () => {
+    await signedIn({ eventStreams: false })
+    world.upstream.respond({ kind: 'events' })
+    const response = await send('/api/orders')
+    expect(response.status).toBe(501)
+    expect(await response.json()).toMatchObject({ code: 'PROXY_STREAM_UNSUPPORTED' })
+    await closed()
+    world.upstream.respond({ kind: 'echo' })
+    expect((await send('/api/orders')).status).toBe(200)
+  })
+
   test('of another type breaks off when the session ends', async () => {
     await signedIn({}, { logoutStrategy: 'local' })
     world.upstream.respond({ kind: 'stall', after: 100 })
