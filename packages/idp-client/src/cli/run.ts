@@ -1,5 +1,9 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { version } from '../lib/version.ts'
+import type { CreateCodemod } from './codemod/application.ts'
+import { expressOpenidConnect } from './codemod/express-openid-connect.ts'
+import { nextAuth } from './codemod/next-auth.ts'
+import { nextjsAuth0 } from './codemod/nextjs-auth0.ts'
 import { runCodemod } from './codemod/run-codemod.ts'
 
 export interface Output {
@@ -14,7 +18,10 @@ Commands:
   secret      Prints a fresh cookie secret (32 random bytes as 64 hexadecimal digits), for IDP_SECRET
   dpop-keys   Prints a fresh ES256 key pair as the lines IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY
   codemod nextjs-auth0 <folder> [--dry-run]
-              Rewrites an application that uses nextjs-auth0 4, and lists what is left to do by hand
+  codemod express-openid-connect <folder> [--dry-run]
+  codemod next-auth <folder> [--dry-run]
+              Rewrites an application that uses nextjs-auth0 4, express-openid-connect 3 or next-auth 4, and
+              lists what is left to do by hand
 
 Options:
   --help      Prints this text
@@ -46,14 +53,21 @@ function success(stdout: string): Output {
 const list = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? '' : `${title}\n${lines.map((line) => `  ${line}\n`).join('')}`
 
+const codemods: ReadonlyMap<string, CreateCodemod> = new Map([
+  ['nextjs-auth0', nextjsAuth0],
+  ['express-openid-connect', expressOpenidConnect],
+  ['next-auth', nextAuth],
+])
+
 /** Runs a codemod; exit code 1 if the folder cannot be read or written. */
 async function codemod(parameters: readonly string[]): Promise<Output> {
-  const [name, folder, ...flags] = parameters
+  const [name = '', folder, ...flags] = parameters
+  const create = codemods.get(name)
   const write = flags.length === 0
-  if (name !== 'nextjs-auth0' || folder === undefined || (!write && flags.join() !== '--dry-run'))
+  if (create === undefined || folder === undefined || (!write && flags.join() !== '--dry-run'))
     return invalidUsage
   try {
-    const { changed, remarks } = await runCodemod(folder, write)
+    const { changed, remarks } = await runCodemod(create, folder, write)
     if (changed.length + remarks.length === 0) return success('Nothing to change.\n')
     return success(list(write ? 'Changed:' : 'Would change:', changed) + list('To do by hand:', remarks))
   } catch (error) {

@@ -1,3 +1,5 @@
+import type { RemarkRule } from './remarks.ts'
+
 /** The replaced package, and the modules that replace its own. */
 export const peer = '@auth0/nextjs-auth0'
 
@@ -103,8 +105,8 @@ export const codes: readonly string[] = [
   'mfa_no_available_factors',
 ]
 
-/** Variables with the prefix `AUTH0_` that have an equivalent with the prefix `IDP_`. */
-export const variables: readonly string[] = [
+/** What follows the prefix `AUTH0_` in variables that have an equivalent with the prefix `IDP_`. */
+export const suffixes: readonly string[] = [
   'DOMAIN',
   'CLIENT_ID',
   'CLIENT_SECRET',
@@ -124,11 +126,6 @@ export const variables: readonly string[] = [
   'RETRY_JITTER',
   'MFA_TOKEN_TTL',
 ]
-
-interface RemarkRule {
-  readonly pattern: RegExp
-  readonly text: string
-}
 
 /** Code to review by hand, found by its spelling in files that import the package. */
 export const remarks: readonly RemarkRule[] = [

@@ -4,14 +4,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { codes } from '../../errors/codes.ts'
+import { version } from '../../lib/version.ts'
 import { run } from '../run.ts'
-import {
-  remarkRuntime,
-  remarkVariables,
-  rewriteEnvironment,
-  rewriteManifest,
-  rewriteSource,
-} from './nextjs-auth0.ts'
+import { rewriteManifest } from './manifest.ts'
+import { nextjsAuth0, remarkRuntime, rewriteEnvironment, rewriteSource } from './nextjs-auth0.ts'
 import { codes as peerCodes, unavailable } from './nextjs-auth0-rules.ts'
 
 const example = fileURLToPath(new URL('../../../../../examples/migration/nextjs-auth0-v4/', import.meta.url))
@@ -66,7 +62,7 @@ describe('[G5] the application of the migration guide', () => {
 
 describe('[O6] the manifest', () => {
   const peer = '"@auth0/nextjs-auth0": "4.30.0"'
-  const rewritten = (text: string): string => rewriteManifest(text, '1.0.0').text
+  const rewritten = (text: string): string => rewriteManifest(text, '@auth0/nextjs-auth0')
 
   test('[O6] of an application that already has idp-client loses the other package', () => {
     const own = '"idp-client": "file:../idp-client-1.0.0.tgz"'
@@ -86,7 +82,7 @@ describe('[O6] the manifest', () => {
 
   test('[O6] has the new package in place of the other one', () => {
     expect(rewritten(`{ "dependencies": { ${peer} } }`)).toBe(
-      '{ "dependencies": { "idp-client": "^1.0.0" } }',
+      `{ "dependencies": { "idp-client": "^${version}" } }`,
     )
   })
 })
@@ -176,7 +172,7 @@ test('variables are changed in sources and environment files; unknown variables 
       { line: 3, text: 'AUTH0_SECRETS is no variable of idp-client; it was left as it is.' },
     ],
   })
-  expect(remarkVariables('env:\n  AUTH0_DOMAIN: x\n')).toEqual([
+  expect(nextjsAuth0(new Map()).remarkVariables('env:\n  AUTH0_DOMAIN: x\n')).toEqual([
     { line: 2, text: 'AUTH0_DOMAIN is called IDP_DOMAIN now.' },
   ])
 })
@@ -202,7 +198,7 @@ test('every code that is written or named in a remark exists', () => {
 test.each([
   [['codemod']],
   [['codemod', 'nextjs-auth0']],
-  [['codemod', 'next-auth', '.']],
+  [['codemod', 'nextjs-auth1', '.']],
   [['codemod', 'nextjs-auth0', '.', '--force']],
 ])('%j prints the usage with exit code 2', async (parameters) => {
   expect(await run(parameters)).toMatchObject({ code: 2, stdout: '' })

@@ -1,3 +1,7 @@
+import { basename } from 'node:path'
+import type { CreateCodemod } from './application.ts'
+import type { Remark, Rewritten } from './code.ts'
+import { lineAt, word } from './code.ts'
 import {
   codes,
   methods,
@@ -6,28 +10,14 @@ import {
   remarks,
   remarksEverywhere,
   renamed,
+  suffixes,
   unavailable,
-  variables,
 } from './nextjs-auth0-rules.ts'
+import { remarksOn, sortRemarks } from './remarks.ts'
+import type { Variables } from './variables.ts'
+import { remarkVariables, renameVariables } from './variables.ts'
 
-export interface Remark {
-  readonly line: number
-  readonly text: string
-}
-
-export interface Rewritten {
-  readonly text: string
-  /** Changes to make by hand, in the order of the new text. */
-  readonly remarks: readonly Remark[]
-}
-
-const lineAt = (text: string, offset: number): number => text.slice(0, offset).split('\n').length
-
-const word = (name: string): RegExp => new RegExp(`(?<![\\w$.])${name}(?![\\w$])`, 'g')
-
-const variablePattern = new RegExp(`\\bAUTH0_(${variables.join('|')})(?![A-Z0-9_])`, 'g')
-
-const renameVariables = (text: string): string => text.replace(variablePattern, 'IDP_$1')
+const variables: Variables = Object.fromEntries(suffixes.map((name) => [`AUTH0_${name}`, `IDP_${name}`]))
 
 /** Returns a remark for each variable with the package's prefix that has no equivalent. */
 function unknownVariables(text: string): Remark[] {
@@ -39,29 +29,8 @@ function unknownVariables(text: string): Remark[] {
 
 /** Rewrites `.env`, `.env.local` and so on. */
 export function rewriteEnvironment(text: string): Rewritten {
-  const changed = renameVariables(text)
+  const changed = renameVariables(text, variables)
   return { text: changed, remarks: unknownVariables(changed) }
-}
-
-/** Reports variables in files that are not rewritten: they have to be renamed at deployment. */
-export function remarkVariables(text: string): Remark[] {
-  return [...text.matchAll(variablePattern)].map(({ 0: name, 1: rest, index }) => ({
-    line: lineAt(text, index),
-    text: `${name} is called IDP_${rest} now.`,
-  }))
-}
-
-/**
- * Replaces the dependency, or removes it from a manifest that has this package already: `npm install idp-client` may have come
- * first, and npm reads only one of two entries with the same name.
- */
-export function rewriteManifest(text: string, version: string): Rewritten {
-  const dependency = `"${peer}"\\s*:\\s*"[^"]*"`
-  const isInstalled = /"idp-client"\s*:\s*"/.test(text)
-  const changed = isInstalled
-    ? text.replace(new RegExp(`${dependency}\\s*,\\s*|,?\\s*${dependency}(?!\\s*,)`, 'g'), '')
-    : text.replace(new RegExp(dependency, 'g'), `"idp-client": "^${version}"`)
-  return { text: changed, remarks: [] }
 }
 
 /** Reports a middleware that passes requests to the client on the edge runtime, which shares no memory with the server. */
@@ -119,13 +88,6 @@ function renameUses(text: string, names: Names): string {
   return changed.replace(literal, (_whole, quote: string, code: string) => quote + code.toUpperCase() + quote)
 }
 
-function remarksOn(text: string, patterns: typeof remarks): Remark[] {
-  return patterns.flatMap(({ pattern, text: remark }) => {
-    const found = new RegExp(pattern.source, `${pattern.flags}m`).exec(text)
-    return found === null ? [] : [{ line: lineAt(text, found.index + leading(found[0])), text: remark }]
-  })
-}
-
 function renameMethods(text: string): string {
   return Object.entries(methods).reduce(
     (changed, [name, wanted]) => changed.replace(new RegExp(`\\.${name}(?=\\s*\\()`, 'g'), `.${wanted}`),
@@ -133,11 +95,9 @@ function renameMethods(text: string): string {
   )
 }
 
-const leading = (found: string): number => found.length - found.trimStart().length
-
 /** Rewrites TypeScript and JavaScript. Works on text: what the spelling does not decide becomes a remark. */
 export function rewriteSource(text: string): Rewritten {
-  const plain = renameMethods(renameVariables(text))
+  const plain = renameMethods(renameVariables(text, variables))
   const uses = new RegExp(modulePattern.source).test(text)
   const names: Names = { local: new Map(), missing: new Set() }
   const changed = uses ? renameUses(rewriteImports(plain, names), names) : plain
@@ -150,5 +110,17 @@ export function rewriteSource(text: string): Rewritten {
     ...unknownVariables(changed),
     ...remarksOn(changed, uses ? [...remarks, ...remarksEverywhere] : remarksEverywhere),
   ]
-  return { text: changed, remarks: found.sort((a, b) => a.line - b.line) }
+  return { text: changed, remarks: sortRemarks(found) }
 }
+
+/** The codemod for nextjs-auth0 4: imports, names, error codes and variables. */
+export const nextjsAuth0: CreateCodemod = () => ({
+  peer,
+  rewriteEnvironment,
+  rewriteSource(text, path) {
+    const { text: changed, remarks: found } = rewriteSource(text)
+    const isMiddleware = /^middleware\.[jt]s$/.test(basename(path))
+    return { text: changed, remarks: isMiddleware ? [...found, ...remarkRuntime(text)] : found }
+  },
+  remarkVariables: (text) => remarkVariables(text, variables),
+})

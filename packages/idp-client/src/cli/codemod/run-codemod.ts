@@ -1,14 +1,7 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises'
-import { basename, extname, join, relative, sep } from 'node:path'
-import { version } from '../../lib/version.ts'
-import type { Remark, Rewritten } from './nextjs-auth0.ts'
-import {
-  remarkRuntime,
-  remarkVariables,
-  rewriteEnvironment,
-  rewriteManifest,
-  rewriteSource,
-} from './nextjs-auth0.ts'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, relative, sep } from 'node:path'
+import type { Change, CreateCodemod } from './application.ts'
+import { fileKind, planChanges } from './application.ts'
 
 export interface CodemodReport {
   /** Paths of the changed files, relative to the folder. */
@@ -18,8 +11,6 @@ export interface CodemodReport {
 }
 
 const skippedFolders = new Set(['node_modules', 'dist', 'build', 'out', 'coverage'])
-const sources = new Set(['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs'])
-const deployment = new Set(['.yml', '.yaml', '.sh', '.toml', '.tf'])
 
 /** Returns the files below a folder, except installed, built or hidden ones; environment files count as visible. */
 async function filesBelow(folder: string): Promise<string[]> {
@@ -35,43 +26,42 @@ async function filesBelow(folder: string): Promise<string[]> {
   return found.flat()
 }
 
-const withRemarks = ({ text, remarks }: Rewritten, more: readonly Remark[]): Rewritten => ({
-  text,
-  remarks: [...remarks, ...more],
-})
+async function readFiles(folder: string): Promise<Map<string, string>> {
+  const files = new Map<string, string>()
+  for (const path of (await filesBelow(folder)).sort()) {
+    const name = relative(folder, path).replaceAll(sep, '/')
+    if (fileKind(name) !== null) files.set(name, await readFile(path, 'utf8'))
+  }
+  return files
+}
 
-function rewrite(path: string, text: string): Rewritten | null {
-  const name = basename(path)
-  if (/^\.env(?:\.|$)/.test(name)) return rewriteEnvironment(text)
-  if (name === 'package.json') return rewriteManifest(text, version)
-  if (/^middleware\.[jt]s$/.test(name)) return withRemarks(rewriteSource(text), remarkRuntime(text))
-  if (sources.has(extname(name))) return rewriteSource(text)
-  if (deployment.has(extname(name)) || name.startsWith('Dockerfile'))
-    return { text, remarks: remarkVariables(text) }
-  return null
+async function apply(folder: string, { path, text }: Change): Promise<void> {
+  const file = join(folder, path)
+  if (text === null) return rm(file)
+  await mkdir(dirname(file), { recursive: true })
+  await writeFile(file, text)
 }
 
 /**
- * Rewrites an application from nextjs-auth0 4 to this package: imports, names, error codes and variables. It works on
- * text, so code that depends on meaning is only reported.
+ * Rewrites an application from another library to this package. It works on text, so code that depends on meaning is only
+ * reported. Every file is read before the first is written.
  *
+ * @param create the rules of the other library
  * @param folder root of the application
  * @param write false only reports
  * @throws if the folder or a file in it cannot be read or written
  */
-export async function runCodemod(folder: string, write: boolean): Promise<CodemodReport> {
-  const changed: string[] = []
-  const places = new Map<string, Set<string>>()
-  for (const path of (await filesBelow(folder)).sort()) {
-    const text = await readFile(path, 'utf8')
-    const result = rewrite(path, text)
-    if (result === null) continue
-    const name = relative(folder, path).replaceAll(sep, '/')
-    for (const remark of result.remarks)
-      places.set(remark.text, (places.get(remark.text) ?? new Set()).add(`${name}:${remark.line}`))
-    if (result.text === text) continue
-    changed.push(name)
-    if (write) await writeFile(path, result.text)
-  }
-  return { changed, remarks: [...places].map(([text, found]) => `${[...found].join(', ')} ${text}`) }
+export async function runCodemod(
+  create: CreateCodemod,
+  folder: string,
+  write: boolean,
+): Promise<CodemodReport> {
+  const files = await readFiles(folder)
+  const { changes, remarks } = planChanges(create, files)
+  if (write) for (const change of changes) await apply(folder, change)
+  const changed = changes.map(({ path, text }) => {
+    if (text === null) return `${path} (deleted)`
+    return files.has(path) ? path : `${path} (new)`
+  })
+  return { changed, remarks }
 }

@@ -1,0 +1,84 @@
+import { basename, extname } from 'node:path'
+import type { Remark, Rewritten } from './code.ts'
+import { rewriteManifest } from './manifest.ts'
+
+/** The text files of an application by their paths, relative to its folder and with `/`. */
+export type Files = ReadonlyMap<string, string>
+
+/** Rewrites the applications of one library. All of it works on text and reads nothing else. */
+export interface Codemod {
+  /** The package that is replaced. */
+  readonly peer: string
+  /** Rewrites `.env`, `.env.local` and so on. */
+  rewriteEnvironment(text: string): Rewritten
+  /** Rewrites TypeScript and JavaScript. Without a text the file is deleted. */
+  rewriteSource(text: string, path: string): Rewritten | Deleted
+  /** Reports variables in files that are not rewritten: they have to be renamed at deployment. */
+  remarkVariables(text: string): Remark[]
+  /** Files to create. */
+  readonly created?: Files | undefined
+}
+
+export interface Deleted {
+  readonly text: null
+  readonly remarks: readonly Remark[]
+}
+
+/** Returns the rules for one application: what a file becomes may depend on the others. */
+export type CreateCodemod = (files: Files) => Codemod
+
+const sources = new Set(['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs'])
+const deployment = new Set(['.yml', '.yaml', '.sh', '.toml', '.tf'])
+
+type Kind = 'environment' | 'manifest' | 'source' | 'deployment' | 'settings'
+
+/** Returns how a file is treated, or null if it is not even read. */
+export function fileKind(path: string): Kind | null {
+  const name = basename(path)
+  if (/^\.env(?:\.|$)/.test(name)) return 'environment'
+  if (name === 'package.json') return 'manifest'
+  if (/^[jt]sconfig(?:\..*)?\.json$/.test(name)) return 'settings'
+  if (sources.has(extname(name))) return 'source'
+  return deployment.has(extname(name)) || name.startsWith('Dockerfile') ? 'deployment' : null
+}
+
+function rewriteFile(codemod: Codemod, path: string, text: string): Rewritten | Deleted {
+  switch (fileKind(path)) {
+    case 'environment':
+      return codemod.rewriteEnvironment(text)
+    case 'manifest':
+      return { text: rewriteManifest(text, codemod.peer), remarks: [] }
+    case 'source':
+      return codemod.rewriteSource(text, path)
+    case 'deployment':
+      return { text, remarks: codemod.remarkVariables(text) }
+    default:
+      return { text, remarks: [] }
+  }
+}
+
+/** What to write: the new text of a file, or null to delete it. */
+export interface Change {
+  readonly path: string
+  readonly text: string | null
+}
+
+export interface Plan {
+  readonly changes: readonly Change[]
+  /** Each change to make by hand, once, after its places: `path:line, path:line text`. */
+  readonly remarks: readonly string[]
+}
+
+/** Returns what a codemod makes of an application. */
+export function planChanges(create: CreateCodemod, files: Files): Plan {
+  const codemod = create(files)
+  const changes: Change[] = [...(codemod.created ?? [])].map(([path, text]) => ({ path, text }))
+  const places = new Map<string, Set<string>>()
+  for (const [path, text] of new Map([...(codemod.created ?? []), ...files])) {
+    const result = rewriteFile(codemod, path, text)
+    for (const remark of result.remarks)
+      places.set(remark.text, (places.get(remark.text) ?? new Set()).add(`${path}:${remark.line}`))
+    if (result.text !== text) changes.push({ path, text: result.text })
+  }
+  return { changes, remarks: [...places].map(([text, found]) => `${[...found].join(', ')} ${text}`) }
+}

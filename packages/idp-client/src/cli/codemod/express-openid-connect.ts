@@ -1,0 +1,235 @@
+import type { CreateCodemod } from './application.ts'
+import type { Call, Edit, Remark, Rewritten } from './code.ts'
+import { blank, closingBracket, findCalls, lineAt, literalString, matchCode, word } from './code.ts'
+import { Draft } from './draft.ts'
+import { rewriteOptions } from './express-openid-connect-options.ts'
+import { peer, remarksEverywhere, texts, unavailable, variables } from './express-openid-connect-rules.ts'
+import { awaitingEdits } from './functions.ts'
+import type { ImportStatement } from './imports.ts'
+import { findImports, replaceImports, spellings } from './imports.ts'
+import { reindent } from './object-literal.ts'
+import { remarksOnCode, sortRemarks } from './remarks.ts'
+import { remarkVariables, renameEnvironmentReads, rewriteAssignments } from './variables.ts'
+
+/** Returns the options of `auth(…)` with the edit of the object, if that stands elsewhere in the file. */
+function toOptions(draft: Draft, argument: string, indent: string): Options | null {
+  if (argument === '') return toOptions(draft, '{}', indent)
+  const direct = rewriteOptions(reindent(argument, indent), indent)
+  if (direct !== null) return { ...direct, expression: direct.text, edits: [] }
+  if (!/^[\w$]+$/.test(argument)) return null
+  const name = argument.replaceAll('$', '\\$')
+  const code = blank(draft.text)
+  const declared = [
+    ...code.matchAll(
+      new RegExp(
+        `(?<=^([ \\t]*)(?:export\\s+)?(?:const|let|var)\\s+${name}(\\s*:[^=\\n]+)?\\s*=\\s*)\\{`,
+        'gm',
+      ),
+    ),
+  ]
+  const [declaration] = declared
+  // Another use, such as `config.baseURL`, depends on the names of its properties.
+  if (declaration === undefined || declared.length > 1 || matchCode(draft.text, word(argument)).length !== 2)
+    return null
+  const { index: open, 1: outer = '' } = declaration
+  const end = closingBracket(code, open) + 1
+  const found = rewriteOptions(draft.text.slice(open, end), outer)
+  if (found === null) return null
+  const edits = [{ start: open, end, text: draft.markLines(found.text, found.remarks) }]
+  return { ...found, expression: argument, remarks: [], edits }
+}
+
+interface Options {
+  readonly expression: string
+  readonly needsGuard: boolean
+  readonly remarks: readonly Remark[]
+  readonly edits: readonly Edit[]
+}
+
+/** Replaces `app.use(auth(options))` by a client, its middleware, and a guard unless `authRequired` is false. */
+function rewriteClient(draft: Draft, calls: readonly Call[]): void {
+  const [call] = calls
+  if (call === undefined || calls.length > 1) return
+  const code = blank(draft.text)
+  const before = /(?<=^|\n)([ \t]*)([\w$.]+)\.use\(\s*$/.exec(code.slice(0, call.start))
+  const after = /^\s*,?\s*\)[ \t]*(;?)/.exec(code.slice(call.end))
+  if (before === null || after === null) return
+  const [, indent = '', app = ''] = before
+  const options = toOptions(draft, call.args[0] ?? '', indent)
+  if (options === null) return
+  const semicolon = after[1] ?? ''
+  const argument = draft.markLines(options.expression, options.remarks)
+  const statements = [
+    `const ${draft.client} = new IdpClient(${argument})${draft.mark(texts.client)}${semicolon}\n`,
+    `${app}.use(${draft.client}.middleware)${semicolon}`,
+    ...(options.needsGuard
+      ? [`${app}.use(${draft.client}.withPageAuthRequired())${draft.mark(texts.guard)}${semicolon}`]
+      : []),
+  ]
+  const text = statements.map((statement) => indent + statement).join('\n')
+  draft.apply([{ start: before.index, end: call.end + after[0].length, text }, ...options.edits])
+}
+
+const identifier = /^[A-Za-z_$][\w$]*$/
+
+/** Returns the condition that a guard for claims has, or null if it is not written out. */
+function claimCondition(name: string, args: readonly string[]): string | null {
+  const [claim, ...expected] = args
+  const key = literalString(claim ?? '')
+  const isLiteral = (text: string): boolean =>
+    literalString(text) !== undefined || /^(?:true|false|null|-?\d+(?:\.\d+)?)$/.test(text)
+  if (key === undefined || expected.length === 0 || !expected.every(isLiteral)) return null
+  const value = identifier.test(key) ? `claims.${key}` : `claims['${key}']`
+  if (name === 'claimEquals') return expected.length === 1 ? `${value} === ${expected[0]}` : null
+  return [`Array.isArray(${value})`, ...expected.map((each) => `${value}.includes(${each})`)].join(' && ')
+}
+
+function guardOf(draft: Draft, name: string, { args }: Call): string | null {
+  const guard = `${draft.client}.withPageAuthRequired(`
+  if (name === 'requiresAuth') return args.length === 0 ? `${guard})${draft.mark(texts.guard)}` : null
+  const condition = claimCondition(name, args)
+  if (condition === null) return null
+  const marks = draft.mark(texts.claims) + (name === 'claimIncludes' ? draft.mark(texts.includes) : '')
+  return `${guard}{ authorize: ({ claims }) => ${condition} })${marks}`
+}
+
+/** Replaces the guards whose condition is written out. */
+function rewriteGuards(draft: Draft, statements: readonly ImportStatement[]): void {
+  for (const name of ['requiresAuth', 'claimEquals', 'claimIncludes'])
+    for (const local of spellings(statements, name)) {
+      const edits = findCalls(draft.text, local).flatMap((call) => {
+        const text = guardOf(draft, name, call)
+        return text === null ? [] : [{ start: call.start, end: call.end, text }]
+      })
+      draft.apply(edits)
+    }
+}
+
+const request = '(?<![\\w$.])_?req(?:uest)?\\s*\\.\\s*oidc'
+const property = '\\s*\\??\\.\\s*'
+
+/** Expressions of `req.oidc`, and what replaces them. */
+const expressions: readonly (readonly [
+  pattern: string,
+  replace: (match: RegExpMatchArray, session: string) => string,
+])[] = [
+  [
+    `(const|let|var)\\s+\\{\\s*user(?:\\s*:\\s*([\\w$]+))?\\s*\\}\\s*=\\s*${request}(?!${property})(?![\\w$([])`,
+    ([, kind, name = 'user'], session) => `${kind} ${name} = ${session}?.user`,
+  ],
+  [`!\\s*${request}${property}isAuthenticated\\(\\s*\\)`, (_match, session) => `${session} === null`],
+  [`(?<!!\\s*)${request}${property}isAuthenticated\\(\\s*\\)`, (_match, session) => `${session} !== null`],
+  [
+    `${request}${property}(?:user|idTokenClaims)(?![\\w$]|\\s*=[^=])`,
+    (_match, session) => `${session}?.user`,
+  ],
+  [
+    `${request}${property}(idToken|refreshToken)(?![\\w$]|\\s*=[^=])`,
+    ([, name], session) => `${session}?.tokenSet.${name}`,
+  ],
+]
+
+function rewriteRequests(draft: Draft): void {
+  for (const [pattern, replace] of expressions) {
+    const code = blank(draft.text)
+    const edits = [...code.matchAll(new RegExp(pattern, 'g'))].map((match) => ({
+      start: match.index,
+      end: match.index + match[0].length,
+      text: replace(match, `(await ${draft.client}.getSession())`),
+    }))
+    draft.apply(awaitingEdits(code, edits))
+  }
+  const userInfo = new RegExp(`${request}${property}fetchUserInfo\\(\\s*\\)`, 'g')
+  draft.apply(
+    [...blank(draft.text).matchAll(userInfo)].map(({ 0: found, index }) => ({
+      start: index,
+      end: index + found.length,
+      text: `${draft.client}.getUserInfo()`,
+    })),
+  )
+}
+
+/** Replaces `res.oidc.login(…)` where its options are written out. */
+function rewriteLogins(draft: Draft): boolean {
+  const code = blank(draft.text)
+  const pattern = /(?<![\w$.])(_?res(?:ponse)?)\s*\.\s*oidc\s*\.\s*login(?=\s*\()/g
+  const edits = [...code.matchAll(pattern)].flatMap(({ 0: found, 1: response, index }) => {
+    const open = code.indexOf('(', index + found.length)
+    const end = closingBracket(code, open) + 1
+    const argument = draft.text.slice(open + 1, end - 1).trim()
+    if (!/^(?:\{[\s\S]*\})?$/.test(argument) || /\bsilent\b|\.\.\./.test(blank(argument))) return []
+    const isComplete = /\breturnTo\b/.test(blank(argument))
+    const options = argument.replace(/\bauthorizationParams\b/, 'authorizationParameters')
+    const login = `${draft.client}.startInteractiveLogin(${options})${isComplete ? '' : draft.mark(texts.returnTo)}`
+    return [{ start: index, end, text: `sendResponse(${response}, await ${login})` }]
+  })
+  const applied = awaitingEdits(code, edits)
+  draft.apply(applied)
+  return applied.length > 0
+}
+
+/** Replaces the import by one of the names that the file now needs, and of those without an equivalent. */
+function rewriteImports(draft: Draft, statements: readonly ImportStatement[]): void {
+  const added = ['IdpClient', 'sendResponse'].filter((name) => word(name).test(blank(draft.text)))
+  replaceImports(
+    draft,
+    (module) => module === peer,
+    () => ({
+      module: 'idp-client/express',
+      added,
+      renamed: { ConfigParams: 'IdpClientOptions' },
+    }),
+  )
+  for (const [name, reason] of Object.entries(unavailable))
+    for (const local of spellings(statements, name)) {
+      const uses = [...blank(draft.text).matchAll(new RegExp(`${word(local).source}(?=\\s*\\()`, 'g'))]
+      draft.apply(
+        uses.map(({ index }) => ({ start: index, end: index, text: draft.mark(`${name} ${reason}.`) })),
+      )
+    }
+}
+
+/** Rewrites TypeScript and JavaScript. Works on text: what the spelling does not decide becomes a remark. */
+export function rewriteSource(text: string): Rewritten {
+  const draft = new Draft(text)
+  const statements = findImports(text, (module) => module === peer)
+  const usesOidc = /\.oidc\b/.test(blank(text))
+  if (statements.length === 0 && !usesOidc)
+    return { text: renameEnvironmentReads(text, variables), remarks: [] }
+  rewriteClient(
+    draft,
+    spellings(statements, 'auth').flatMap((name) => findCalls(text, name)),
+  )
+  rewriteGuards(draft, statements)
+  rewriteRequests(draft)
+  const sends = rewriteLogins(draft)
+  if (statements.length > 0) rewriteImports(draft, statements)
+  draft.text = renameEnvironmentReads(draft.text, variables)
+  const marked = draft.finish()
+  const missing = remarkMissing(draft, sends && statements.length === 0)
+  return {
+    text: draft.text,
+    remarks: sortRemarks([...marked, ...missing, ...remarksOnCode(draft.text, remarksEverywhere)]),
+  }
+}
+
+/** Reports a client that the file uses but does not import. */
+function remarkMissing({ text, client }: Draft, needsSend: boolean): Remark[] {
+  const code = blank(text)
+  const use = code.search(new RegExp(`(?<![\\w$.])${client}\\.`))
+  const isDeclared = new RegExp(
+    `\\b(?:const|let|var)\\b[^=;\\n]*\\b${client}\\b[^=\\n]*=|\\bimport\\b[^;]*?\\b${client}\\b`,
+  ).test(code)
+  if (use === -1 || isDeclared) return []
+  const line = lineAt(text, use)
+  const send = { line, text: 'Import sendResponse from idp-client/express.' }
+  return [{ line, text: texts.import }, ...(needsSend ? [send] : [])]
+}
+
+/** The codemod for express-openid-connect 3: the client, guards, `req.oidc`, `res.oidc.login` and variables. */
+export const expressOpenidConnect: CreateCodemod = () => ({
+  peer,
+  rewriteEnvironment: (text) => rewriteAssignments(text, variables),
+  rewriteSource,
+  remarkVariables: (text) => remarkVariables(text, variables),
+})

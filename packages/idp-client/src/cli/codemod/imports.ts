@@ -1,0 +1,181 @@
+import type { Edit } from './code.ts'
+import { applyEdits, blank, splitList, word } from './code.ts'
+
+/** A name that a module exports, and how the file spells it: `auth`, `signIn as login`, or `oidc.auth`. */
+interface ImportedName {
+  readonly name: string
+  readonly local: string
+  readonly isType: boolean
+}
+
+/** A statement that imports from a module: an import, a `require`, or one that takes names from such an import. */
+export interface ImportStatement {
+  readonly start: number
+  readonly end: number
+  readonly kind: 'import' | 'require' | 'names'
+  readonly module: string
+  readonly isType: boolean
+  /** The name of the whole module: a default or namespace import, or the result of `require`. */
+  readonly whole: string | undefined
+  readonly names: readonly ImportedName[]
+}
+
+const importPattern =
+  /(?<![\w$.])import\s+(type\s+)?(?:(?:\*\s*as\s+)?([\w$]+)\s*,?\s*)?(?:\{([^{}]*)\}\s*)?(?:from\s*)(['"])([^'"]*)\4[ \t]*;?/g
+const requirePattern =
+  /(?<![\w$.])(?:const|let|var)\s+(?:([\w$]+)|\{([^{}]*)\})\s*=\s*require\(\s*(['"])([^'"]*)\3\s*\)[ \t]*;?/g
+
+function parseNames(list: string, isType: boolean): ImportedName[] {
+  return splitList(list).flatMap((entry) => {
+    const match = /^\s*(type\s+)?([\w$]+)(?:\s*(?:\sas\s|:)\s*([\w$]+))?\s*$/.exec(entry)
+    if (match === null) return []
+    const [, type, name = '', local = name] = match
+    return [{ name, local, isType: isType || type !== undefined }]
+  })
+}
+
+/** Returns the statements that take names from the whole module: `const { auth } = oidc`. */
+function destructured(text: string, { module, whole }: ImportStatement): ImportStatement[] {
+  if (whole === undefined) return []
+  const name = whole.replaceAll('$', '\\$')
+  const pattern = new RegExp(
+    `(?<![\\w$.])(?:const|let|var)\\s+\\{([^{}]*)\\}\\s*=\\s*${name}(?![\\w$.(\\[])[ \\t]*;?`,
+    'g',
+  )
+  return [...blank(text).matchAll(pattern)].map(({ 0: found, 1: list = '', index }) => ({
+    start: index,
+    end: index + found.length,
+    kind: 'names',
+    module,
+    isType: false,
+    whole: undefined,
+    names: parseNames(list, false),
+  }))
+}
+
+/** Returns the statements of a file that import from modules for which `isWanted` is true, in their order. */
+export function findImports(text: string, isWanted: (module: string) => boolean): ImportStatement[] {
+  const code = blank(text)
+  // In comments and strings the first letter is blank.
+  const isCode = (index: number): boolean => code[index] !== ' '
+  const imports = [...text.matchAll(importPattern)].map(
+    ({ 0: found, 1: type, 2: whole, 3: list = '', 5: module = '', index }): ImportStatement => ({
+      start: index,
+      end: index + found.length,
+      kind: 'import',
+      module,
+      isType: type !== undefined,
+      whole,
+      names: parseNames(list, type !== undefined),
+    }),
+  )
+  const requires = [...text.matchAll(requirePattern)].map(
+    ({ 0: found, 1: whole, 2: list = '', 4: module = '', index }): ImportStatement => ({
+      start: index,
+      end: index + found.length,
+      kind: 'require',
+      module,
+      isType: false,
+      whole,
+      names: parseNames(list, false),
+    }),
+  )
+  const statements = [...imports, ...requires].filter(
+    ({ start, module }) => isCode(start) && isWanted(module),
+  )
+  return [...statements, ...statements.flatMap((statement) => destructured(text, statement))].sort(
+    (a, b) => a.start - b.start,
+  )
+}
+
+/** Returns how a file spells an exported name: `auth`, an alias of it, or `oidc.auth`. */
+export function spellings(statements: readonly ImportStatement[], name: string): string[] {
+  return statements.flatMap(({ names, whole, kind }) => [
+    ...names.filter((each) => each.name === name).map(({ local }) => local),
+    ...(whole === undefined || kind === 'names' ? [] : [`${whole}.${name}`]),
+  ])
+}
+
+/** Returns the part of an import list for a name: `auth`, or with an alias `auth as oidc` or `auth: oidc`. */
+function specifier(
+  { name, local, isType }: ImportedName,
+  kind: ImportStatement['kind'],
+  inType: boolean,
+): string {
+  const type = isType && !inType && kind === 'import' ? 'type ' : ''
+  if (name === local) return type + name
+  return kind === 'import' ? `${type}${name} as ${local}` : `${name}: ${local}`
+}
+
+/** What a statement becomes: its module, names to add, and names with another spelling. */
+export interface Replacement {
+  readonly module: string
+  readonly added: readonly string[]
+  readonly renamed: Readonly<Record<string, string>>
+}
+
+/**
+ * Returns the edit that imports from another module: the added names, and those that the file still uses. A statement without names
+ * is removed, with its line.
+ */
+function rewriteStatement(text: string, statement: ImportStatement, replacement: Replacement): Edit {
+  const { start, end, kind, whole } = statement
+  const rest = blank(text.slice(0, start) + text.slice(end))
+  const added = kind === 'names' ? [] : replacement.added
+  const isType = statement.isType && added.length === 0
+  const used = statement.names.filter(({ local }) => word(local).test(rest))
+  const kept = used.map(({ name, local, isType: each }) => {
+    const wanted = replacement.renamed[name] ?? name
+    return specifier({ name: wanted, local, isType: each }, kind, isType)
+  })
+  const names = [...added, ...kept].sort(byName)
+  // Between empty lines one of them goes, too.
+  const isApart = /(?:^|\n)[ \t]*\n$/.test(text.slice(0, start))
+  const whitespace = (isApart ? /^\n{1,2}/ : /^\n?/).exec(text.slice(end))?.[0] ?? ''
+  const isWholeUsed = whole !== undefined && word(whole).test(rest)
+  if (names.length === 0 && !isWholeUsed) return { start, end: end + whitespace.length, text: '' }
+  const found = text.slice(start, end)
+  const semicolon = found.endsWith(';') ? ';' : ''
+  const quote = found.includes('"') ? '"' : "'"
+  const target = quote + replacement.module + quote
+  const list = names.length === 0 ? '' : `{ ${names.join(', ')} }`
+  if (kind === 'names') return { start, end, text: found.replace(/\{[^{}]*\}/, list) }
+  const type = isType ? 'type ' : ''
+  const parts = [isWholeUsed ? whole : '', list].filter((part) => part !== '')
+  if (kind === 'import')
+    return { start, end, text: `import ${type}${parts.join(', ')} from ${target}${semicolon}` }
+  const statements = parts.map((part) => `const ${part} = require(${target})${semicolon}`)
+  return { start, end, text: statements.join('\n') }
+}
+
+/** Replaces the imports from modules for which `isWanted` is true; the first one that can gets the names to add. */
+export function replaceImports(
+  draft: { text: string },
+  isWanted: (module: string) => boolean,
+  toReplacement: (module: string) => Replacement,
+): void {
+  const statements = findImports(draft.text, isWanted)
+  const receiver = statements.find(({ isType }) => !isType) ?? statements[0]
+  // From the end: names that are taken from a module may be all that uses it.
+  for (const statement of [...statements].reverse()) {
+    const replacement = toReplacement(statement.module)
+    const added = statement === receiver ? replacement.added : []
+    const edit = rewriteStatement(draft.text, statement, { ...replacement, added })
+    draft.text = applyEdits(draft.text, [edit])
+  }
+}
+
+/** Removes the names of imports that the file does not use, and statements without names. */
+export function keepUsedNames(
+  draft: { text: string },
+  isWanted: (statement: ImportStatement) => boolean,
+): void {
+  const wanted = findImports(draft.text, () => true).filter(isWanted)
+  for (const statement of [...wanted].reverse()) {
+    const replacement = { module: statement.module, added: [], renamed: {} }
+    draft.text = applyEdits(draft.text, [rewriteStatement(draft.text, statement, replacement)])
+  }
+}
+
+const bare = (name: string): string => name.replace(/^type /, '').toLowerCase()
+const byName = (a: string, b: string): number => (bare(a) < bare(b) ? -1 : 1)
