@@ -2,7 +2,7 @@
 // applications of the migration guides, outside the repository. `npm run test:migration` includes those before the migration, with
 // the other library, each installed from its own package.json.
 import { deepEqual, equal, ok } from 'node:assert/strict'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll } from 'vitest'
@@ -30,8 +30,12 @@ afterAll(() => rmSync(home, { recursive: true, force: true }))
 /** A user with a claim that no standard names. */
 const carol = { name: 'carol', claims: { name: 'Carol', groups: ['staff'] } }
 
-/** The migration that the command knows. */
-const withCodemod = 'nextjs-auth0-v4'
+/** The migrations that the command knows, and the names of their codemods. */
+const codemods = {
+  'nextjs-auth0-v4': 'nextjs-auth0',
+  'express-openid-connect': 'express-openid-connect',
+  'next-auth-v4': 'next-auth',
+}
 
 const quiet = { NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: undefined }
 
@@ -147,30 +151,54 @@ function declareApplication(name, side) {
 for (const name of names)
   for (const side of isBefore ? ['before', 'after'] : ['after']) declareApplication(name, side)
 
-/** The codemod of the packed command, on the application before the migration: what it leaves undone it has listed. */
-if (!isBefore && names.includes(withCodemod)) {
-  const folder = join(home, withCodemod, 'codemod')
-  const command = join(home, 'node_modules/idp-client/dist/cli.js')
+/** The paths of the files in which the compiler finds something. */
+async function filesWithErrors(folder) {
   const compiler = join(home, 'node_modules/typescript/bin/tsc')
-  let listed = ''
+  const { output } = await runNode([compiler, '-p', folder, '--noEmit', '--pretty', 'false'], { cwd: folder })
+  return new Set([...output.matchAll(/^(\S+?)\(\d+,\d+\): error/gm)].map((match) => match[1]))
+}
+
+/** Makes the listed changes as the guide does: a listed file becomes that of the application after the migration. */
+function finishByHand(name, folder, listed) {
+  for (const path of listed) {
+    const finished = join(source(name, 'after'), path)
+    if (existsSync(finished)) cpSync(finished, join(folder, path))
+    else rmSync(join(folder, path))
+  }
+}
+
+/** The codemod of the packed command, on the application before the migration: what it leaves undone it has listed. */
+function declareCodemod(name) {
+  const folder = join(home, name, 'codemod')
+  const command = join(home, 'node_modules/idp-client/dist/cli.js')
+  let listed = new Set()
   const steps = [
     [
       'rewrites the application',
       async () => {
-        cpSync(source(withCodemod, 'before'), folder, { recursive: true })
-        listed = await must(process.execPath, [command, 'codemod', 'nextjs-auth0', folder])
+        cpSync(source(name, 'before'), folder, { recursive: true })
+        const output = await must(process.execPath, [command, 'codemod', codemods[name], folder])
+        const byHand = output.split('To do by hand:')[1] ?? ''
+        listed = new Set([...byHand.matchAll(/(?<=^ {2}|, )(\S+?):\d+(?=[, ])/gm)].map((match) => match[1]))
       },
     ],
     [
       'lists every file in which the compiler then finds something',
       async () => {
-        const { output } = await runNode([compiler, '-p', folder, '--pretty', 'false'], { cwd: folder })
-        const byHand = listed.split('To do by hand:')[1] ?? ''
-        const files = [...output.matchAll(/^(\S+?)\(\d+,\d+\): error/gm)].map((match) => match[1])
-        ok(files.length > 0, `nothing was left to do: ${output}`)
-        for (const file of files) ok(byHand.includes(`  ${file}:`), `${file} is not listed: ${output}`)
+        const files = await filesWithErrors(folder)
+        ok(files.size > 0, 'nothing was left to do')
+        for (const file of files) ok(listed.has(file), `${file} is not listed`)
+      },
+    ],
+    [
+      'compiles once the listed files are those of the guide',
+      async () => {
+        finishByHand(name, folder, listed)
+        deepEqual([...(await filesWithErrors(folder))], [])
       },
     ],
   ]
-  testApplication('codemod', steps)
+  testApplication(`${name}, codemod`, steps)
 }
+
+if (!isBefore) for (const name of names.filter((each) => each in codemods)) declareCodemod(name)

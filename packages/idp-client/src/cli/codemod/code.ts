@@ -25,7 +25,7 @@ const isComment = (found: string): boolean => found.startsWith('//') || found.st
 
 /** Returns where the text of a template ends: after its last backtick, or after the next `${`. */
 function endOfTemplate(text: string, start: number): number {
-  const end = /(?:[^`\\$]|\\[\s\S]|\$(?!\{))*(?:`|\$\{|$)/y
+  const end = /(?:[^`\\$]|\\[\s\S]?|\$(?!\{))*(?:`|\$\{|$)/y
   end.lastIndex = start
   end.exec(text)
   return end.lastIndex

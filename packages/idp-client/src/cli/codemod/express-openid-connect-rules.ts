@@ -84,7 +84,19 @@ export const unavailable: Readonly<Record<string, string>> = {
   attemptSilentLogin: `has no counterpart: see ${guide}/guides/sign-up-and-silent-login.md#silent-login`,
 }
 
-export const texts = {
+type TextName =
+  | 'guard'
+  | 'claims'
+  | 'includes'
+  | 'flow'
+  | 'client'
+  | 'options'
+  | 'value'
+  | 'returnTo'
+  | 'import'
+  | 'guardEverywhere'
+
+export const texts: Readonly<Record<TextName, string>> = {
   guard:
     'withPageAuthRequired() redirects every request to the login; use withApiAuthRequired() where scripts call the route.',
   claims: 'A signed-in user without the claim gets a 403 here, not another login.',
@@ -97,7 +109,7 @@ export const texts = {
   import:
     'Import idp from the module that creates it; first move it to a module of its own if that one imports this file.',
   guardEverywhere: 'authRequired was not written out: every route behind this line needs a login.',
-} as const
+}
 
 /** Code to review by hand in every source file. */
 export const remarksEverywhere: readonly RemarkRule[] = [

@@ -41,7 +41,9 @@ export const unavailable: Readonly<Record<string, string>> = {
   getProviders: 'has no counterpart: one client has one provider',
 }
 
-export const texts = {
+type TextName = 'session' | 'user' | 'provider' | 'logout' | 'options' | 'middleware' | 'client' | 'callback'
+
+export const texts: Readonly<Record<TextName, string>> = {
   session:
     'The session has user (claims: picture, not image) and tokenSet; what callbacks.session added is not in it.',
   user: 'user has the claims of the provider (picture, not image), and nothing that callbacks.session added.',
@@ -52,7 +54,7 @@ export const texts = {
   client: `What behaves differently here, and how users stay logged in: ${page}.`,
   callback:
     'Set routes.callback to /api/auth/callback/<provider id> to keep the registered URL, or register /auth/callback.',
-} as const
+}
 
 /** Code to review by hand in every source file: it does not name the package. */
 export const remarksEverywhere: readonly RemarkRule[] = [

@@ -187,7 +187,7 @@ function rewriteImports(draft: NextAuthDraft, path: string): void {
   const semicolon = draft.text.slice(first.start, first.end).endsWith(';') ? ';' : ''
   const added = lines.map((line) => `${line}${semicolon}\n`).join('')
   draft.apply([{ start: first.start, end: first.start, text: added }])
-  if (added !== '') keepUsedNames(draft, ({ module }) => isPeer(module))
+  if (draft.text !== draft.original) keepUsedNames(draft, ({ module }) => isPeer(module))
   const remaining = findImports(draft.text, isPeer)
   draft.apply(
     remaining.flatMap(({ start, names, whole, module }) => {

@@ -1,64 +1,13 @@
-import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { codes } from '../../errors/codes.ts'
 import { version } from '../../lib/version.ts'
 import { run } from '../run.ts'
 import { rewriteManifest } from './manifest.ts'
 import { nextjsAuth0, remarkRuntime, rewriteEnvironment, rewriteSource } from './nextjs-auth0.ts'
 import { codes as peerCodes, unavailable } from './nextjs-auth0-rules.ts'
-
-const example = fileURLToPath(new URL('../../../../../examples/migration/nextjs-auth0-v4/', import.meta.url))
-
-async function filesBelow(folder: string): Promise<Map<string, string>> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
-  return new Map(
-    await Promise.all(
-      files.map(async (path) => [path.slice(folder.length + 1), await readFile(path, 'utf8')] as const),
-    ),
-  )
-}
-
-describe('[G5] the application of the migration guide', () => {
-  let folder: string
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'idp-codemod-'))
-    await cp(join(example, 'before'), folder, { recursive: true })
-  })
-  afterEach(() => rm(folder, { recursive: true, force: true }))
-
-  test('is rewritten, and every difference from the migrated application is in the list', async () => {
-    const { code, stdout } = await run(['codemod', 'nextjs-auth0', folder])
-    expect(code).toBe(0)
-    const [changed, byHand] = stdout.split('To do by hand:')
-    const rewritten = await filesBelow(folder)
-    const after = await filesBelow(join(example, 'after'))
-    expect([...rewritten.keys()].sort()).toEqual([...after.keys()].sort())
-    const unfinished = [...after].filter(([path, text]) => rewritten.get(path) !== text).map(([path]) => path)
-    expect(unfinished.length).toBeGreaterThan(0)
-    for (const path of unfinished) expect(byHand).toContain(` ${path}:`)
-    for (const text of rewritten.values()) expect(text).not.toMatch(/@auth0|AUTH0_|Auth0(?:Client|Provider)/)
-    expect(changed).toContain('  .env.example\n')
-  })
-
-  test('is not changed by a dry run, which prints the same list', async () => {
-    const before = await filesBelow(folder)
-    const dry = await run(['codemod', 'nextjs-auth0', folder, '--dry-run'])
-    expect(await filesBelow(folder)).toEqual(before)
-    const real = await run(['codemod', 'nextjs-auth0', folder])
-    expect(dry.stdout).toBe(real.stdout.replace('Changed:', 'Would change:'))
-  })
-
-  test('is not changed by a second run', async () => {
-    await run(['codemod', 'nextjs-auth0', folder])
-    const first = await filesBelow(folder)
-    expect((await run(['codemod', 'nextjs-auth0', folder])).stdout).not.toContain('Changed:')
-    expect(await filesBelow(folder)).toEqual(first)
-  })
-})
 
 describe('[O6] the manifest', () => {
   const peer = '"@auth0/nextjs-auth0": "4.30.0"'
@@ -193,18 +142,4 @@ test('every code that is written or named in a remark exists', () => {
   const named = Object.values(unavailable).flatMap((text) => text.match(/\b[A-Z]+(?:_[A-Z]+)+\b/g) ?? [])
   for (const code of [...peerCodes.map((code) => code.toUpperCase()), ...named])
     expect(Object.keys(codes)).toContain(code)
-})
-
-test.each([
-  [['codemod']],
-  [['codemod', 'nextjs-auth0']],
-  [['codemod', 'nextjs-auth1', '.']],
-  [['codemod', 'nextjs-auth0', '.', '--force']],
-])('%j prints the usage with exit code 2', async (parameters) => {
-  expect(await run(parameters)).toMatchObject({ code: 2, stdout: '' })
-})
-
-test('a folder that does not exist is an error', async () => {
-  const { code, stderr } = await run(['codemod', 'nextjs-auth0', join(example, 'nowhere')])
-  expect([code, stderr.includes('ENOENT')]).toEqual([1, true])
 })

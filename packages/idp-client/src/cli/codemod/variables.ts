@@ -5,7 +5,7 @@ import { lineAt } from './code.ts'
 export type Variables = Readonly<Record<string, string>>
 
 const variablePattern = (variables: Variables): RegExp =>
-  new RegExp(`(?<![\\w$])(${Object.keys(variables).join('|')})(?!\\w)`, 'g')
+  new RegExp(`(?<!\\w)(${Object.keys(variables).join('|')})(?!\\w)`, 'g')
 
 /** Renames variables wherever their names stand. */
 export function renameVariables(text: string, variables: Variables): string {
