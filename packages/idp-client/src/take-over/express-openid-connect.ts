@@ -1,7 +1,7 @@
 import { decodeClaims } from '../session/model/claims.ts'
 import type { FormerSecret, OpenedJwe } from './open-jwe.ts'
 import { createOpener } from './open-jwe.ts'
-import { isUser, readCookie, toEarliest, toText, toTime, toTimes } from './shape.ts'
+import { isUser, readCookie, toEarliest, toText, toTime, toTimes, toTokens } from './shape.ts'
 import type { FormerCookieScope, FormerSession, TakeOver } from './take-over.ts'
 
 /** Options of `expressOpenidConnect`. */
@@ -59,12 +59,12 @@ function toSession({ header, payload }: OpenedJwe): FormerSession | null {
     expiresAt: toEarliest(times.expiresAt, toTime(sessionExpiresAt)),
     sid: toText(sid),
     idToken,
-    tokens: {
-      accessToken: toText(access_token),
-      expiresAt: toTime(expires_at),
-      refreshToken: toText(refresh_token),
-      scope: toText(scope),
-      token_type: toText(token_type),
-    },
+    tokens: toTokens({
+      accessToken: access_token,
+      expiresAt: expires_at,
+      refreshToken: refresh_token,
+      scope,
+      token_type,
+    }),
   }
 }

@@ -43,9 +43,8 @@ const until = '2027-01-31'
 const { secret } = fixture('nextjs-auth0-4')
 
 function mapToken(token: NextAuthToken): NextAuthSession {
-  const { sub = '', accessToken, refreshToken } = token
-  const tokens = { accessToken: String(accessToken), refreshToken: String(refreshToken) }
-  return { user: { sub, name: token.name ?? '' }, tokens }
+  const { sub, name, accessToken, refreshToken, expiresAt } = token
+  return { user: { sub, name }, tokens: { accessToken, refreshToken, expiresAt } }
 }
 
 type Reader = (options?: { secret?: string | readonly string[]; cookieName?: string }) => TakeOver
@@ -124,7 +123,7 @@ const sessions: Readonly<Record<string, Readonly<Record<string, object>>>> = {
       usedAt: NOW,
       expiresAt: NOW + 86_400,
       id: expect.stringMatching(/^[\w-]{43}$/),
-      tokens: { accessToken: 'access-token', refreshToken: 'refresh-token' },
+      tokens,
     },
   },
 }
@@ -323,7 +322,14 @@ describe('map of nextAuth', () => {
   })
 
   test('returns a session only with a user', async () => {
-    expect(await read(() => ({ user: { sub: '' } }))).toBeNull()
+    for (const sub of ['', undefined, 1]) expect(await read(() => ({ user: { sub } }))).toBeNull()
+  })
+
+  test('returns no tokens of another type', async () => {
+    const tokens = { accessToken: 1, refreshToken: {}, expiresAt: '1' }
+    const session = await read(() => ({ user: { sub: 'alice' }, idToken: 1, sid: null, tokens }))
+    const absent = { accessToken: undefined, refreshToken: undefined, expiresAt: undefined }
+    expect(session).toMatchObject({ idToken: undefined, sid: undefined, tokens: absent })
   })
 
   test('may throw', async () => {

@@ -1,8 +1,8 @@
 import { hashToken } from '../crypto/random.ts'
 import type { FormerSecret, OpenedJwe } from './open-jwe.ts'
 import { createOpener } from './open-jwe.ts'
-import { isUser, readCookie, toEarliest, toTime } from './shape.ts'
-import type { FormerCookieScope, FormerSession, TakeOver } from './take-over.ts'
+import { isUser, readCookie, toEarliest, toText, toTime, toTokens } from './shape.ts'
+import type { FormerCookieScope, FormerSession, FormerTokens, TakeOver } from './take-over.ts'
 
 /** The content of a session cookie of next-auth 4: the token that the `jwt` callback of the application returned, and its times. */
 export interface NextAuthToken {
@@ -17,8 +17,18 @@ export interface NextAuthToken {
   [property: string]: unknown
 }
 
-/** A session as `map` returns it. `createdAt` may be absent, since next-auth does not keep the time of the login. */
-export type NextAuthSession = Omit<FormerSession, 'createdAt'> & { createdAt?: number | undefined }
+/**
+ * A session as `map` returns it. `createdAt` may be absent, since next-auth does not keep the time of the login. The compiler does not
+ * know the types of a token, so claims and tokens may be unknown: values of another type count as absent.
+ */
+export type NextAuthSession = Omit<FormerSession, 'createdAt' | 'user' | 'sid' | 'idToken' | 'tokens'> & {
+  /** The claims of the user. A session without `sub` is not taken over. */
+  user: { readonly [claim: string]: unknown }
+  createdAt?: number | undefined
+  sid?: unknown
+  idToken?: unknown
+  tokens?: { readonly [Name in keyof FormerTokens]: unknown } | undefined
+}
 
 /** Options of `nextAuth`. */
 export interface NextAuthTakeOver extends FormerCookieScope {
@@ -73,8 +83,9 @@ export function nextAuth(options: NextAuthTakeOver): TakeOver {
       for (const value of names.flatMap((name) => readCookie(cookies, name, ['.']))) {
         const opened = await open(value)
         const token = opened && toToken(opened.payload)
-        const session = token && (await map(token))
-        if (session && isUser(session.user)) return complete(session, token, value)
+        const mapped = token && (await map(token))
+        const session = mapped && (await complete(mapped, token, value))
+        if (session) return session
       }
       return null
     },
@@ -91,12 +102,14 @@ function toToken(payload: OpenedJwe['payload']): NextAuthToken | null {
 }
 
 async function complete(
-  session: NextAuthSession,
+  { user, ...session }: NextAuthSession,
   { iat, exp }: NextAuthToken,
   cookie: string,
-): Promise<FormerSession> {
-  const { createdAt = iat, usedAt = iat, expiresAt } = session
+): Promise<FormerSession | null> {
+  if (!isUser(user)) return null
+  const { createdAt = iat, expiresAt, idToken, sid, tokens, usedAt = iat } = session
   // Each use of the session changes iat, but not the cookie that a browser has until then.
   const id = session.id ?? (session.createdAt === undefined ? await hashToken(cookie, 32) : undefined)
-  return { ...session, createdAt, usedAt, id, expiresAt: toEarliest(exp, expiresAt) }
+  const known = { idToken: toText(idToken), sid: toText(sid), tokens: tokens && toTokens(tokens) }
+  return { ...session, ...known, user, createdAt, usedAt, id, expiresAt: toEarliest(exp, expiresAt) }
 }

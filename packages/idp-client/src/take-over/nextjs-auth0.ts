@@ -1,6 +1,6 @@
 import type { FormerSecret, OpenedJwe } from './open-jwe.ts'
 import { createOpener, isObject } from './open-jwe.ts'
-import { isUser, readCookie, toEarliest, toText, toTime, toTimes } from './shape.ts'
+import { isUser, readCookie, toEarliest, toText, toTime, toTimes, toTokens } from './shape.ts'
 import type { FormerCookieScope, FormerSession, TakeOver } from './take-over.ts'
 
 /** Options of `nextjsAuth0`. */
@@ -57,6 +57,7 @@ function fromVersion4({ payload }: OpenedJwe): FormerSession | null {
   if (!(isUser(user) && isObject(tokenSet) && isObject(internal))) return null
   if (OTHER_CONTENT.some((name) => name in payload)) return null
   const { createdAt, sessionExpiresAt, sid } = internal
+  const { idToken } = tokenSet
   const times = { createdAt: toTime(createdAt), exp: toTime(exp) }
   if (times.createdAt === undefined || times.exp === undefined) return null
   return {
@@ -64,24 +65,8 @@ function fromVersion4({ payload }: OpenedJwe): FormerSession | null {
     createdAt: times.createdAt,
     expiresAt: toEarliest(times.exp, toTime(sessionExpiresAt)),
     sid: toText(sid),
-    ...toTokens(tokenSet),
-  }
-}
-
-function toTokens(tokenSet: Readonly<Record<string, unknown>>): Pick<FormerSession, 'idToken' | 'tokens'> {
-  const { idToken, accessToken, expiresAt, refreshToken, scope, requestedScope, audience, token_type } =
-    tokenSet
-  return {
     idToken: toText(idToken),
-    tokens: {
-      accessToken: toText(accessToken),
-      expiresAt: toTime(expiresAt),
-      refreshToken: toText(refreshToken),
-      scope: toText(scope),
-      requestedScope: toText(requestedScope),
-      audience: toText(audience),
-      token_type: toText(token_type),
-    },
+    tokens: toTokens(tokenSet),
   }
 }
 
@@ -97,12 +82,12 @@ function fromVersion3({ header, payload }: OpenedJwe): FormerSession | null {
     expiresAt: toEarliest(times.expiresAt, toTime(payload['exp'])),
     sid: toText(sid),
     idToken: toText(idToken),
-    tokens: {
-      accessToken: toText(accessToken),
-      expiresAt: toTime(accessTokenExpiresAt),
-      refreshToken: toText(refreshToken),
-      scope: toText(accessTokenScope),
-      token_type: toText(token_type),
-    },
+    tokens: toTokens({
+      accessToken,
+      expiresAt: accessTokenExpiresAt,
+      refreshToken,
+      scope: accessTokenScope,
+      token_type,
+    }),
   }
 }

@@ -1,7 +1,7 @@
 import type { User } from '../session/model/session-data.ts'
 import type { OpenedJwe } from './open-jwe.ts'
 import { isObject } from './open-jwe.ts'
-import type { FormerCookies, FormerSession } from './take-over.ts'
+import type { FormerCookies, FormerSession, FormerTokens } from './take-over.ts'
 
 /** Maximum length of a former cookie, its parts joined. */
 const MAX_COOKIE_LENGTH = 65_536
@@ -50,6 +50,19 @@ export function toTime(value: unknown): number | undefined {
 export function toEarliest(...times: readonly (number | undefined)[]): number | undefined {
   const known = times.filter((time) => time !== undefined)
   return known.length === 0 ? undefined : Math.min(...known)
+}
+
+/** Returns the tokens without values of another type. */
+export function toTokens(tokens: { readonly [Name in keyof FormerTokens]: unknown }): FormerTokens {
+  return {
+    accessToken: toText(tokens.accessToken),
+    expiresAt: toTime(tokens.expiresAt),
+    refreshToken: toText(tokens.refreshToken),
+    scope: toText(tokens.scope),
+    requestedScope: toText(tokens.requestedScope),
+    audience: toText(tokens.audience),
+    token_type: toText(tokens.token_type),
+  }
 }
 
 /** Returns the times of a session that a library keeps in the header of its cookie, or null if they are not complete. */
