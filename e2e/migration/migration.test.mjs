@@ -133,6 +133,7 @@ function declareApplication(name, side) {
         mkdirSync(folder, { recursive: true })
         cpSync(source(name, side), folder, { recursive: true })
         if (isBefore) await install(folder, readManifest(folder))
+        else if (application.config) writeFileSync(join(folder, 'next.config.mjs'), application.config)
       },
     ],
     [

@@ -1,6 +1,8 @@
 const nextApp = {
   build: ['node_modules/next/dist/bin/next', 'build'],
   start: ['node_modules/next/dist/bin/next', 'start', '-H', '127.0.0.1'],
+  // Nothing builds an application again, and writing a cache for that takes a third of a build.
+  config: 'export default { experimental: { turbopackFileSystemCacheForBuild: false } }\n',
 }
 const compiledApp = { build: ['node_modules/typescript/bin/tsc'], start: ['dist/server.js'] }
 
@@ -33,7 +35,7 @@ async function nextAuthLogin(browser) {
 /**
  * The migrations that docs/migration describes. Each has two applications in examples/migration; `login` begins
  * a login and gives the address at the provider, `env` the variables of the provider as the application reads them, `apis`
- * are paths that respond 200 to a signed-in user.
+ * are paths that respond 200 to a signed-in user. `config` is the configuration of the one after.
  */
 export const migrations = {
   'nextjs-auth0-v4': {
