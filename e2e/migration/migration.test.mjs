@@ -2,6 +2,7 @@
 // applications of the migration guides, outside the repository. `npm run test:migration` includes those before the migration, with
 // the other library, each installed from its own package.json.
 import { deepEqual, equal, ok } from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +16,8 @@ import { Browser } from '../support/app-visit.mjs'
 import { selectNames, testApplication } from '../support/applications.mjs'
 import { contrasts } from './contrasts.mjs'
 import { migrations } from './migrations.mjs'
+import { until } from './take-over/until.mjs'
+import { User } from './take-over/user.mjs'
 
 const isBefore = process.env.BEFORE === '1'
 const names = selectNames(Object.keys(migrations))
@@ -67,11 +70,31 @@ async function install(folder, manifest) {
   await must('npm', ['install'], { cwd: folder })
 }
 
+/** Describes the server of an application that has been built. */
+async function toServer({ name, side, folder, root }, provider) {
+  const application = migrations[name][side]
+  const base = `http://127.0.0.1:${await freePort()}`
+  const [program, ...args] = application.start
+  return {
+    folder,
+    base,
+    args: [program.startsWith('node_modules/') ? join(root, program) : program, ...args],
+    env: {
+      ...quiet,
+      ...application.public,
+      ...application.env(provider, base),
+      NODE_EXTRA_CA_CERTS: provider.env.NODE_EXTRA_CA_CERTS,
+      APP_BASE_URL: base,
+      PORT: new URL(base).port,
+    },
+  }
+}
+
 async function visit({ name, side, folder, root }) {
   const application = migrations[name][side]
   const provider = await startDevProvider({ https: true, users: [carol] })
-  const base = `http://127.0.0.1:${await freePort()}`
-  const [program, ...args] = application.start
+  const server = await toServer({ name, side, folder, root }, provider)
+  const { base } = server
   const asked = {
     side,
     provider,
@@ -83,19 +106,6 @@ async function visit({ name, side, folder, root }) {
       const back = await browser.request(pathname + search)
       equal(Math.floor(back.status / 100), 3, `callback responds ${back.status}: ${back.text.slice(0, 200)}`)
       return browser
-    },
-  }
-  const server = {
-    folder,
-    base,
-    args: [program.startsWith('node_modules/') ? join(root, program) : program, ...args],
-    env: {
-      ...quiet,
-      ...application.public,
-      ...application.env(provider, base),
-      NODE_EXTRA_CA_CERTS: provider.env.NODE_EXTRA_CA_CERTS,
-      APP_BASE_URL: base,
-      PORT: new URL(base).port,
     },
   }
   try {
@@ -122,16 +132,28 @@ async function expectSession({ browser, signIn }, apis = []) {
   for (const api of apis) equal((await alice.request(api)).status, 200, api)
 }
 
-function declareApplication(name, side) {
-  const application = migrations[name][side]
+const placeOf = (name, side) => {
   const folder = join(home, name, side)
-  const root = isBefore ? folder : home
-  const steps = [
+  return { name, side, folder, root: isBefore ? folder : home }
+}
+
+/** The date in the sources is that of the day on which they were written. */
+function renewDate(folder) {
+  for (const path of ['lib/idp.ts', 'server.ts'].map((path) => join(folder, path)).filter(existsSync))
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/until: '[\d-]+'/, `until: '${until}'`))
+}
+
+/** The steps with the application on one side of a migration, as titles with what they run. */
+function stepsOf(name, side) {
+  const application = migrations[name][side]
+  const { folder, root } = placeOf(name, side)
+  return [
     [
       'installs',
       async () => {
         mkdirSync(folder, { recursive: true })
         cpSync(source(name, side), folder, { recursive: true })
+        renewDate(folder)
         if (isBefore) await install(folder, readManifest(folder))
         else if (application.config) writeFileSync(join(folder, 'next.config.mjs'), application.config)
       },
@@ -144,13 +166,49 @@ function declareApplication(name, side) {
         return must(process.execPath, [join(root, program), ...args], { cwd: folder, env })
       },
     ],
-    ['a user logs in, and every difference of the guide is there', () => visit({ name, side, folder, root })],
+    ['a user logs in, and every difference of the guide is there', () => visit(placeOf(name, side))],
   ]
-  testApplication(`${name}, ${side}`, steps)
 }
 
-for (const name of names)
-  for (const side of isBefore ? ['before', 'after'] : ['after']) declareApplication(name, side)
+/** A user logs in before the migration, and is still signed in after it: two servers on two ports, with the same cookies. */
+async function takeOver(name) {
+  const provider = await startDevProvider({ https: true })
+  const before = await toServer(placeOf(name, 'before'), provider)
+  const after = await toServer(placeOf(name, 'after'), provider)
+  after.env[migrations[name].formerSecret] = provider.env.IDP_SECRET
+  after.env.IDP_SECRET = randomBytes(32).toString('hex')
+  try {
+    await running(before, () =>
+      running(after, async () => {
+        const user = new User(before.base)
+        const { location } = await provider.login(await migrations[name].before.login(user), {
+          user: 'alice',
+        })
+        const { pathname, search } = new URL(location)
+        await user.visit(pathname + search)
+        equal((await user.request('/api/orders')).status, 200, 'the login before the migration')
+        const { text } = await user.visit(`${after.base}/orders`)
+        equal(text.includes('signed in as dev|alice'), true, text.slice(0, 300))
+        equal((await user.request('/api/orders')).status, 401, 'the application before the migration')
+        const { status } = await user.request(`${after.base}/api/orders`)
+        equal(status, 200, 'the application after the migration')
+      }),
+    )
+  } finally {
+    await provider.stop()
+  }
+}
+
+for (const name of names) {
+  if (!isBefore) testApplication(`${name}, after`, stepsOf(name, 'after'))
+  else
+    testApplication(name, [
+      ...['before', 'after'].flatMap((side) =>
+        stepsOf(name, side).map(([title, run]) => [`${side}: ${title}`, run]),
+      ),
+      ...(migrations[name].formerSecret ? [['sessions of before are taken over', () => takeOver(name)]] : []),
+    ])
+}
 
 /** The paths of the files in which the compiler finds something. */
 async function filesWithErrors(folder) {

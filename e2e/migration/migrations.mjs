@@ -35,7 +35,12 @@ async function nextAuthLogin(browser) {
 /**
  * The migrations that docs/migration describes. Each has two applications in examples/migration; `login` begins
  * a login and gives the address at the provider, `env` the variables of the provider as the application reads them, `apis`
+<<<<<<< HEAD
  * are paths that respond 200 to a signed-in user. `config` is the configuration of the one after.
+=======
+ * are paths that respond 200 to a signed-in user. `formerSecret` is the variable of the application after the migration that takes
+ * over the sessions of the one before; without it, these are in a store that processes do not share.
+>>>>>>> ab37f68f (docs(migration): keep users signed in by taking over their sessions)
  */
 export const migrations = {
   'nextjs-auth0-v4': {
@@ -44,6 +49,7 @@ export const migrations = {
     apis: ['/api/calendar'],
   },
   'nextjs-auth0-v3': {
+    formerSecret: 'AUTH0_SECRET',
     before: { ...nextApp, login: loginAt('/api/auth/login'), env: auth0Variables },
     after: {
       ...nextApp,
@@ -54,6 +60,7 @@ export const migrations = {
     },
   },
   'next-auth-v4': {
+    formerSecret: 'NEXTAUTH_SECRET',
     before: {
       ...nextApp,
       login: nextAuthLogin,
@@ -68,6 +75,7 @@ export const migrations = {
     after: { ...nextApp, login: loginAt('/auth/login?returnTo=/orders'), env: ours },
   },
   'express-openid-connect': {
+    formerSecret: 'SECRET',
     before: {
       ...compiledApp,
       login: loginAt('/login'),

@@ -11,11 +11,10 @@ import { startServer, untilResponds } from '../../tools/lib/server-process.mjs'
 import { selectNames } from '../support/applications.mjs'
 import { migrations } from './migrations.mjs'
 import { prepareFormerPackages } from './take-over/former-packages.mjs'
+import { until } from './take-over/until.mjs'
 import { User } from './take-over/user.mjs'
 
 const names = selectNames(Object.keys(migrations))
-const DAY = 86_400_000
-const until = new Date(Date.now() + 30 * DAY).toISOString().slice(0, 10)
 
 let programs
 beforeAll(async () => {

@@ -1,8 +1,11 @@
 import type { NextFunction, Request, RequestHandler, Response } from 'express'
 import express from 'express'
 import { filterDefaultIdTokenClaims, IdpClient, sendResponse } from 'idp-client/express'
+import { expressOpenidConnect } from 'idp-client/take-over'
 
 const idp = new IdpClient({
+  // Until then, users who logged in before the migration stay signed in.
+  takeOver: expressOpenidConnect({ secret: process.env.SECRET, until: '2027-01-31' }),
   routes: { login: '/login', logout: '/logout', callback: '/callback' },
   session: { absoluteDuration: 14 * 24 * 60 * 60 },
   beforeSessionSaved(session) {
