@@ -112,6 +112,12 @@ async function newPage(): Promise<Page> {
   return (await browser.newContext()).newPage()
 }
 
+test('the next command runs in the folder of the last one, whatever that wrote to standard error at its end', async () => {
+  const walkthrough = new Walkthrough({ folder: home, env: variables(), replacements: [] })
+  await walkthrough.run("mkdir late && cd late && trap 'echo late >&2' EXIT")
+  expect(walkthrough.folder).toBe(join(home, 'late'))
+})
+
 test('[J1] the README begins with the quick start for Next.js 16', () => {
   const beginning = readFileSync(fromRoot('README.md'), 'utf8').split(/^## /m, 1)[0] ?? ''
   expect(parseSteps(beginning)).toEqual(stepsBelow(QUICK_START, 'Next.js 16'))

@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import * as markdown from '../../tools/lib/markdown.mjs'
 
@@ -64,12 +65,14 @@ export class Walkthrough {
   /** Runs commands to their end; what they printed. */
   async run(commands: string): Promise<string> {
     const child = this.#shell(`set -e\n${this.#used(commands)}\nprintf '\\n%s' "$PWD"`)
-    const output = collect(child)
+    const output = collect(child.stdout, child.stderr)
+    // Standard error can arrive later, although it was written before.
+    const standardOutput = collect(child.stdout)
     const [code] = await once(child, 'close')
     if (code !== 0) throw new Error(`exit code ${code}\n${commands}\n${output()}`)
-    const lines = output().split('\n')
-    this.folder = lines.pop() ?? this.folder
-    return lines.join('\n')
+    const text = standardOutput()
+    this.folder = text.slice(text.lastIndexOf('\n') + 1)
+    return output()
   }
 
   /** The output of all programs that are still running. */
@@ -122,9 +125,9 @@ export class Walkthrough {
   }
 }
 
-function collect(child: ChildProcess): () => string {
+function collect(...streams: readonly (Readable | null)[]): () => string {
   let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
+  for (const stream of streams) {
     stream?.on('data', (chunk: Buffer) => {
       output += chunk.toString('utf8')
     })
