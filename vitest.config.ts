@@ -1,6 +1,8 @@
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import type { TestSpecification } from 'vitest/node'
+import { BaseSequencer } from 'vitest/node'
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))
 const source = (file: string): string => path(`./packages/idp-client/src/${file}`)
@@ -29,8 +31,22 @@ const oneProcess = {
   setupFiles: [path('./packages/idp-client/test/support/fresh-registry.ts')],
 }
 
+/** Files that take longer than others of their size. */
+const LONG =
+  /\/(?:e2e\/(?:next16|quick-start)|test\/flows\/(?:memory|faults)|test\/adapters\/(?:express|web))\.test\.ts$/
+
+/** Starts the long files first, or a part would end with one of them and idle cores. A fresh clone has no times of earlier runs. */
+class LongFilesFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const isLong = ({ moduleId }: TestSpecification): boolean => LONG.test(moduleId)
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+  }
+}
+
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongFilesFirst },
     // One file more than cores, since tests also wait for servers and browsers. The default leaves one core idle.
     maxWorkers: availableParallelism() + 1,
     projects: [
