@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '../../../test/support/fast-check.ts'
 import { describe, expect, test } from 'vitest'
 import { applyEdits, blank, findCalls, literalString, splitList } from './code.ts'
 
