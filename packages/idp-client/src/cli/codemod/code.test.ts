@@ -1,5 +1,5 @@
-import { fc } from '../../../test/support/fast-check.ts'
 import { describe, expect, test } from 'vitest'
+import { fc } from '../../../test/support/fast-check.ts'
 import { applyEdits, blank, findCalls, literalString, splitList } from './code.ts'
 
 describe('blank', () => {

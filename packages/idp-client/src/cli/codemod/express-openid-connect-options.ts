@@ -6,9 +6,11 @@ import {
   sameOptions,
   texts,
   unavailableOptions,
+  variables,
 } from './express-openid-connect-rules.ts'
 import type { Property } from './object-literal.ts'
 import { parseObject, printObject } from './object-literal.ts'
+import { renameEnvironmentReads } from './variables.ts'
 
 export interface RewrittenOptions {
   readonly text: string
@@ -141,6 +143,7 @@ function rewriteOption(draft: Draft, property: Property): void {
   if (name === 'authRequired' || (value === 'false' && offByDefault.has(name))) return
   if ((name === 'idpLogout' || name === 'auth0Logout') && /^(?:true|false)$/.test(value ?? '')) return
   if (rule !== undefined) nested(draft, property, rule)
+  else if (name === 'secret') draft.properties.push(renameEnvironmentReads(text, variables))
   else if (sameOptions.has(name)) draft.properties.push(text)
   else if (Object.hasOwn(renamedOptions, name))
     draft.properties.push(rename(property, renamedOptions[name] ?? name))

@@ -25,7 +25,6 @@ export const renamedOptions: Readonly<Record<string, string>> = {
 /** Options with the same name and meaning. */
 export const sameOptions: ReadonlySet<string> = new Set([
   'clientSecret',
-  'secret',
   'clientAssertionSigningKey',
   'clientAssertionSigningAlg',
   'httpTimeout',
@@ -102,7 +101,7 @@ export const texts: Readonly<Record<TextName, string>> = {
   claims: 'A signed-in user without the claim gets a 403 here, not another login.',
   includes: 'claimIncludes also accepted a string of names separated by spaces; this accepts a list only.',
   flow: 'The login uses the authorization code flow with PKCE: allow it at the provider, and set a client secret or a key.',
-  client: `What behaves differently here, and how users stay logged in: ${guide}/migration/express-openid-connect.md.`,
+  client: `Add takeOver: expressOpenidConnect({ secret: process.env.SECRET, until }), so that nobody has to log in again, and read what behaves differently: ${guide}/migration/express-openid-connect.md.`,
   options: 'These options are set elsewhere: rename them by the table of the migration page.',
   value: 'is not written out here, and was left as it is',
   returnTo: 'Without returnTo the login ends at signInReturnToPath, not at the requested URL.',

@@ -240,13 +240,13 @@ describe('variables', () => {
   const codemod = expressOpenidConnect(new Map())
 
   test('are renamed where they are read, not where a name is spelled like them', () => {
-    expect(rewritten("const SECRET = process.env.SECRET ?? process.env['BASE_URL']")).toBe(
-      "const SECRET = process.env.IDP_SECRET ?? process.env['APP_BASE_URL']",
+    expect(rewritten("const CLIENT_ID = process.env.CLIENT_ID ?? process.env['BASE_URL']")).toBe(
+      "const CLIENT_ID = process.env.IDP_CLIENT_ID ?? process.env['APP_BASE_URL']",
     )
-    expect(rewritten('const { SECRET, CLIENT_ID: id, PORT = 1 } = process.env')).toBe(
-      'const { IDP_SECRET: SECRET, IDP_CLIENT_ID: id, PORT = 1 } = process.env',
+    expect(rewritten('const { CLIENT_SECRET, CLIENT_ID: id, PORT = 1 } = process.env')).toBe(
+      'const { IDP_CLIENT_SECRET: CLIENT_SECRET, IDP_CLIENT_ID: id, PORT = 1 } = process.env',
     )
-    expect(rewritten('other.SECRET + CLIENT_ID')).toBe('other.SECRET + CLIENT_ID')
+    expect(rewritten('other.CLIENT_ID + CLIENT_ID')).toBe('other.CLIENT_ID + CLIENT_ID')
   })
 
   test('are renamed in environment files; a secret that is too short is reported', () => {
@@ -254,9 +254,20 @@ describe('variables', () => {
       'ISSUER_BASE_URL=https://a\nexport BASE_URL="http://b"\nSECRET=short\nCALLBACK=${BASE_URL}/SECRET\nMY_SECRET=x\n',
     )
     expect(text).toBe(
-      'IDP_DOMAIN=https://a\nexport APP_BASE_URL="http://b"\nIDP_SECRET=short\nCALLBACK=${APP_BASE_URL}/SECRET\nMY_SECRET=x\n',
+      'IDP_DOMAIN=https://a\nexport APP_BASE_URL="http://b"\nIDP_SECRET=short\nSECRET=short\nCALLBACK=${APP_BASE_URL}/SECRET\nMY_SECRET=x\n',
     )
     expect(found).toEqual([{ line: 3, text: expect.stringContaining('32 characters') }])
+  })
+
+  test('of the secret stays for the take-over, and is not read by the client', () => {
+    expect(options('{ secret: process.env.SECRET }')).toContain('{ secret: process.env.IDP_SECRET, ')
+    expect(rewritten('other({ secret: process.env.SECRET })')).toBe('other({ secret: process.env.SECRET })')
+    const once = codemod.rewriteEnvironment('SECRET=a\n').text
+    expect(once).toBe('IDP_SECRET=a\nSECRET=a\n')
+    expect(codemod.rewriteEnvironment(once).text).toBe(once)
+    expect(codemod.remarkVariables('SECRET: a')).toEqual([
+      { line: 1, text: 'IDP_SECRET is needed beside SECRET, which takeOver reads.' },
+    ])
   })
 
   test('are reported in files for deployment', () => {

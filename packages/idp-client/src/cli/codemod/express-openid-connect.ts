@@ -9,7 +9,7 @@ import type { ImportStatement } from './imports.ts'
 import { findImports, replaceImports, spellings } from './imports.ts'
 import { reindent } from './object-literal.ts'
 import { remarksOnCode, sortRemarks } from './remarks.ts'
-import { remarkVariables, renameEnvironmentReads, rewriteAssignments } from './variables.ts'
+import { remarkDeployment, renameReads, rewriteAssignments } from './variables.ts'
 
 /** Returns the options of `auth(…)` with the edit of the object, if that stands elsewhere in the file. */
 function toOptions(draft: Draft, argument: string, indent: string): Options | null {
@@ -194,8 +194,7 @@ export function rewriteSource(text: string): Rewritten {
   const draft = new Draft(text)
   const statements = findImports(text, (module) => module === peer)
   const usesOidc = /\.oidc\b/.test(blank(text))
-  if (statements.length === 0 && !usesOidc)
-    return { text: renameEnvironmentReads(text, variables), remarks: [] }
+  if (statements.length === 0 && !usesOidc) return { text: renameReads(text, variables), remarks: [] }
   rewriteClient(
     draft,
     spellings(statements, 'auth').flatMap((name) => findCalls(text, name)),
@@ -204,7 +203,7 @@ export function rewriteSource(text: string): Rewritten {
   rewriteRequests(draft)
   const sends = rewriteLogins(draft)
   if (statements.length > 0) rewriteImports(draft, statements)
-  draft.text = renameEnvironmentReads(draft.text, variables)
+  draft.text = renameReads(draft.text, variables)
   const marked = draft.finish()
   const missing = remarkMissing(draft, sends && statements.length === 0)
   return {
@@ -231,5 +230,5 @@ export const expressOpenidConnect: CreateCodemod = () => ({
   peer,
   rewriteEnvironment: (text) => rewriteAssignments(text, variables),
   rewriteSource,
-  remarkVariables: (text) => remarkVariables(text, variables),
+  remarkVariables: (text) => remarkDeployment(text, variables),
 })

@@ -29,7 +29,7 @@ describe('the module of the client', () => {
   test('keeps the callback URL and the lifetimes', () => {
     const { changes, remarks } = plan({ ...options, 'tsconfig.json': '{}' })
     expect(changes['lib/idp.ts']).toContain("routes: { callback: '/api/auth/callback/idp' },\n  session: {")
-    expect(remarks).toContainEqual(expect.stringMatching(/^lib\/idp\.ts:1 What behaves differently/))
+    expect(remarks).toContainEqual(expect.stringMatching(/^lib\/idp\.ts:1 Add takeOver: nextAuth/))
   })
 
   test.each([
@@ -216,7 +216,7 @@ describe('variables', () => {
       'a.ts': 'const url = process.env.NEXTAUTH_URL\n',
     })
     expect(changes['.env']).toBe(
-      `APP_BASE_URL=http://a\nIDP_SECRET=${'x'.repeat(32)}\nIDP_CLIENT_ID=b\nIDP_CLIENT_SECRET=c\nIDP_DOMAIN=d\nOTHER=e\n`,
+      `APP_BASE_URL=http://a\nIDP_SECRET=${'x'.repeat(32)}\nNEXTAUTH_SECRET=${'x'.repeat(32)}\nIDP_CLIENT_ID=b\nIDP_CLIENT_SECRET=c\nIDP_DOMAIN=d\nOTHER=e\n`,
     )
     expect(changes['a.ts']).toBe('const url = process.env.APP_BASE_URL\n')
     expect(changes['lib/auth.ts']).toContain("process.env['IDP_CLIENT_SECRET']")

@@ -10,7 +10,7 @@ import { clientSpecifier, isPeer, printClient, readApplication } from './next-au
 import { peer, remarksEverywhere, texts, unavailable } from './next-auth-rules.ts'
 import { parseObject } from './object-literal.ts'
 import { remarksOn, sortRemarks } from './remarks.ts'
-import { remarkVariables, renameEnvironmentReads, rewriteAssignments } from './variables.ts'
+import { remarkDeployment, renameReads, rewriteAssignments } from './variables.ts'
 
 /** The rewriting of one file. */
 class NextAuthDraft extends Draft {
@@ -242,7 +242,7 @@ function rewriteSource(text: string, path: string, application: NextAuthApplicat
     rewriteProvider(draft)
     rewriteImports(draft, path)
   }
-  draft.text = renameEnvironmentReads(draft.text, application.variables)
+  draft.text = renameReads(draft.text, application.variables)
   const marked = draft.finish()
   const hasOptions =
     findImports(draft.text, isPeer).length > 0 && /(?<![\w$.])providers\s*:\s*\[/.test(blank(draft.text))
@@ -264,7 +264,7 @@ export const nextAuth: CreateCodemod = (files) => {
     peer,
     rewriteEnvironment: (text) => rewriteAssignments(text, variables),
     rewriteSource: (text, path) => rewriteSource(text, posix.normalize(path), application),
-    remarkVariables: (text) => remarkVariables(text, variables),
+    remarkVariables: (text) => remarkDeployment(text, variables),
     created: needsClient ? new Map([[clientPath, printClient(application)]]) : undefined,
   }
 }

@@ -130,6 +130,10 @@ export const suffixes: readonly string[] = [
 /** Code to review by hand, found by its spelling in files that import the package. */
 export const remarks: readonly RemarkRule[] = [
   {
+    pattern: /\bnew IdpClient\((?![\s\S]*\btakeOver\b)/,
+    text: 'Add takeOver: nextjsAuth0({ secret: process.env.IDP_SECRET, until }), so that nobody has to log in again: https://github.com/idp-client/idp-client/blob/main/docs/migration/take-over.md.',
+  },
+  {
     pattern: /\bonCallback\b/,
     text: 'onCallback takes one argument, ({ error, returnTo, session, request }), and returns nothing, { returnTo } or a Response.',
   },

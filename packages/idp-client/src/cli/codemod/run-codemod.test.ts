@@ -61,7 +61,7 @@ describe.each([
   {
     name: 'next-auth',
     example: 'next-auth-v4',
-    former: /NEXTAUTH_|OIDC_|useSession|signIn|getServerSession/,
+    former: /NEXTAUTH_URL|OIDC_|useSession|signIn|getServerSession/,
     // A component around the provider is not needed, but works; the dependencies are in another order.
     unlisted: ['app/layout.tsx', 'components/providers.tsx', 'package.json'],
   },
@@ -131,19 +131,19 @@ describe.each([
 
 /** Runs a function as a user without rights, where the tests run with all of them. */
 async function withoutRights(action: () => Promise<void>): Promise<void> {
-  const isRoot = process.geteuid?.() === 0 && process.seteuid !== undefined
-  if (isRoot) process.seteuid(65534)
+  const seteuid = process.geteuid?.() === 0 ? process.seteuid : undefined
+  seteuid?.(65534)
   try {
     await action()
   } finally {
-    if (isRoot) process.seteuid(0)
+    seteuid?.(0)
   }
 }
 
 test('a file that cannot be read is an error, and nothing is written', async () => {
   await mkdir(join(folder, 'z'))
-  await writeFile(join(folder, '.env'), 'SECRET=x\n')
-  await writeFile(join(folder, 'z', 'server.js'), 'process.env.SECRET\n')
+  await writeFile(join(folder, '.env'), 'BASE_URL=x\n')
+  await writeFile(join(folder, 'z', 'server.js'), 'process.env.BASE_URL\n')
   await chmod(join(folder, 'z', 'server.js'), 0o000)
   await chmod(folder, 0o777)
   await withoutRights(async () => {
@@ -151,11 +151,11 @@ test('a file that cannot be read is an error, and nothing is written', async () 
     expect([code, stdout]).toEqual([1, ''])
     expect(stderr).toContain('EACCES')
   })
-  expect(await readFile(join(folder, '.env'), 'utf8')).toBe('SECRET=x\n')
+  expect(await readFile(join(folder, '.env'), 'utf8')).toBe('BASE_URL=x\n')
 })
 
 test('a file that cannot be written is an error, and the next run continues', async () => {
-  await writeFile(join(folder, '.env'), 'SECRET=x\n')
+  await writeFile(join(folder, '.env'), 'BASE_URL=x\n')
   await chmod(join(folder, '.env'), 0o444)
   await chmod(folder, 0o755)
   await withoutRights(async () => {
@@ -164,7 +164,7 @@ test('a file that cannot be written is an error, and the next run continues', as
   })
   await chmod(join(folder, '.env'), 0o644)
   await run(['codemod', 'express-openid-connect', folder])
-  expect(await readFile(join(folder, '.env'), 'utf8')).toBe('IDP_SECRET=x\n')
+  expect(await readFile(join(folder, '.env'), 'utf8')).toBe('APP_BASE_URL=x\n')
 })
 
 test.each([

@@ -4,6 +4,13 @@ import { lineAt } from './code.ts'
 /** Environment variables with an equivalent, and its name. */
 export type Variables = Readonly<Record<string, string>>
 
+/** The variable whose former one stays: the secret of the former library opens its sessions. */
+const secret = 'IDP_SECRET'
+
+/** Returns the variables that are renamed: all but those of the secret, which others read until no session is taken over. */
+const withoutSecret = (variables: Variables): Variables =>
+  Object.fromEntries(Object.entries(variables).filter(([, wanted]) => wanted !== secret))
+
 const variablePattern = (variables: Variables): RegExp =>
   new RegExp(`(?<!\\w)(${Object.keys(variables).join('|')})(?!\\w)`, 'g')
 
@@ -16,7 +23,11 @@ export function renameVariables(text: string, variables: Variables): string {
 
 const destructured = (name: string): RegExp => new RegExp(`(?<![\\w$])${name}(?=\\s*(?:[,:=}]|$))`)
 
-/** Renames variables where code reads them: their names may also be those of something else. */
+/** Renames variables where code reads them, but that of the secret: their names may also be those of something else. */
+export const renameReads = (text: string, variables: Variables): string =>
+  renameEnvironmentReads(text, withoutSecret(variables))
+
+/** Renames all variables where code reads them. */
 export function renameEnvironmentReads(text: string, variables: Variables): string {
   if (Object.keys(variables).length === 0) return text
   const names = variablePattern(variables).source
@@ -59,10 +70,35 @@ function remarkSecret(text: string): Remark[] {
   return [{ line: lineAt(text, match.index), text: remark }]
 }
 
+/** Sets the secret of this package to that of the former one, on a line of its own, unless the file has one. */
+function addSecret(text: string, variables: Variables): string {
+  const former = Object.keys(variables).filter((name) => variables[name] === secret)
+  const assignment = (name: string): RegExp =>
+    new RegExp(`^([ \\t]*(?:export[ \\t]+)?)${name}(?=[ \\t]*=)`, 'm')
+  const found = former.find((name) => assignment(name).test(text))
+  if (found === undefined || assignment(secret).test(text)) return text
+  return text.replace(
+    new RegExp(`${assignment(found).source}.*$`, 'm'),
+    (line) => `${line.replace(found, secret)}\n${line}`,
+  )
+}
+
 /** Rewrites `.env`, `.env.local` and so on where names of variables are common words. */
 export function rewriteAssignments(text: string, variables: Variables): Rewritten {
-  const changed = renameAssignments(text, variables)
+  const changed = addSecret(renameAssignments(text, withoutSecret(variables)), variables)
   return { text: changed, remarks: remarkSecret(changed) }
+}
+
+/** Like `remarkVariables`, but the former secret stays. */
+export function remarkDeployment(text: string, variables: Variables): Remark[] {
+  const former = Object.entries(variables).filter(([, wanted]) => wanted === secret)
+  return remarkVariables(text, variables).map(({ line, text: remark }) => {
+    const [name] = former.find(([each]) => remark.startsWith(`${each} `)) ?? []
+    return {
+      line,
+      text: name === undefined ? remark : `${secret} is needed beside ${name}, which takeOver reads.`,
+    }
+  })
 }
 
 /** Reports variables in files that are not rewritten: they have to be renamed at deployment. */
