@@ -57,7 +57,7 @@ function rewriteFile(codemod: Codemod, path: string, text: string): Rewritten | 
   }
 }
 
-/** What to write: the new text of a file, or null to delete it. */
+/** A file to write, or to delete if `text` is null. */
 export interface Change {
   readonly path: string
   readonly text: string | null

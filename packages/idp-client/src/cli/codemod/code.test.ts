@@ -7,7 +7,7 @@ describe('blank', () => {
     ["const a = 'x'", "const a = ' '"],
     ["a // it's\nb", 'a        \nb'],
     ['a /* b\nc */ d', 'a     \n     d'],
-    ['`a ${b(`c`)} d` + e', '`  ${b(` `)}  ` + e'],
+    [`\`a \${b(\`c\`)} d\` + e`, `\`  \${b(\` \`)}  \` + e`],
     ["'\\'' + a", "'  ' + a"],
     ['/["/]\\//.test(a)', '/      /.test(a)'],
     ['a / b / c', 'a / b / c'],
@@ -49,7 +49,7 @@ test('calls are found by their whole name, outside of comments and strings', () 
 })
 
 test('literals are strings without escapes', () => {
-  expect(["'a'", ' "b" ', '`c`', '`${d}`', 'e', "'f' + g"].map(literalString)).toEqual([
+  expect(["'a'", ' "b" ', '`c`', `\`\${d}\``, 'e', "'f' + g"].map(literalString)).toEqual([
     'a',
     'b',
     'c',

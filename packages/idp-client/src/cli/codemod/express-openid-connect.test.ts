@@ -5,7 +5,7 @@ const esm = (names: string): string => `import { ${names} } from 'express-openid
 const rewritten = (text: string): string => rewriteSource(text).text
 const remarks = (text: string): string[] => rewriteSource(text).remarks.map((remark) => remark.text)
 
-/** What is made of the options of `auth()`, on one line. */
+/** Returns the options that are made of those of `auth()`, on one line. */
 const options = (text: string): string => {
   const found = /new IdpClient\(([\s\S]*?)\)\n\napp/.exec(rewritten(`${esm('auth')}app.use(auth(${text}))\n`))
   return (found?.[1] ?? '').replaceAll(/\s+/g, ' ').replaceAll(', }', ' }')
@@ -189,8 +189,8 @@ describe('req.oidc and res.oidc', () => {
     ],
     [
       '(req, res) =>',
-      '{ if (a) { b(`${req.oidc.idToken}`) } }',
-      '{ if (a) { b(`${(await idp.getSession())?.tokenSet.idToken}`) } }',
+      `{ if (a) { b(\`\${req.oidc.idToken}\`) } }`,
+      `{ if (a) { b(\`\${(await idp.getSession())?.tokenSet.idToken}\`) } }`,
     ],
     [
       '(req, res) =>',
@@ -251,10 +251,10 @@ describe('variables', () => {
 
   test('are renamed in environment files; a secret that is too short is reported', () => {
     const { text, remarks: found } = codemod.rewriteEnvironment(
-      'ISSUER_BASE_URL=https://a\nexport BASE_URL="http://b"\nSECRET=short\nCALLBACK=${BASE_URL}/SECRET\nMY_SECRET=x\n',
+      `ISSUER_BASE_URL=https://a\nexport BASE_URL="http://b"\nSECRET=short\nCALLBACK=\${BASE_URL}/SECRET\nMY_SECRET=x\n`,
     )
     expect(text).toBe(
-      'IDP_DOMAIN=https://a\nexport APP_BASE_URL="http://b"\nIDP_SECRET=short\nSECRET=short\nCALLBACK=${APP_BASE_URL}/SECRET\nMY_SECRET=x\n',
+      `IDP_DOMAIN=https://a\nexport APP_BASE_URL="http://b"\nIDP_SECRET=short\nSECRET=short\nCALLBACK=\${APP_BASE_URL}/SECRET\nMY_SECRET=x\n`,
     )
     expect(found).toEqual([{ line: 3, text: expect.stringContaining('32 characters') }])
   })

@@ -107,7 +107,7 @@ function specifier(
   return kind === 'import' ? `${type}${name} as ${local}` : `${name}: ${local}`
 }
 
-/** What a statement becomes: its module, names to add, and names with another spelling. */
+/** The import in place of a statement: its module, names to add, and names with another spelling. */
 export interface Replacement {
   readonly module: string
   readonly added: readonly string[]

@@ -8,7 +8,7 @@ import type { Variables } from './variables.ts'
 /** Whether a module is next-auth or an entry of it. */
 export const isPeer = (module: string): boolean => module === peer || module.startsWith(`${peer}/`)
 
-/** What an application with next-auth tells about its provider and its folders. */
+/** The provider and the folders of an application with next-auth. */
 export interface NextAuthApplication {
   readonly variables: Variables
   /** The id of the only provider; undefined if there are several, or if the id is not written out. */

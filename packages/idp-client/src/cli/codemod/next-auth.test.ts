@@ -11,7 +11,7 @@ interface Result {
   readonly [path: string]: string | null
 }
 
-/** What the codemod makes of files beside those options. */
+/** Returns the changes that the codemod makes to an application. */
 function plan(files: Record<string, string>): {
   readonly changes: Result
   readonly remarks: readonly string[]

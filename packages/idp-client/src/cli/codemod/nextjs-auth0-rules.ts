@@ -105,7 +105,7 @@ export const codes: readonly string[] = [
   'mfa_no_available_factors',
 ]
 
-/** What follows the prefix `AUTH0_` in variables that have an equivalent with the prefix `IDP_`. */
+/** The names after the prefix `AUTH0_` of variables that have an equivalent with the prefix `IDP_`. */
 export const suffixes: readonly string[] = [
   'DOMAIN',
   'CLIENT_ID',
@@ -131,7 +131,7 @@ export const suffixes: readonly string[] = [
 export const remarks: readonly RemarkRule[] = [
   {
     pattern: /\bnew IdpClient\((?![\s\S]*\btakeOver\b)/,
-    text: 'Add takeOver: nextjsAuth0({ secret: process.env.IDP_SECRET, until }), so that nobody has to log in again: https://github.com/idp-client/idp-client/blob/main/docs/migration/take-over.md.',
+    text: 'Add takeOver: nextjsAuth0({ secret: process.env.AUTH0_SECRET, until }), so that nobody has to log in again: https://github.com/idp-client/idp-client/blob/main/docs/migration/take-over.md.',
   },
   {
     pattern: /\bonCallback\b/,

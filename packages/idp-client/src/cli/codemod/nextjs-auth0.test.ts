@@ -39,11 +39,14 @@ describe('[O6] the manifest', () => {
 test('[O6] a change that is needed in several places is listed once', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'idp-codemod-'))
   try {
-    await writeFile(join(folder, 'compose.yml'), 'a: $AUTH0_SECRET $AUTH0_SECRET\nb: $AUTH0_SECRET\n')
-    await writeFile(join(folder, 'deploy.sh'), 'echo $AUTH0_SECRET $AUTH0_DOMAIN\n')
+    await writeFile(
+      join(folder, 'compose.yml'),
+      'a: $AUTH0_CLIENT_ID $AUTH0_CLIENT_ID\nb: $AUTH0_CLIENT_ID\n',
+    )
+    await writeFile(join(folder, 'deploy.sh'), 'echo $AUTH0_CLIENT_ID $AUTH0_DOMAIN\n')
     const { stdout } = await run(['codemod', 'nextjs-auth0', folder])
     expect(stdout.split('\n').filter((line) => line.includes('AUTH0_'))).toEqual([
-      '  compose.yml:1, compose.yml:2, deploy.sh:1 AUTH0_SECRET is called IDP_SECRET now.',
+      '  compose.yml:1, compose.yml:2, deploy.sh:1 AUTH0_CLIENT_ID is called IDP_CLIENT_ID now.',
       '  deploy.sh:1 AUTH0_DOMAIN is called IDP_DOMAIN now.',
     ])
   } finally {
@@ -115,10 +118,11 @@ test('codes are changed only in files that import the package, methods everywher
 test('variables are changed in sources and environment files; unknown variables and deployment files are reported', () => {
   expect(rewriteSource('process.env.AUTH0_CLIENT_ID').text).toBe('process.env.IDP_CLIENT_ID')
   expect(rewriteEnvironment('AUTH0_SECRET=x\nAUTH0_AUDIENCE=y\nAUTH0_SECRETS=z')).toEqual({
-    text: 'IDP_SECRET=x\nAUTH0_AUDIENCE=y\nAUTH0_SECRETS=z',
+    text: 'IDP_SECRET=x\nAUTH0_SECRET=x\nAUTH0_AUDIENCE=y\nAUTH0_SECRETS=z',
     remarks: [
-      { line: 2, text: 'AUTH0_AUDIENCE is no variable of idp-client; it was left as it is.' },
-      { line: 3, text: 'AUTH0_SECRETS is no variable of idp-client; it was left as it is.' },
+      { line: 1, text: expect.stringContaining('32 characters') },
+      { line: 3, text: 'AUTH0_AUDIENCE is no variable of idp-client; it was left as it is.' },
+      { line: 4, text: 'AUTH0_SECRETS is no variable of idp-client; it was left as it is.' },
     ],
   })
   expect(nextjsAuth0(new Map()).remarkVariables('env:\n  AUTH0_DOMAIN: x\n')).toEqual([

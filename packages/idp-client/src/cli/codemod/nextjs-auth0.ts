@@ -15,13 +15,14 @@ import {
 } from './nextjs-auth0-rules.ts'
 import { remarksOn, sortRemarks } from './remarks.ts'
 import type { Variables } from './variables.ts'
-import { remarkVariables, renameVariables } from './variables.ts'
+import { remarkDeployment, renameVariables, rewriteAssignments, withoutSecret } from './variables.ts'
 
 const variables: Variables = Object.fromEntries(suffixes.map((name) => [`AUTH0_${name}`, `IDP_${name}`]))
 
 /** Returns a remark for each variable with the package's prefix that has no equivalent. */
 function unknownVariables(text: string): Remark[] {
-  return [...text.matchAll(/\bAUTH0_[A-Z0-9_]+/g)].map(({ 0: name, index }) => ({
+  const found = [...text.matchAll(/\bAUTH0_[A-Z0-9_]+/g)].filter(([name]) => name !== 'AUTH0_SECRET')
+  return found.map(({ 0: name, index }) => ({
     line: lineAt(text, index),
     text: `${name} is no variable of idp-client; it was left as it is.`,
   }))
@@ -29,8 +30,8 @@ function unknownVariables(text: string): Remark[] {
 
 /** Rewrites `.env`, `.env.local` and so on. */
 export function rewriteEnvironment(text: string): Rewritten {
-  const changed = renameVariables(text, variables)
-  return { text: changed, remarks: unknownVariables(changed) }
+  const { text: changed, remarks: found } = rewriteAssignments(text, variables)
+  return { text: changed, remarks: sortRemarks([...found, ...unknownVariables(changed)]) }
 }
 
 /** Reports a middleware that passes requests to the client on the edge runtime, which shares no memory with the server. */
@@ -97,8 +98,9 @@ function renameMethods(text: string): string {
 
 /** Rewrites TypeScript and JavaScript. Works on text: what the spelling does not decide becomes a remark. */
 export function rewriteSource(text: string): Rewritten {
-  const plain = renameMethods(renameVariables(text, variables))
   const uses = new RegExp(modulePattern.source).test(text)
+  // Where the client is created, its own secret is meant; afterwards `takeOver` reads the former one.
+  const plain = renameMethods(renameVariables(text, uses ? variables : withoutSecret(variables)))
   const names: Names = { local: new Map(), missing: new Set() }
   const changed = uses ? renameUses(rewriteImports(plain, names), names) : plain
   const missing = [...names.missing].map((name) => ({
@@ -122,5 +124,5 @@ export const nextjsAuth0: CreateCodemod = () => ({
     const isMiddleware = /^middleware\.[jt]s$/.test(basename(path))
     return { text: changed, remarks: isMiddleware ? [...found, ...remarkRuntime(text)] : found }
   },
-  remarkVariables: (text) => remarkVariables(text, variables),
+  remarkVariables: (text) => remarkDeployment(text, variables),
 })

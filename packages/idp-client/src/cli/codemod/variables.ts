@@ -8,7 +8,7 @@ export type Variables = Readonly<Record<string, string>>
 const secret = 'IDP_SECRET'
 
 /** Returns the variables that are renamed: all but those of the secret, which others read until no session is taken over. */
-const withoutSecret = (variables: Variables): Variables =>
+export const withoutSecret = (variables: Variables): Variables =>
   Object.fromEntries(Object.entries(variables).filter(([, wanted]) => wanted !== secret))
 
 const variablePattern = (variables: Variables): RegExp =>
@@ -102,7 +102,7 @@ export function remarkDeployment(text: string, variables: Variables): Remark[] {
 }
 
 /** Reports variables in files that are not rewritten: they have to be renamed at deployment. */
-export function remarkVariables(text: string, variables: Variables): Remark[] {
+function remarkVariables(text: string, variables: Variables): Remark[] {
   if (Object.keys(variables).length === 0) return []
   return [...text.matchAll(variablePattern(variables))].map(({ 0: name, index }) => ({
     line: lineAt(text, index),
