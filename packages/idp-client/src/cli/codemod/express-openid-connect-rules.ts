@@ -93,6 +93,7 @@ type TextName =
   | 'value'
   | 'returnTo'
   | 'import'
+  | 'promise'
   | 'guardEverywhere'
 
 export const texts: Readonly<Record<TextName, string>> = {
@@ -107,6 +108,7 @@ export const texts: Readonly<Record<TextName, string>> = {
   returnTo: 'Without returnTo the login ends at signInReturnToPath, not at the requested URL.',
   import:
     'Import idp from the module that creates it; first move it to a module of its own if that one imports this file.',
+  promise: 'Express 4 ignores the promise of this handler: forward its errors to next.',
   guardEverywhere: 'authRequired was not written out: every route behind this line needs a login.',
 }
 

@@ -210,6 +210,8 @@ describe('req.oidc and res.oidc', () => {
 
   test.each([
     ['function name(req) { return req.oidc.user }', 'has to be async'],
+    ["cache.get('user', () => req.oidc.user)", 'has to be async'],
+    ["app.get('/', (req, res) => users.filter((user) => user === req.oidc.user))", 'has to be async'],
     ['const names = users.map((user) => req.oidc.user.name)', 'has to be async'],
     ["app.get('/', async (req) => req.oidc.accessToken?.access_token)", 'idp.getAccessToken()'],
     ["app.get('/', (req, res) => res.oidc.logout({ returnTo: '/' }))", 'the logout route'],
@@ -221,6 +223,19 @@ describe('req.oidc and res.oidc', () => {
       text,
       remarks: [{ line: 1, text: expect.stringContaining(remark) }],
     })
+  })
+
+  test('a handler whose promise Express 4 ignores gets a remark', () => {
+    const manifest = (version: string): Map<string, string> =>
+      new Map([['package.json', `{ "dependencies": { "express": "${version}" } }`]])
+    const text = "app.get('/', (req, res) => res.json(req.oidc.user))"
+    const found = ['^4.18.0', '^5.0.0'].map((version) =>
+      expressOpenidConnect(manifest(version))
+        .rewriteSource(text, 'a.js')
+        .remarks.map((remark) => remark.text),
+    )
+    expect(found[0]).toContainEqual(expect.stringContaining('Express 4 ignores'))
+    expect(found[1]).not.toContainEqual(expect.stringContaining('Express 4 ignores'))
   })
 
   test('comments and strings stay', () => {

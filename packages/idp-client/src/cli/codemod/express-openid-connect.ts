@@ -1,4 +1,4 @@
-import type { CreateCodemod } from './application.ts'
+import type { CreateCodemod, Files } from './application.ts'
 import type { Call, Edit, Remark, Rewritten } from './code.ts'
 import { blank, closingBracket, findCalls, lineAt, literalString, matchCode, word } from './code.ts'
 import { Draft } from './draft.ts'
@@ -11,8 +11,18 @@ import { reindent } from './object-literal.ts'
 import { remarksOnCode, sortRemarks } from './remarks.ts'
 import { remarkDeployment, renameReads, rewriteAssignments } from './variables.ts'
 
+class ExpressDraft extends Draft {
+  /** Whether the version of Express ignores the promises of handlers. */
+  readonly ignoresPromises: boolean
+
+  constructor(text: string, ignoresPromises: boolean) {
+    super(text)
+    this.ignoresPromises = ignoresPromises
+  }
+}
+
 /** Returns the options of `auth(…)` with the edit of the object, if that stands elsewhere in the file. */
-function toOptions(draft: Draft, argument: string, indent: string): Options | null {
+function toOptions(draft: ExpressDraft, argument: string, indent: string): Options | null {
   if (argument === '') return toOptions(draft, '{}', indent)
   const direct = rewriteOptions(reindent(argument, indent), indent)
   if (direct !== null) return { ...direct, expression: direct.text, edits: [] }
@@ -47,7 +57,7 @@ interface Options {
 }
 
 /** Replaces `app.use(auth(options))` by a client, its middleware, and a guard unless `authRequired` is false. */
-function rewriteClient(draft: Draft, calls: readonly Call[]): void {
+function rewriteClient(draft: ExpressDraft, calls: readonly Call[]): void {
   const [call] = calls
   if (call === undefined || calls.length > 1) return
   const code = blank(draft.text)
@@ -84,7 +94,7 @@ function claimCondition(name: string, args: readonly string[]): string | null {
   return [`Array.isArray(${value})`, ...expected.map((each) => `${value}.includes(${each})`)].join(' && ')
 }
 
-function guardOf(draft: Draft, name: string, { args }: Call): string | null {
+function guardOf(draft: ExpressDraft, name: string, { args }: Call): string | null {
   const guard = `${draft.client}.withPageAuthRequired(`
   if (name === 'requiresAuth') return args.length === 0 ? `${guard})${draft.mark(texts.guard)}` : null
   const condition = claimCondition(name, args)
@@ -94,7 +104,7 @@ function guardOf(draft: Draft, name: string, { args }: Call): string | null {
 }
 
 /** Replaces the guards whose condition is written out. */
-function rewriteGuards(draft: Draft, statements: readonly ImportStatement[]): void {
+function rewriteGuards(draft: ExpressDraft, statements: readonly ImportStatement[]): void {
   for (const name of ['requiresAuth', 'claimEquals', 'claimIncludes'])
     for (const local of spellings(statements, name)) {
       const edits = findCalls(draft.text, local).flatMap((call) => {
@@ -129,7 +139,20 @@ const expressions: readonly (readonly [
   ],
 ]
 
-function rewriteRequests(draft: Draft): void {
+/** Applies edits with `await` where that is possible; returns whether it was anywhere. */
+function applyAwaiting(draft: ExpressDraft, code: string, edits: readonly Edit[]): boolean {
+  const applied = awaitingEdits(code, edits)
+  draft.apply(
+    applied.map((edit) =>
+      edit.start === edit.end && draft.ignoresPromises
+        ? { ...edit, text: edit.text + draft.mark(texts.promise) }
+        : edit,
+    ),
+  )
+  return applied.length > 0
+}
+
+function rewriteRequests(draft: ExpressDraft): void {
   for (const [pattern, replace] of expressions) {
     const code = blank(draft.text)
     const edits = [...code.matchAll(new RegExp(pattern, 'g'))].map((match) => ({
@@ -137,7 +160,7 @@ function rewriteRequests(draft: Draft): void {
       end: match.index + match[0].length,
       text: replace(match, `(await ${draft.client}.getSession())`),
     }))
-    draft.apply(awaitingEdits(code, edits))
+    applyAwaiting(draft, code, edits)
   }
   const userInfo = new RegExp(`${request}${property}fetchUserInfo\\(\\s*\\)`, 'g')
   draft.apply(
@@ -150,7 +173,7 @@ function rewriteRequests(draft: Draft): void {
 }
 
 /** Replaces `res.oidc.login(…)` where its options are written out. */
-function rewriteLogins(draft: Draft): boolean {
+function rewriteLogins(draft: ExpressDraft): boolean {
   const code = blank(draft.text)
   const pattern = /(?<![\w$.])(_?res(?:ponse)?)\s*\.\s*oidc\s*\.\s*login(?=\s*\()/g
   const edits = [...code.matchAll(pattern)].flatMap(({ 0: found, 1: response, index }) => {
@@ -163,13 +186,11 @@ function rewriteLogins(draft: Draft): boolean {
     const login = `${draft.client}.startInteractiveLogin(${options})${isComplete ? '' : draft.mark(texts.returnTo)}`
     return [{ start: index, end, text: `sendResponse(${response}, await ${login})` }]
   })
-  const applied = awaitingEdits(code, edits)
-  draft.apply(applied)
-  return applied.length > 0
+  return applyAwaiting(draft, code, edits)
 }
 
 /** Replaces the import by one of the names that the file now needs, and of those without an equivalent. */
-function rewriteImports(draft: Draft, statements: readonly ImportStatement[]): void {
+function rewriteImports(draft: ExpressDraft, statements: readonly ImportStatement[]): void {
   const added = ['IdpClient', 'sendResponse'].filter((name) => word(name).test(blank(draft.text)))
   replaceImports(
     draft,
@@ -190,8 +211,8 @@ function rewriteImports(draft: Draft, statements: readonly ImportStatement[]): v
 }
 
 /** Rewrites TypeScript and JavaScript. Works on text: what the spelling does not decide becomes a remark. */
-export function rewriteSource(text: string): Rewritten {
-  const draft = new Draft(text)
+export function rewriteSource(text: string, ignoresPromises = false): Rewritten {
+  const draft = new ExpressDraft(text, ignoresPromises)
   const statements = findImports(text, (module) => module === peer)
   const usesOidc = /\.oidc\b/.test(blank(text))
   if (statements.length === 0 && !usesOidc) return { text: renameReads(text, variables), remarks: [] }
@@ -213,7 +234,7 @@ export function rewriteSource(text: string): Rewritten {
 }
 
 /** Reports a client that the file uses but does not import. */
-function remarkMissing({ text, client }: Draft, needsSend: boolean): Remark[] {
+function remarkMissing({ text, client }: ExpressDraft, needsSend: boolean): Remark[] {
   const code = blank(text)
   const use = code.search(new RegExp(`(?<![\\w$.])${client}\\.`))
   const isDeclared = new RegExp(
@@ -225,10 +246,13 @@ function remarkMissing({ text, client }: Draft, needsSend: boolean): Remark[] {
   return [{ line, text: texts.import }, ...(needsSend ? [send] : [])]
 }
 
+const isExpress4 = (files: Files): boolean =>
+  [...files].some(([path, text]) => path.endsWith('package.json') && /"express"\s*:\s*"[~^]?4\b/.test(text))
+
 /** The codemod for express-openid-connect 3: the client, guards, `req.oidc`, `res.oidc.login` and variables. */
-export const expressOpenidConnect: CreateCodemod = () => ({
+export const expressOpenidConnect: CreateCodemod = (files) => ({
   peer,
   rewriteEnvironment: (text) => rewriteAssignments(text, variables),
-  rewriteSource,
+  rewriteSource: (text) => rewriteSource(text, isExpress4(files)),
   remarkVariables: (text) => remarkDeployment(text, variables),
 })

@@ -6,11 +6,13 @@ export interface EnclosingFunction {
   /** Where `async` belongs. */
   readonly start: number
   readonly isAsync: boolean
-  /** Whether it is an argument of a call such as `app.get('/', …)`, whose result the framework awaits. */
+  /** Whether it is a handler, the argument of a call such as `app.get('/', …)`, and may become asynchronous. */
   readonly isHandler: boolean
 }
 
 const handlerCall = /\.(?:get|post|put|patch|delete|all|use|head|options)\s*$/
+/** The head of a function with a parameter for the request or the response. */
+const withRequest = /^(?:async\s+)?(?:function\s*[\w$]*\s*)?(?:\([^()]*)?\b_?(?:req(?:uest)?|res(?:ponse)?)\b/
 const statement = /\b(?:if|for|while|switch|catch|with)\s*$/
 
 function describeFunction(code: string, start: number): EnclosingFunction {
@@ -22,7 +24,7 @@ function describeFunction(code: string, start: number): EnclosingFunction {
   return {
     start: from,
     isAsync: async !== null,
-    isHandler: isArgument && handlerCall.test(code.slice(0, bracket)),
+    isHandler: isArgument && handlerCall.test(code.slice(0, bracket)) && withRequest.test(code.slice(from)),
   }
 }
 
