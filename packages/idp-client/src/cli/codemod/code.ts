@@ -118,13 +118,6 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   )
 }
 
-/** Returns the matches of a pattern in code, not in comments or strings. */
-export const matchCode = (text: string, pattern: RegExp): RegExpExecArray[] => [
-  ...blank(text).matchAll(
-    new RegExp(pattern, pattern.flags.includes('g') ? pattern.flags : `${pattern.flags}g`),
-  ),
-]
-
 /** Returns the value of a text if it is nothing but a string literal without escapes, or undefined. */
 export function literalString(text: string): string | undefined {
   return /^\s*(['"`])([^'"`\\$\n]*)\1\s*$/.exec(text)?.[2]

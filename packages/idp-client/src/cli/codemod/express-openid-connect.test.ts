@@ -72,10 +72,16 @@ app.use(idp.withPageAuthRequired())
     expect(rewritten(text)).toContain('const idp = new IdpClient(config);\n\napp.use(idp.middleware);\n')
   })
 
+  test('gets the options of a variable, also where one of them is read', () => {
+    const text = `${esm('auth')}const config = { baseURL: 1 }\nif (!config.baseURL) config.secret = a\napp.use(auth(config))\n`
+    expect(rewritten(text)).toContain('if (!config.appBaseUrl) config.secret = a\n')
+    expect(rewritten(text)).toContain('new IdpClient(config)')
+  })
+
   test.each([
     [
       'a variable that is used elsewhere',
-      'const config = { baseURL: 1 }\nuse(config.baseURL)\napp.use(auth(config))',
+      'const config = { baseURL: 1 }\nuse(config)\napp.use(auth(config))',
     ],
     ['a variable of another module', 'app.use(auth(config))'],
     ['a mount path', "app.use('/a', auth())"],

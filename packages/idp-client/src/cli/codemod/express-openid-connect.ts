@@ -1,9 +1,17 @@
 import type { CreateCodemod, Files } from './application.ts'
 import type { Call, Edit, Remark, Rewritten } from './code.ts'
-import { blank, closingBracket, findCalls, lineAt, literalString, matchCode, word } from './code.ts'
+import { blank, closingBracket, findCalls, lineAt, literalString, word } from './code.ts'
 import { Draft } from './draft.ts'
 import { rewriteOptions } from './express-openid-connect-options.ts'
-import { peer, remarksEverywhere, texts, unavailable, variables } from './express-openid-connect-rules.ts'
+import {
+  peer,
+  remarksEverywhere,
+  renamedOptions,
+  sameOptions,
+  texts,
+  unavailable,
+  variables,
+} from './express-openid-connect-rules.ts'
 import { awaitingEdits } from './functions.ts'
 import type { ImportStatement } from './imports.ts'
 import { findImports, replaceImports, spellings } from './imports.ts'
@@ -19,6 +27,26 @@ class ExpressDraft extends Draft {
     super(text)
     this.ignoresPromises = ignoresPromises
   }
+}
+
+/**
+ * Returns the edits of `config.baseURL` and so on; null if the variable is used otherwise, which depends on the names of all its
+ * properties.
+ */
+function toPropertyUses(text: string, name: string): Edit[] | null {
+  const code = blank(text)
+  const uses = [...code.matchAll(word(name))].map(({ index }) => index + name.length)
+  const accesses = uses.flatMap((end) => {
+    const match = /^\s*\.\s*([\w$]+)/.exec(code.slice(end))
+    const [found = '', option = ''] = match ?? []
+    const wanted = Object.hasOwn(renamedOptions, option) ? renamedOptions[option] : undefined
+    const isKnown = wanted !== undefined || sameOptions.has(option) || option === 'secret'
+    return match === null || !isKnown
+      ? []
+      : [{ start: end + found.length - option.length, end: end + found.length, text: wanted ?? option }]
+  })
+  // The declaration, and the argument of `auth()`.
+  return uses.length - accesses.length === 2 ? accesses : null
 }
 
 /** Returns the options of `auth(…)` with the edit of the object, if that stands elsewhere in the file. */
@@ -38,14 +66,13 @@ function toOptions(draft: ExpressDraft, argument: string, indent: string): Optio
     ),
   ]
   const [declaration] = declared
-  // Another use, such as `config.baseURL`, depends on the names of its properties.
-  if (declaration === undefined || declared.length > 1 || matchCode(draft.text, word(argument)).length !== 2)
-    return null
+  const uses = toPropertyUses(draft.text, argument)
+  if (declaration === undefined || declared.length > 1 || uses === null) return null
   const { index: open, 1: outer = '' } = declaration
   const end = closingBracket(code, open) + 1
   const found = rewriteOptions(draft.text.slice(open, end), outer)
   if (found === null) return null
-  const edits = [{ start: open, end, text: draft.markLines(found.text, found.remarks) }]
+  const edits = [{ start: open, end, text: draft.markLines(found.text, found.remarks) }, ...uses]
   return { ...found, expression: argument, remarks: [], edits }
 }
 

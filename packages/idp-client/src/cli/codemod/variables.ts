@@ -64,8 +64,10 @@ function renameAssignments(text: string, variables: Variables): string {
 
 /** Reports a secret that is shorter than the minimum. */
 function remarkSecret(text: string): Remark[] {
-  const match = /^[ \t]*(?:export[ \t]+)?IDP_SECRET[ \t]*=[ \t]*(['"]?)([^'"\s#]*)\1/m.exec(text)
-  if (match === null || (match[2] ?? '').length >= 32) return []
+  const match =
+    /^[ \t]*(?:export[ \t]+)?IDP_SECRET[ \t]*=[ \t]*(?:'([^'\n]*)'|"([^"\n]*)"|([^\s#'"]*))/m.exec(text)
+  const [, single, double, plain = ''] = match ?? []
+  if (match === null || (single ?? double ?? plain).length >= 32) return []
   const remark = 'IDP_SECRET needs 32 characters or more: npx idp-client secret prints one.'
   return [{ line: lineAt(text, match.index), text: remark }]
 }
