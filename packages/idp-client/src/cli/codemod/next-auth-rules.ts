@@ -30,7 +30,7 @@ export const unavailable: Readonly<Record<string, string>> = {
   JWT: 'has no counterpart: tokens are refreshed by getAccessToken()',
   getServerSession: 'is idp.getSession() here',
   getSession:
-    'is idp.getSession(request) on the server; in the browser useUser() of idp-client/react, or loadUser() of idp-client/browser',
+    'is idp.getSession(request) on the server; in the browser useUser() of idp-client/react, or fetchUser() of idp-client/browser',
   getToken: 'is idp.getSession(request), and idp.getAccessToken(request, response) for a token',
   decode: 'has no counterpart: idp.getSession() reads the cookie',
   encode: 'has no counterpart: idp.updateSession() changes the session',
