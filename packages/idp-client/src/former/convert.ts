@@ -90,6 +90,14 @@ function toData(config: Config, former: FormerSession, proof: Proof): SessionDat
   return createSession({ claims: given, tokenSet, now: createdAt, sessionExpiresAt })
 }
 
+/** Returns the claims of the user that no ID token contains: a refresh keeps them, like those from UserInfo. */
+function toFurtherClaims(former: FormerSession, { user }: SessionData, proof: Proof): string[] | undefined {
+  const names = Object.keys(user).filter(
+    (name) => Object.hasOwn(former.user, name) && !Object.hasOwn(proof.claims ?? {}, name),
+  )
+  return names.length > 0 ? names : undefined
+}
+
 /** Never throws, since a cookie must not make a request fail; an unexpected error is reported. */
 function toRefusal({ log }: Config, thrown: unknown): FormerRefusal {
   if (isIdpError(thrown, 'HOOK_FAILED')) return 'hook'
@@ -113,7 +121,8 @@ export async function convert(config: Config, former: UsedSession, sessionKey: s
     const prepared = toData(config, former, proof)
     const data = await prepareNewSession(config, prepared, prepared.tokenSet.idToken)
     const authentication = toAuthentication(proof.claims ?? { iss: proof.issuer, sub: user.sub })
-    return { data, sessionKey, usedAt: former.usedAt, authentication }
+    const userInfoClaims = toFurtherClaims(former, data, proof)
+    return { data, sessionKey, usedAt: former.usedAt, authentication, ...defined({ userInfoClaims }) }
   } catch (error) {
     return toRefusal(config, error)
   }
