@@ -11,7 +11,7 @@ import { processWide, toKey } from '../lib/registry.ts'
 import { SingleFlight } from '../lib/shared-run.ts'
 import type { FormerRefusal } from '../log/log.ts'
 import { countRefusal } from '../log/refusal.ts'
-import type { FormerSessionFound, FormerSessions } from '../session/former.ts'
+import type { FormerSessionFound, FormerSessions, FormerUnread } from '../session/former.ts'
 import { isAlive } from '../session/model/lifetime.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { copySession } from '../session/model/stored-session.ts'
@@ -91,9 +91,46 @@ async function toSessionKey(
   return derivedToken(secret, 'take-over', name)
 }
 
+/** Reads the session; or the reason why there is none. */
+async function readFormer(
+  parts: FormerParts,
+  exchange: Exchange,
+): Promise<{ readonly former: UsedSession } | FormerUnread> {
+  const { config } = parts
+  let given: unknown
+  try {
+    given = await read(parts, exchange)
+  } catch (thrown) {
+    return { reason: 'reader', thrown }
+  }
+  if (given === null) return { reason: 'unreadable' }
+  const now = config.clock()
+  const former = toFormerSession(given, now)
+  if (!former) return { reason: 'reader' }
+  const { createdAt, expiresAt } = former
+  // Alive by its former end, so it was used: only the time is not known.
+  const usedAt = former.usedAt ?? (expiresAt === undefined ? createdAt : now)
+  const isOver = expiresAt !== undefined && expiresAt <= now
+  return !isOver && isAlive({ createdAt, usedAt }, config.session, now)
+    ? { former: { ...former, usedAt } }
+    : { reason: 'expired' }
+}
+
+/** Stages the deletion of the former cookies. */
+function clearCookies({ baseUrl, config, takeOver }: FormerParts, exchange: Exchange): void {
+  const names = exchange.cookies.names().filter((name) => isFormerName(takeOver, name))
+  if (names.length === 0) return
+  const own = cookieScope(config.session.cookie, () => baseUrl(exchange))
+  const { domain: _own, ...attributes } = own
+  const former = defined({ ...attributes, path: takeOver.path, domain: takeOver.domain })
+  // A request stages one write per name: of a name that both libraries use, the cookie of ours has to go in any case.
+  const shared = new Set(chunkNames(config.session.cookie.name, names))
+  for (const name of names) exchange.cookies.clear({ name, scope: shared.has(name) ? own : former })
+}
+
 /** Creates what storages need to take over the sessions of a former library. */
 export function createFormerSessions(parts: FormerParts): FormerSessions {
-  const { baseUrl, config, takeOver } = parts
+  const { config, takeOver } = parts
   const { library, until } = takeOver
 
   function refused(reason: FormerRefusal): void {
@@ -103,40 +140,19 @@ export function createFormerSessions(parts: FormerParts): FormerSessions {
     config.log.emit({ level, code: 'SESSION_NOT_TAKEN_OVER', library, reason, more })
   }
 
-  /** Reads the session; or the reason why there is none. */
-  async function readFormer(exchange: Exchange): Promise<UsedSession | FormerRefusal> {
-    let given: unknown
-    try {
-      given = await read(parts, exchange)
-    } catch (thrown) {
-      config.log.printException(thrown)
-      return 'reader'
-    }
-    if (given === null) return 'unreadable'
-    const now = config.clock()
-    const former = toFormerSession(given, now)
-    if (!former) return 'reader'
-    const { createdAt, expiresAt } = former
-    // Alive by its former end, so it was used: only the time is not known.
-    const usedAt = former.usedAt ?? (expiresAt === undefined ? createdAt : now)
-    const isOver = expiresAt !== undefined && expiresAt <= now
-    return !isOver && isAlive({ createdAt, usedAt }, config.session, now) ? { ...former, usedAt } : 'expired'
-  }
-
-  async function find(exchange: Exchange): Promise<FormerSessionFound | null> {
+  async function find(exchange: Exchange): Promise<FormerSessionFound | FormerUnread | null> {
     if (config.clock() >= until) return null
     if (!exchange.cookies.names().some((name) => isFormerName(takeOver, name))) return null
-    const former = await readFormer(exchange)
-    if (typeof former === 'string') {
-      refused(former)
-      return null
-    }
-    const { createdAt, sid, usedAt } = former
+    const result = await readFormer(parts, exchange)
+    if ('reason' in result) return result
+    const { former } = result
+    const { createdAt, user, usedAt } = former
+    const { sid = user['sid'] } = former
     const sessionKey = await toSessionKey(parts, former)
     return {
       sessionKey,
       usedAt,
-      data: { internal: defined({ sid, createdAt }) },
+      data: { internal: defined({ sid: typeof sid === 'string' ? sid : undefined, createdAt }) },
       async convert() {
         const converted = await convertOnce(config, former, sessionKey)
         if (typeof converted !== 'string') return converted
@@ -152,24 +168,34 @@ export function createFormerSessions(parts: FormerParts): FormerSessions {
     }
   }
 
+  /** Reads the cookies once per request. */
+  function findOnce(exchange: Exchange): Promise<FormerSessionFound | FormerUnread | null> {
+    const slot = sessionSlot(exchange, config)
+    slot.former ??= find(exchange)
+    return slot.former
+  }
+
+  async function findBeside(exchange: Exchange): Promise<FormerSessionFound | null> {
+    const found = await findOnce(exchange)
+    return found && 'reason' in found ? null : found
+  }
+
   return {
     until,
 
-    find(exchange) {
-      const slot = sessionSlot(exchange, config)
-      slot.former ??= find(exchange)
-      return slot.former
+    async find(exchange) {
+      const found = await findOnce(exchange)
+      if (!found || !('reason' in found)) return found
+      if (found.thrown !== undefined) config.log.printException(found.thrown)
+      refused(found.reason)
+      return null
     },
 
-    clear(exchange) {
-      const names = exchange.cookies.names().filter((name) => isFormerName(takeOver, name))
-      if (names.length === 0) return
-      const own = cookieScope(config.session.cookie, () => baseUrl(exchange))
-      const { domain: _own, ...attributes } = own
-      const former = defined({ ...attributes, path: takeOver.path, domain: takeOver.domain })
-      // A request stages one write per name: of a name that both libraries use, the cookie of ours has to go in any case.
-      const shared = new Set(chunkNames(config.session.cookie.name, names))
-      for (const name of names) exchange.cookies.clear({ name, scope: shared.has(name) ? own : former })
+    findBeside,
+
+    async clear(exchange, sessionKey) {
+      if (sessionKey !== undefined && (await findBeside(exchange))?.sessionKey !== sessionKey) return
+      clearCookies(parts, exchange)
     },
   }
 }

@@ -15,14 +15,26 @@ export interface FormerSessionFound extends KnownSession {
   refused(reason: FormerRefusal): void
 }
 
+/** Why the former cookies of a request contain no session. */
+export interface FormerUnread {
+  readonly reason: FormerRefusal
+  /** What the function of the application threw. */
+  readonly thrown?: unknown
+}
+
 /** The sessions that the former library left in browsers (`takeOver`). No function rejects because of a cookie. */
 export interface FormerSessions {
   /** Until when it is remembered that a session has ended, in seconds since the epoch. */
   readonly until: number
-  /** Returns the former session of a request; null without one. Reads the cookies once per request. */
+  /** Returns the former session of a request without a session of ours; null without one. Reports why a cookie contains none. */
   find(exchange: Exchange): Promise<FormerSessionFound | null>
-  /** Stages the deletion of the former cookies. Call it before other cookies are staged, which may have the same names. */
-  clear(exchange: Exchange): void
+  /** Like `find`, but reports nothing: a session of ours, if the request has one, may be in a cookie of the same name. */
+  findBeside(exchange: Exchange): Promise<FormerSessionFound | null>
+  /**
+   * Stages the deletion of the former cookies; with a session key only if they contain that session, otherwise they may be those of
+   * another application. Call it before other cookies are staged, which may have the same names.
+   */
+  clear(exchange: Exchange, sessionKey?: string): Promise<void>
 }
 
 /** How a store names the end of a former session: apart from the ends that logins ask for. */

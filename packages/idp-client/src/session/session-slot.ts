@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { RequestCookies } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
-import type { FormerSessionFound } from './former.ts'
+import type { FormerSessionFound, FormerUnread } from './former.ts'
 import type { SessionReference } from './model/reference.ts'
 import type { ConnectionTokenSet, SessionData } from './model/session-data.ts'
 import type { Snapshot, StoredSession } from './model/stored-session.ts'
@@ -25,7 +25,7 @@ export class SessionSlot {
   /** The connection tokens that were read from cookies, with their encrypted values; absent until the first is read. */
   declare sealedConnectionTokens?: Map<ConnectionTokenSet, SealedConnectionToken>
   /** The session of the former library; absent until its cookies are read. */
-  declare former?: Promise<FormerSessionFound | null>
+  declare former?: Promise<FormerSessionFound | FormerUnread | null>
   /** The logout markers that the request carries; absent until they are read, and after another one is staged. */
   declare ended?: MaybePromise<readonly EndedSessions[]>
 }

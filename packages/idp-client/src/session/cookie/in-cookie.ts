@@ -215,7 +215,7 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
   /** Returns every session that the request carries, also that of the former library if it cannot be verified now. */
   async function withFormer(exchange: Exchange, loadFormer: LoadFormer): Promise<readonly KnownSession[]> {
     const own = await loadAll(exchange)
-    const found = await (await loadFormer()).find(exchange)
+    const found = await (await loadFormer()).findBeside(exchange)
     return !found || own.some(({ sessionKey }) => sessionKey === found.sessionKey) ? own : [...own, found]
   }
 
@@ -236,13 +236,12 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
       const { attributes: cookieAttributes, bytes, cookies, session } = await pack(exchange, given, mustFit)
       const { httpOnly: _always, maxAge, ...scope } = cookieAttributes
       const kept = new Set(cookies.map(({ name }) => name))
-      if ((await load(exchange))?.sessionKey === session.sessionKey)
-        await clearReplaced(exchange, kept, session.sessionKey)
-      else {
+      const isNew = (await load(exchange))?.sessionKey !== session.sessionKey
+      if (isNew) {
         await replace(exchange, session)
         clearAll(exchange, kept)
-      }
-      if (former) (await former()).clear(exchange)
+      } else await clearReplaced(exchange, kept, session.sessionKey)
+      if (former) await (await former()).clear(exchange, isNew ? undefined : session.sessionKey)
       for (const { name, value } of cookies) exchange.cookies.set({ name, scope }, value, maxAge)
       parts.limitTransactions?.(exchange)
       reportLargeHead(exchange.cookies, config.log.once)
@@ -259,7 +258,7 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
       const ended = await (former ? withFormer(exchange, former) : loadAll(exchange))
       if (ended.length > 0) await marker.leave(exchange, ended)
       clearAll(exchange)
-      if (former) (await former()).clear(exchange)
+      if (former) await (await former()).clear(exchange)
       remember(exchange, null)
     },
 

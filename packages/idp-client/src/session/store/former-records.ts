@@ -5,12 +5,19 @@ import type { FormerSessionFound, FormerSessions } from '../former.ts'
 import { endOfFormer } from '../former.ts'
 import { provenIn } from '../model/authentication.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
+import { endSessions } from './end-sessions.ts'
 import type { StoreSessionParts } from './in-store.ts'
 import { recordId } from './record.ts'
 import type { StoreRecords } from './store-records.ts'
 import { toSnapshot } from './store-records.ts'
 
-type Parts = Pick<StoreSessionParts, 'clientTag' | 'config' | 'store'>
+type Parts = Pick<StoreSessionParts, 'clientTag' | 'config' | 'memory' | 'store'>
+
+/**
+ * Names that are taken once for a session key. `taken-over`: by its conversion or its end, whichever is first. `kept-or-ended`: by the
+ * conversion after it has created the record, or by the end before it deletes that.
+ */
+type NameKind = 'kept-or-ended' | 'taken-over'
 
 /** Converts sessions of a former library to records, each once in all processes, and ends them for good. */
 export class FormerRecords {
@@ -42,8 +49,10 @@ export class FormerRecords {
         found.taken()
         return toSnapshot(session)
       }
-      found.refused('ended')
-      return null
+      // If the conversion took longer than the lock lasts, another process may have created it.
+      const later = await readLive()
+      if (!later) found.refused('ended')
+      return later
     } finally {
       await lock?.release().catch(this.#parts.store.report)
     }
@@ -52,64 +61,76 @@ export class FormerRecords {
   /** Returns false, without a record, if the session has ended. */
   async #create(session: StoredSession): Promise<boolean> {
     const { sessionKey } = session
-    if ((await this.#hasEnded(session)) || !(await this.#takeName(sessionKey))) return false
+    if ((await this.#hasEnded(session)) || !(await this.#takeName('taken-over', sessionKey))) return false
     await this.#records.create({ ...session, clientTag: await this.#parts.clientTag() })
-    // It may have ended before there was a record to delete.
-    if (!(await this.#hasEnded(session))) return true
+    try {
+      // It may have ended before there was a record to delete.
+      if ((await this.#takeName('kept-or-ended', sessionKey)) && !(await this.#hasEnded(session))) return true
+    } catch (error) {
+      await this.#records.delete(sessionKey).catch(this.#parts.store.report)
+      throw error
+    }
     await this.#records.delete(sessionKey)
     return false
   }
 
-  /** Returns false if the name of the session is taken: then it was taken over before, or has ended. */
-  async #takeName(sessionKey: string): Promise<boolean> {
-    const name = `taken-over.${await hashToken(`take-over ${sessionKey}`, 32)}`
+  /** Returns false if the name of the session is taken. */
+  async #takeName(kind: NameKind, sessionKey: string): Promise<boolean> {
+    const name = `${kind}.${await hashToken(`take-over ${sessionKey}`, 32)}`
     return this.#parts.store.take(name, { expiresAt: this.#former.until })
-  }
-
-  async #toEnd(session: StoredSession): Promise<ReturnType<typeof endOfFormer>> {
-    const { sub } = provenIn(session)
-    const { internal, user } = session.data
-    const subject = { sid: internal.sid, sub: typeof sub === 'string' ? sub : user.sub }
-    return endOfFormer(await this.#parts.clientTag(), subject)
   }
 
   /** Returns whether the session of the provider, or every session of the user, has ended since the login. */
   async #hasEnded(session: StoredSession): Promise<boolean> {
-    const endedAt = await this.#parts.store.endedAt(await this.#toEnd(session))
-    return endedAt !== null && Math.floor(session.data.internal.createdAt) <= endedAt
+    const { sub } = provenIn(session)
+    const { internal, user } = session.data
+    const subject = { sid: internal.sid, sub: typeof sub === 'string' ? sub : user.sub }
+    const { clientTag, store } = this.#parts
+    const endedAt = await store.endedAt(endOfFormer(await clientTag(), subject))
+    return endedAt !== null && Math.floor(internal.createdAt) <= endedAt
   }
 
   /**
-   * Ends the former session of a request at a logout, and remembers the end of the session in use: the former library may have left
-   * further cookies of it. A failure of the store is reported.
+   * Ends the former session of a request at a logout, and remembers its end and that of the session in use: the former library may
+   * have left further cookies of them. A failure of the store is reported.
    */
   async leave(exchange: Exchange, current: () => MaybePromise<Snapshot | null>): Promise<void> {
     try {
       const known = await current()
-      if (known) await this.#rememberEnd(known.session)
+      const found = await this.#former.findBeside(exchange)
+      await this.#rememberEnds([known?.session.data.internal.sid, found?.data.internal.sid])
     } catch (error) {
       this.#parts.store.report(error)
     }
-    await this.end(exchange)
+    await this.#end(exchange)
   }
 
-  async #rememberEnd(session: StoredSession): Promise<void> {
-    if (session.data.internal.sid === undefined) return
-    const { config, store } = this.#parts
-    const ended = { ...(await this.#toEnd(session)), iat: config.clock() }
-    await store.rememberEnd(ended, { expiresAt: this.#former.until })
+  async #rememberEnds(sids: readonly (string | undefined)[]): Promise<void> {
+    const { clientTag, config, store } = this.#parts
+    const tag = await clientTag()
+    for (const sid of new Set(sids)) {
+      if (sid === undefined) continue
+      const ended = { ...endOfFormer(tag, { sid }), iat: config.clock() }
+      await store.rememberEnd(ended, { expiresAt: this.#former.until })
+    }
   }
 
   /**
-   * Ends the former session of a request, whether it was taken over or not, except the one with this key: a copy of its cookies is
-   * not accepted any more. A failure of the store is reported.
+   * Deletes the former cookies when a session is written. A new session ends the former one, whether it was taken over or not; another
+   * session leaves it, unless it was converted from these cookies. A failure of the store is reported.
    */
-  async end(exchange: Exchange, sessionKey?: string): Promise<void> {
-    const found = await this.#former.find(exchange)
-    this.#former.clear(exchange)
+  async replace(exchange: Exchange, { sessionKey }: StoredSession, isNew: boolean): Promise<void> {
+    await (isNew ? this.#end(exchange, sessionKey) : this.#former.clear(exchange, sessionKey))
+  }
+
+  /** Ends the former session except the one with this key: a copy of its cookies is not accepted any more. */
+  async #end(exchange: Exchange, sessionKey?: string): Promise<void> {
+    const found = await this.#former.findBeside(exchange)
+    await this.#former.clear(exchange)
     if (!found || found.sessionKey === sessionKey) return
     const { report } = this.#parts.store
-    await this.#takeName(found.sessionKey).catch(report)
-    await this.#records.delete(found.sessionKey).catch(report)
+    await this.#takeName('kept-or-ended', found.sessionKey).catch(report)
+    await this.#takeName('taken-over', found.sessionKey).catch(report)
+    await endSessions(this.#parts, this.#records, [found])
   }
 }

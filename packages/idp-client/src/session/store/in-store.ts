@@ -8,7 +8,6 @@ import { isAlive, isRollingDue, laterUse, toTimes } from '../model/lifetime.ts'
 import type { SessionReference } from '../model/reference.ts'
 import { decodeReference, encodeReference } from '../model/reference.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
-import { endStreams } from '../open-streams.ts'
 import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
 import type {
@@ -18,6 +17,7 @@ import type {
   SessionCreation,
 } from '../storage.ts'
 import type { CompleteStore } from './complete-store.ts'
+import { endSessions } from './end-sessions.ts'
 import type { FormerRecords } from './former-records.ts'
 import { recordId } from './record.ts'
 import { StoreRecords, toSnapshot } from './store-records.ts'
@@ -239,14 +239,6 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
     config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: 1 })
   }
 
-  /** Deletes the records that a request names. Best effort: a failure is reported, and blocks neither logout nor login. */
-  async function deleteRecords(references: readonly SessionReference[]): Promise<void> {
-    for (const { sessionKey } of references) parts.memory?.forget(sessionKey)
-    await Promise.all(references.map(({ sessionKey }) => records.delete(sessionKey).catch(store.report)))
-    const ended = new Set(references.map(({ sessionKey }) => sessionKey))
-    await endStreams(({ session }) => ended.has(session.sessionKey))
-  }
-
   const distributed = createDistributed(store, records, requests)
 
   return {
@@ -268,20 +260,25 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
       if (isNew) {
         saved = await createOnce(records, creation, session)
         // The next request could load another one of them.
-        if (saved) await deleteRecords(named.filter((reference) => !isSame(reference)))
+        if (saved)
+          await endSessions(
+            parts,
+            records,
+            named.filter((reference) => !isSame(reference)),
+          )
       } else {
         const known = await requests.current(exchange)
         saved = known && isSame(known.session) ? await records.write(known, session) : null
       }
       requests.adopt(exchange, saved)
-      if (former) await (await requests.former(former)).end(exchange, session.sessionKey)
+      if (former) await (await requests.former(former)).replace(exchange, session, isNew)
       if (saved) await stageCookie(exchange, saved, isNew)
       return saved !== null
     },
 
     async destroy(exchange) {
       if (former) await (await requests.former(former)).leave(exchange, () => requests.current(exchange))
-      await deleteRecords(await requests.references(exchange))
+      await endSessions(parts, records, await requests.references(exchange))
       cookies.clearAll(exchange)
       requests.adopt(exchange, null)
     },

@@ -1,0 +1,227 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { customFetch } from '../../src/config/options.ts'
+import type { IdpClientOptions, SessionData, SessionDataStore } from '../../src/index.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
+import type { FormerSession, TakeOver } from '../../src/take-over/take-over.ts'
+import type { Browser } from '../support/app.ts'
+import { Process } from '../support/processes.ts'
+import type { ProxiedWorld } from '../support/proxied.ts'
+import { fromPage, startProxiedWorld } from '../support/proxied.ts'
+
+let world: ProxiedWorld
+beforeAll(async () => {
+  world = await startProxiedWorld({ provider: { accessTokenTtl: 300 } })
+})
+afterAll(() => world.stop())
+
+/** A former library whose cookie is the session, in clear text. */
+function formerLibrary(changes: Partial<TakeOver> = {}): TakeOver {
+  return {
+    until: new Date((world.clock.now + 30 * 86_400) * 1000).toISOString().slice(0, 10),
+    cookies: 'former',
+    read: (cookies) => JSON.parse(decodeURIComponent(cookies.get('former') ?? 'null')),
+    ...changes,
+  }
+}
+
+/** A session as the former library left it a while ago. */
+async function formerSession(): Promise<FormerSession> {
+  const { browser } = world.another()
+  await world.login(browser)
+  const { tokenSet, user, internal }: SessionData = await browser.session()
+  const { idToken, ...tokens } = tokenSet
+  world.clock.now += 2
+  return { user, createdAt: internal.createdAt, sid: internal.sid, idToken, tokens }
+}
+
+function put(browser: Browser, former: FormerSession | string): void {
+  const value = typeof former === 'string' ? former : encodeURIComponent(JSON.stringify(former))
+  browser.cookies.set('former', { value, text: '', path: '/' })
+}
+
+function withFormer(former: FormerSession): Browser {
+  const browser = world.newBrowser()
+  put(browser, former)
+  return browser
+}
+
+let stores = 0
+const newStore = () => memoryStore({ name: `take-over-endings ${stores++}`, clock: () => world.clock.now })
+
+/** A promise and the function that resolves it. */
+function gate() {
+  let open = (): void => undefined
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { open, opened }
+}
+
+const storages: readonly (readonly [string, () => IdpClientOptions])[] = [
+  ['in cookies', () => ({})],
+  ['in a store', () => ({ sessionStore: newStore() })],
+]
+
+describe('in a store', () => {
+  test('a login ends a former session that another request is converting', async () => {
+    const former = await formerSession()
+    const [writing, ended] = [gate(), gate()]
+    const sessionStore: SessionDataStore = newStore()
+    const { browser, client } = world.another({ sessionStore, takeOver: formerLibrary() })
+    const callback = await world.authorize(await world.begin(browser), { user: 'bob' })
+    const { set } = sessionStore
+    sessionStore.set = async (id, session, expiry) => {
+      if (session.user.sub === 'dev|alice') {
+        writing.open()
+        await ended.opened
+      }
+      return set(id, session, expiry)
+    }
+    const converted = client.getSession(withFormer(former).request('/'))
+    await writing.opened
+    put(browser, former)
+    await browser.send(callback)
+    ended.open()
+    expect(await converted).toBeNull()
+    expect(await client.getSession(withFormer(former).request('/'))).toBeNull()
+  })
+
+  test('a login ends the responses of the former session', async () => {
+    const former = await formerSession()
+    const { browser, client } = world.another({ sessionStore: newStore(), takeOver: formerLibrary() })
+    client.proxy({ prefix: '/api/orders', target: world.upstream.url })
+    const callback = await world.authorize(await world.begin(browser), { user: 'bob' })
+    put(browser, former)
+    world.upstream.respond({ kind: 'events' })
+    const response = await client.middleware(fromPage(browser, '/api/orders/events'))
+    const reader = response.body?.getReader()
+    expect((await reader?.read())?.done).toBe(false)
+    await browser.send(callback)
+    expect((await reader?.read())?.done).toBe(true)
+  })
+
+  test('a conversion that outlasts the lock finds the session of another process', async () => {
+    const former = await formerSession()
+    const [converting, converted] = [gate(), gate()]
+    let calls = 0
+    const { client } = world.another({
+      sessionStore: newStore(),
+      sessionLockTimeout: 20,
+      takeOver: formerLibrary(),
+      async beforeSessionSaved(session) {
+        calls += 1
+        if (calls > 1) return session
+        converting.open()
+        await converted.opened
+        return session
+      },
+    })
+    const slow = client.getSession(withFormer(former).request('/'))
+    await converting.opened
+    const fast = await new Process().run(() => client.getSession(withFormer(former).request('/')))
+    converted.open()
+    expect([fast?.user.sub, (await slow)?.user.sub]).toEqual(['dev|alice', 'dev|alice'])
+  })
+
+  test('a session whose end cannot be looked up after its conversion is not kept', async () => {
+    const former = await formerSession()
+    const sessionStore: SessionDataStore = newStore()
+    const { endedAt, set } = sessionStore
+    let isDown = false
+    sessionStore.set = async (id, session, expiry) => {
+      await set(id, session, expiry)
+      isDown = true
+    }
+    sessionStore.endedAt = async (session) => {
+      if (!isDown) return endedAt?.(session) ?? null
+      isDown = false
+      throw new Error('down')
+    }
+    const { client } = world.another({ sessionStore, takeOver: formerLibrary() })
+    await expect(client.getSession(withFormer(former).request('/'))).rejects.toMatchObject({
+      code: 'SESSION_STORE_FAILED',
+    })
+    expect(await client.getSession(withFormer(former).request('/'))).toBeNull()
+  })
+
+  test('a logout ends all cookies of the former session beside a session of ours', async () => {
+    const former = await formerSession()
+    const { browser, client } = world.another({ sessionStore: newStore(), takeOver: formerLibrary() })
+    await world.login(browser, '', { user: 'bob' })
+    put(browser, { ...former, id: 'one roll' })
+    await browser.send('/auth/logout')
+    const other = withFormer({ ...former, id: 'another roll' })
+    expect(await client.getSession(other.request('/'))).toBeNull()
+  })
+
+  test('a logout ends all cookies of a former session whose keys cannot be loaded', async () => {
+    const former = await formerSession()
+    let isDown = true
+    const { browser, client } = world.another({
+      sessionStore: newStore(),
+      takeOver: formerLibrary(),
+      [customFetch]: (input, init) => (isDown ? Promise.reject(new TypeError('down')) : fetch(input, init)),
+    })
+    put(browser, { ...former, id: 'one roll' })
+    await browser.send('/auth/logout')
+    isDown = false
+    world.clock.now += 120
+    const other = withFormer({ ...former, id: 'another roll' })
+    expect(await client.getSession(other.request('/'))).toBeNull()
+  })
+})
+
+describe.each(storages)('%s', (_name, options) => {
+  test('a cookie of ours that has the name of the former one is not reported', async () => {
+    const takeOver = formerLibrary({ cookies: '__session', read: () => null })
+    const { browser } = world.another({ ...options(), takeOver })
+    await world.login(browser)
+    world.events.length = 0
+    world.clock.now += 400
+    await browser.send('/page')
+    await browser.send('/auth/logout')
+    expect(world.events.filter(({ code }) => code === 'SESSION_NOT_TAKEN_OVER')).toEqual([])
+  })
+
+  test('a cookie that was not taken over stays until a login or logout', async () => {
+    const { browser } = world.another({ ...options(), takeOver: formerLibrary({ read: () => null }) })
+    await world.login(browser)
+    put(browser, 'of another application')
+    world.clock.now += 400
+    const response = await browser.send('/page')
+    expect(response.headers.getSetCookie().join()).toContain('__session=')
+    expect(browser.names('former')).toEqual(['former'])
+    await browser.send('/auth/logout')
+    expect(browser.names('former')).toEqual([])
+  })
+
+  test('a former cookie that arrives after the conversion is deleted with the next write', async () => {
+    const former = await formerSession()
+    const { browser } = world.another({ ...options(), takeOver: formerLibrary() })
+    put(browser, former)
+    await browser.send('/page')
+    put(browser, former)
+    world.clock.now += 400
+    await browser.send('/page')
+    expect(browser.names('former')).toEqual([])
+  })
+
+  test('claims that only the former library had outlast a refresh, also for the hook', async () => {
+    for (const beforeSessionSaved of [undefined, (session: SessionData) => session]) {
+      const { browser } = world.another({
+        ...options(),
+        takeOver: formerLibrary(),
+        beforeSessionSaved,
+        enableAccessTokenEndpoint: true,
+      })
+      const former = await formerSession()
+      put(browser, { ...former, user: { ...former.user, department: 'sales' } })
+      await browser.send('/page')
+      world.clock.now += 400
+      expect((await browser.send('/auth/access-token')).status).toBe(200)
+      const { tokenSet, user } = await browser.session()
+      expect(tokenSet.refreshToken).not.toBe(former.tokens?.refreshToken)
+      expect(user).toMatchObject({ name: 'Alice Anderson', department: 'sales' })
+    }
+  })
+})
