@@ -3,7 +3,7 @@ import { IdpError } from '../errors/base.ts'
 import { SessionStoreError } from '../errors/session.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/own-properties.ts'
-import { endOfFormer } from '../session/former.ts'
+import { endOfFormer, rememberedUntil } from '../session/former.ts'
 import { endsAt, isAlive, toTimes } from '../session/model/lifetime.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import { endStreams } from '../session/open-streams.ts'
@@ -96,7 +96,7 @@ export async function revokeSessions(engine: Engine, sub: string): Promise<numbe
   const { clock, takeOver } = engine.config
   if (takeOver) {
     const ended = { ...endOfFormer(tag, { sub: subject }), iat: clock() }
-    await store.rememberEnd(ended, { expiresAt: takeOver.until })
+    await store.rememberEnd(ended, { expiresAt: rememberedUntil(engine.config, takeOver.until) })
   }
   const count = store.supports('listBySubject')
     ? await revokeListed(engine, subject)

@@ -3,7 +3,7 @@ import type { Engine } from '../engine.ts'
 import { LogoutTokenError } from '../errors/logout-token.ts'
 import { validateLogoutToken } from '../oidc/logout-token.ts'
 import { getProvider } from '../oidc/provider.ts'
-import { endOfFormer } from '../session/former.ts'
+import { endOfFormer, rememberedUntil } from '../session/former.ts'
 import { endStreams } from '../session/open-streams.ts'
 
 export interface BackchannelLogoutInput {
@@ -33,7 +33,10 @@ export async function backchannelLogout(engine: Engine, input: BackchannelLogout
   const isFirstUse = await store.once(replayKey, { expiresAt }, async () => {
     const { takeOver } = config
     if (takeOver)
-      await store.rememberEnd({ ...endOfFormer(tag, token), iat: token.iat }, { expiresAt: takeOver.until })
+      await store.rememberEnd(
+        { ...endOfFormer(tag, token), iat: token.iat },
+        { expiresAt: rememberedUntil(config, takeOver.until) },
+      )
     await store.deleteByLogoutToken(token)
   })
   if (!isFirstUse) throw new LogoutTokenError('LOGOUT_TOKEN_REPLAYED')

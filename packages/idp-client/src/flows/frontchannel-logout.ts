@@ -2,7 +2,7 @@ import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { processWide } from '../lib/registry.ts'
 import { getProvider } from '../oidc/provider.ts'
-import { endOfFormer } from '../session/former.ts'
+import { endOfFormer, rememberedUntil } from '../session/former.ts'
 import { endStreams } from '../session/open-streams.ts'
 
 /** How many requests per second reach the session store: anybody can send them. */
@@ -34,10 +34,10 @@ function assertNotTooMany(second: number): void {
 }
 
 /**
- * Returns until when an end is remembered for sessions of a former library: for as long as these are taken over, but of more than
- * `REMEMBERED_PER_HOUR` only for a while, because strangers could fill the store.
+ * Returns until when an end is remembered for sessions of a former library: of more than `REMEMBERED_PER_HOUR` only for a while,
+ * because strangers could fill the store.
  */
-function rememberedUntil(until: number, now: number): number {
+function limitedUntil(until: number, now: number): number {
   const hour = Math.floor(now / 3600)
   const recent = processWide('mark:remembered-frontchannel-logouts/1', () => ({ hour, count: 0 }))
   if (recent.hour !== hour) Object.assign(recent, { hour, count: 0 })
@@ -67,7 +67,7 @@ export async function frontchannelLogout(
   const tag = await clientTag()
   const iat = config.clock()
   if (config.takeOver) {
-    const expiresAt = rememberedUntil(config.takeOver.until, iat)
+    const expiresAt = limitedUntil(rememberedUntil(config, config.takeOver.until), iat)
     await store?.rememberEnd({ ...endOfFormer(tag, { sid }), iat }, { expiresAt })
   }
   await store?.deleteByLogoutToken({ iss: issuer, sid, iat })

@@ -12,6 +12,7 @@ import { SingleFlight } from '../lib/shared-run.ts'
 import type { FormerRefusal } from '../log/log.ts'
 import { countRefusal } from '../log/refusal.ts'
 import type { FormerSessionFound, FormerSessions, FormerUnread } from '../session/former.ts'
+import { rememberedUntil } from '../session/former.ts'
 import { isAlive } from '../session/model/lifetime.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { copySession } from '../session/model/stored-session.ts'
@@ -68,7 +69,10 @@ async function convertOnce(config: Config, former: UsedSession, sessionKey: stri
   if (known && known.until > config.clock()) return copySession({ ...known.session, usedAt })
   // Metadata, keys, and a hook.
   const patience = 3 * config.httpTimeout
-  const converted = await running().run(key, () => convert(config, former, sessionKey), patience)
+  const run = running().run(key, () => convert(config, former, sessionKey), patience)
+  // What else has no time limit is the hook. It must not keep every page waiting.
+  if (!(await atMost(2 * patience, run))) return 'hook'
+  const converted = await run
   if (typeof converted === 'string') return converted
   kept().set(key, { session: converted, until: config.clock() + KEPT_SECONDS })
   return copySession(converted)
@@ -181,7 +185,7 @@ export function createFormerSessions(parts: FormerParts): FormerSessions {
   }
 
   return {
-    until,
+    rememberedUntil: () => rememberedUntil(config, until),
 
     async find(exchange) {
       const found = await findOnce(exchange)

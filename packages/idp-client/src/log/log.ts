@@ -11,7 +11,7 @@ import { processWide } from '../lib/registry.ts'
  * Why a former session was not taken over. `unreadable`: its cookies contain none, for example because the secret differs;
  * `reader`: `read` threw, took too long, or returned no session; `expired`; `ended`: by a logout; `other-client`: of another client
  * or provider; `organization`: not of the configured one; `keys`: metadata or keys of the provider could not be loaded, so the next
- * request tries again; `hook`: `beforeSessionSaved` threw.
+ * request tries again; `hook`: `beforeSessionSaved` threw or took too long.
  */
 export type FormerRefusal =
   | 'ended'

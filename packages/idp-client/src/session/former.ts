@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts'
 import type { ProviderSession } from '../config/options.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/own-properties.ts'
@@ -24,8 +25,8 @@ export interface FormerUnread {
 
 /** The sessions that the former library left in browsers (`takeOver`). No function rejects because of a cookie. */
 export interface FormerSessions {
-  /** Until when it is remembered that a session has ended, in seconds since the epoch. */
-  readonly until: number
+  /** Until when it is remembered that a session ends now, in seconds since the epoch. */
+  rememberedUntil(): number
   /** Returns the former session of a request without a session of ours; null without one. Reports why a cookie contains none. */
   find(exchange: Exchange): Promise<FormerSessionFound | null>
   /** Like `find`, but reports nothing: a session of ours, if the request has one, may be in a cookie of the same name. */
@@ -35,6 +36,14 @@ export interface FormerSessions {
    * another application. Call it before other cookies are staged, which may have the same names.
    */
   clear(exchange: Exchange, sessionKey?: string): Promise<void>
+}
+
+/**
+ * Returns until when it is remembered that a session has ended: at least for as long as one that began before can last, since `until`
+ * may be extended later.
+ */
+export function rememberedUntil({ clock, session }: Config, until: number): number {
+  return Math.max(until, clock() + session.absoluteDuration)
 }
 
 /** How a store names the end of a former session: apart from the ends that logins ask for. */

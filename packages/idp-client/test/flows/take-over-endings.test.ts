@@ -144,6 +144,24 @@ describe('in a store', () => {
     expect(await client.getSession(withFormer(former).request('/'))).toBeNull()
   })
 
+  test('a session that has ended is not taken over after its date until was extended', async () => {
+    const former = { ...(await formerSession()), expiresAt: world.clock.now + 30 * 86_400 }
+    const { sid: _sid, ...withoutSid } = { ...former, id: 'without the sid of the provider' }
+    const sessionStore = newStore()
+    const day = (days: number) =>
+      new Date((world.clock.now + days * 86_400) * 1000).toISOString().slice(0, 10)
+    const takeOver = formerLibrary({ until: day(1) })
+    for (const session of [former, withoutSid]) {
+      const { browser } = world.another({ sessionStore, takeOver })
+      put(browser, session)
+      await browser.send('/auth/logout')
+    }
+    world.clock.now += 86_400
+    const { client } = world.another({ sessionStore, takeOver: formerLibrary({ until: day(30) }) })
+    for (const session of [former, withoutSid, { ...former, id: 'another roll' }])
+      expect(await client.getSession(withFormer(session).request('/'))).toBeNull()
+  })
+
   test('a logout ends all cookies of the former session beside a session of ours', async () => {
     const former = await formerSession()
     const { browser, client } = world.another({ sessionStore: newStore(), takeOver: formerLibrary() })
@@ -193,6 +211,20 @@ describe.each(storages)('%s', (_name, options) => {
     expect(browser.names('former')).toEqual(['former'])
     await browser.send('/auth/logout')
     expect(browser.names('former')).toEqual([])
+  })
+
+  test('a hook that never settles keeps no request waiting', async () => {
+    const former = await formerSession()
+    const { browser } = world.another({
+      ...options(),
+      httpTimeout: 50,
+      takeOver: formerLibrary(),
+      beforeSessionSaved: () => new Promise<SessionData>(() => undefined),
+    })
+    put(browser, former)
+    world.events.length = 0
+    expect((await browser.send('/page')).status).toBe(200)
+    expect(world.events).toContainEqual(expect.objectContaining({ reason: 'hook' }))
   })
 
   test('a former cookie that arrives after the conversion is deleted with the next write', async () => {

@@ -77,7 +77,7 @@ export class FormerRecords {
   /** Returns false if the name of the session is taken. */
   async #takeName(kind: NameKind, sessionKey: string): Promise<boolean> {
     const name = `${kind}.${await hashToken(`take-over ${sessionKey}`, 32)}`
-    return this.#parts.store.take(name, { expiresAt: this.#former.until })
+    return this.#parts.store.take(name, { expiresAt: this.#former.rememberedUntil() })
   }
 
   /** Returns whether the session of the provider, or every session of the user, has ended since the login. */
@@ -111,7 +111,7 @@ export class FormerRecords {
     for (const sid of new Set(sids)) {
       if (sid === undefined) continue
       const ended = { ...endOfFormer(tag, { sid }), iat: config.clock() }
-      await store.rememberEnd(ended, { expiresAt: this.#former.until })
+      await store.rememberEnd(ended, { expiresAt: this.#former.rememberedUntil() })
     }
   }
 
