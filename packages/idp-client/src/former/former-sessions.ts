@@ -70,7 +70,7 @@ async function convertOnce(config: Config, former: UsedSession, sessionKey: stri
   // Metadata, keys, and a hook.
   const patience = 3 * config.httpTimeout
   const run = running().run(key, () => convert(config, former, sessionKey), patience)
-  // What else has no time limit is the hook. It must not keep every page waiting.
+  // Of these, only the hook has no time limit. It must not keep every page waiting.
   if (!(await atMost(2 * patience, run))) return 'hook'
   const converted = await run
   if (typeof converted === 'string') return converted

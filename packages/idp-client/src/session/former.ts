@@ -19,7 +19,7 @@ export interface FormerSessionFound extends KnownSession {
 /** Why the former cookies of a request contain no session. */
 export interface FormerUnread {
   readonly reason: FormerRefusal
-  /** What the function of the application threw. */
+  /** The exception of the application's function. */
   readonly thrown?: unknown
 }
 

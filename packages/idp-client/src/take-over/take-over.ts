@@ -72,7 +72,7 @@ export interface TakeOver extends FormerCookieScope {
   library?: string | undefined
   /**
    * Returns the session in the former cookies, or null if they contain none. Called while a request carries such a cookie and no
-   * session of this library. What it throws is reported, and means no session; so does a promise that is not settled within
+   * session of this library, and when a session of this library is written or ends beside one. What it throws is reported, and means no session; so does a promise that is not settled within
    * `httpTimeout`.
    */
   read(cookies: FormerCookies): FormerSession | null | Promise<FormerSession | null>
