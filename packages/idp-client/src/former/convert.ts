@@ -31,6 +31,9 @@ interface Proof {
   readonly areTokensOurs: boolean
 }
 
+/** In place of the fingerprint of a login here: no guard may conclude that the login that it requires was just tried. */
+const UNKNOWN_LOGIN = 'taken-over'
+
 /** Returns the verified claims; undefined if they cannot be verified. Throws `DiscoveryError`. */
 async function verify(config: Config, idToken: string): Promise<JsonObject | undefined> {
   try {
@@ -122,7 +125,8 @@ export async function convert(config: Config, former: UsedSession, sessionKey: s
     const data = await prepareNewSession(config, prepared, prepared.tokenSet.idToken)
     const authentication = toAuthentication(proof.claims ?? { iss: proof.issuer, sub: user.sub })
     const userInfoClaims = toFurtherClaims(former, data, proof)
-    return { data, sessionKey, usedAt: former.usedAt, authentication, ...defined({ userInfoClaims }) }
+    const origin = defined({ requestedAuthentication: UNKNOWN_LOGIN, userInfoClaims })
+    return { data, sessionKey, usedAt: former.usedAt, authentication, ...origin }
   } catch (error) {
     return toRefusal(config, error)
   }

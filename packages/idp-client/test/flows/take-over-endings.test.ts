@@ -213,6 +213,23 @@ describe.each(storages)('%s', (_name, options) => {
     expect(browser.names('former')).toEqual([])
   })
 
+  test('a guard sends a user to the login who has just logged in with the former library', async () => {
+    const former = await formerSession()
+    const authorizationParameters = { acr_values: 'high' }
+    const { browser, client } = world.another({
+      ...options(),
+      takeOver: formerLibrary(),
+      authorizationParameters,
+    })
+    put(browser, former)
+    const page = client.withPageAuthRequired(() => new Response('in'), { acr: 'high' })
+    const response = await page(browser.request('/admin'))
+    expect([response.status, response.headers.get('location')]).toEqual([
+      302,
+      expect.stringContaining('/auth/login?'),
+    ])
+  })
+
   test('a hook that never settles keeps no request waiting', async () => {
     const former = await formerSession()
     const { browser } = world.another({
