@@ -125,7 +125,8 @@ export async function convert(config: Config, former: UsedSession, sessionKey: s
     const data = await prepareNewSession(config, prepared, prepared.tokenSet.idToken)
     const authentication = toAuthentication(proof.claims ?? { iss: proof.issuer, sub: user.sub })
     const userInfoClaims = toFurtherClaims(former, data, proof)
-    const origin = defined({ requestedAuthentication: UNKNOWN_LOGIN, userInfoClaims })
+    // The former library may have let a link choose the scope.
+    const origin = defined({ requestedAuthentication: UNKNOWN_LOGIN, fromLink: true, userInfoClaims })
     return { data, sessionKey, usedAt: former.usedAt, authentication, ...origin }
   } catch (error) {
     return toRefusal(config, error)

@@ -189,6 +189,21 @@ describe('in a store', () => {
   })
 })
 
+test('in cookies, tokens are not compressed together with claims: a link may have chosen their scope', async () => {
+  const former = await formerSession()
+  const text = (seed: number) =>
+    Array.from({ length: 100 }, (_, at) => ((at * seed) % 997).toString(36)).join('')
+  const lengthWith = async (scope: string): Promise<number> => {
+    const payload = Buffer.from(JSON.stringify({ scope })).toString('base64url')
+    const tokens = { ...former.tokens, accessToken: `e30.${payload}.c2ln` }
+    const { browser } = world.another({ takeOver: formerLibrary() })
+    put(browser, { ...former, user: { ...former.user, note: text(7) }, tokens })
+    await browser.send('/page')
+    return browser.cookies.get('__session')?.value.length ?? 0
+  }
+  expect(Math.abs((await lengthWith(text(7))) - (await lengthWith(text(11))))).toBeLessThan(60)
+})
+
 describe.each(storages)('%s', (_name, options) => {
   test('a cookie of ours that has the name of the former one is not reported', async () => {
     const takeOver = formerLibrary({ cookies: '__session', read: () => null })
