@@ -6,7 +6,7 @@ export const idp = new IdpClient({
   takeOver: nextAuth({
     secret: process.env.NEXTAUTH_SECRET,
     until: '2027-01-31',
-    // The callback `jwt` had put these into the session. There is no ID token that shows whose tokens these are.
+    // The callback `jwt` had put these into the session, without an ID token that shows whose tokens they are.
     map: ({ sub, name, email, accessToken, expiresAt, refreshToken }) => ({
       user: { sub, name, email },
       tokens: { accessToken, expiresAt, refreshToken },
