@@ -11,7 +11,8 @@ export const toOptions = (variables) => ({
   processLasts: variables.CONTRACT_PROCESS_LASTS !== '0',
   ...(variables.CONTRACT_STORE === '1' ? { sessionStore: memoryStore(), frontChannelLogout: true } : {}),
   ...(variables.CONTRACT_LOG === '1' ? {} : { logger: () => {} }),
-  ...(variables.CONTRACT_HTTP_TIMEOUT ? { httpTimeout: Number(variables.CONTRACT_HTTP_TIMEOUT) } : {}),
+  // In milliseconds; a busy machine is slow as well.
+  httpTimeout: Number(variables.CONTRACT_HTTP_TIMEOUT ?? 20_000),
 })
 
 // Workers without Node.js compatibility have no `process`.
