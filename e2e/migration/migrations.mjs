@@ -35,12 +35,9 @@ async function nextAuthLogin(browser) {
 /**
  * The migrations that docs/migration describes. Each has two applications in examples/migration; `login` begins
  * a login and gives the address at the provider, `env` the variables of the provider as the application reads them, `apis`
-<<<<<<< HEAD
- * are paths that respond 200 to a signed-in user. `config` is the configuration of the one after.
-=======
- * are paths that respond 200 to a signed-in user. `formerSecret` is the variable of the application after the migration that takes
- * over the sessions of the one before; without it, these are in a store that processes do not share.
->>>>>>> ab37f68f (docs(migration): keep users signed in by taking over their sessions)
+ * are paths that respond 200 to a signed-in user. `config` is the configuration of the one after. `formerSecret` is the variable of the
+ * application after the migration that takes over the sessions of the one before; without it, these are in a store that processes do
+ * not share.
  */
 export const migrations = {
   'nextjs-auth0-v4': {
