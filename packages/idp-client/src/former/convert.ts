@@ -84,10 +84,12 @@ function isOfConfiguredOrganization(config: Config, claims: JsonObject): boolean
 function toData(config: Config, former: FormerSession, proof: Proof): SessionData {
   const { createdAt, idToken, sid, user } = former
   const claims = config.hooks.beforeSessionSaved ? { ...proof.claims, ...user } : user
-  const sessionExpiresAt =
+  const claimed =
     config.session.expiryClaim === undefined || !proof.claims || idToken === undefined
       ? undefined
       : readLoginExpiry(config, idToken)
+  const ends = [claimed, former.sessionExpiresAt].filter((end) => end !== undefined)
+  const sessionExpiresAt = ends.length > 0 ? Math.min(...ends) : undefined
   const tokenSet = toTokenSet(config, former, proof)
   const given = { ...claims, ...defined({ sid: sid ?? proof.claims?.['sid'] }) } as User
   return createSession({ claims: given, tokenSet, now: createdAt, sessionExpiresAt })

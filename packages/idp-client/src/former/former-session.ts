@@ -29,12 +29,12 @@ function isTokens(tokens: unknown): tokens is FormerTokens {
 export function toFormerSession(given: unknown, now: number): FormerSession | null {
   const copy = asJson(given)
   if (!isObject(copy) || !isObject(copy['user']) || !isText(copy['user']['sub'])) return null
-  const { clientId, createdAt, expiresAt, id, idToken, issuer, sid, tokens, usedAt } = copy
+  const { clientId, createdAt, expiresAt, id, idToken, issuer, sessionExpiresAt, sid, tokens, usedAt } = copy
   const isPast = (time: unknown): boolean => isTime(time) && time >= 0 && time <= now + TOLERANCE
   const isValid =
     isPast(createdAt) &&
     isOptional(usedAt, isPast) &&
-    isOptional(expiresAt, isTime) &&
+    [expiresAt, sessionExpiresAt].every((time) => isOptional(time, isTime)) &&
     [clientId, id, idToken, issuer, sid].every((text) => isOptional(text, isText)) &&
     isOptional(tokens, isTokens)
   // `NaN` and infinite times are null in JSON.

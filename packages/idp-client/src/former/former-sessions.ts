@@ -1,5 +1,6 @@
 import type { Config, TakeOverConfig } from '../config/config.ts'
 import { derivedToken, hashToken } from '../crypto/random.ts'
+import { isIdpError } from '../errors/base.ts'
 import { chunkNames } from '../http/chunks.ts'
 import { cookieScope } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -10,7 +11,7 @@ import { atMost } from '../lib/pause.ts'
 import { processWide, toKey } from '../lib/registry.ts'
 import { SingleFlight } from '../lib/shared-run.ts'
 import type { FormerRefusal } from '../log/log.ts'
-import { countRefusal } from '../log/refusal.ts'
+import { countRefusal, reportRefusal } from '../log/refusal.ts'
 import type { FormerSessionFound, FormerSessions, FormerUnread } from '../session/former.ts'
 import { rememberedUntil } from '../session/former.ts'
 import { isAlive } from '../session/model/lifetime.ts'
@@ -111,11 +112,11 @@ async function readFormer(
   const now = config.clock()
   const former = toFormerSession(given, now)
   if (!former) return { reason: 'reader' }
-  const { createdAt, expiresAt } = former
+  const { createdAt, expiresAt, sessionExpiresAt } = former
   // Alive by its former end, so it was used: only the time is not known.
   const usedAt = former.usedAt ?? (expiresAt === undefined ? createdAt : now)
   const isOver = expiresAt !== undefined && expiresAt <= now
-  return !isOver && isAlive({ createdAt, usedAt }, config.session, now)
+  return !isOver && isAlive({ createdAt, usedAt, sessionExpiresAt }, config.session, now)
     ? { former: { ...former, usedAt } }
     : { reason: 'expired' }
 }
@@ -190,7 +191,9 @@ export function createFormerSessions(parts: FormerParts): FormerSessions {
     async find(exchange) {
       const found = await findOnce(exchange)
       if (!found || !('reason' in found)) return found
-      if (found.thrown !== undefined) config.log.printException(found.thrown)
+      // A secret that is not set, for example: nothing of a request is in such an error.
+      if (isIdpError(found.thrown, 'INVALID_CONFIGURATION')) reportRefusal(config, found.thrown, 'error')
+      else if (found.thrown !== undefined) config.log.printException(found.thrown)
       refused(found.reason)
       return null
     },

@@ -1,7 +1,7 @@
 import { decodeClaims } from '../session/model/claims.ts'
 import type { FormerSecret, OpenedJwe } from './open-jwe.ts'
 import { createOpener } from './open-jwe.ts'
-import { isUser, readCookie, toEarliest, toText, toTime, toTimes, toTokens } from './shape.ts'
+import { isUser, readCookie, toText, toTime, toTimes, toTokens } from './shape.ts'
 import type { FormerCookieScope, FormerSession, TakeOver } from './take-over.ts'
 
 /** Options of `expressOpenidConnect`. */
@@ -56,7 +56,7 @@ function toSession({ header, payload }: OpenedJwe): FormerSession | null {
   return {
     user,
     ...times,
-    expiresAt: toEarliest(times.expiresAt, toTime(sessionExpiresAt)),
+    sessionExpiresAt: toTime(sessionExpiresAt),
     sid: toText(sid),
     idToken,
     tokens: toTokens({

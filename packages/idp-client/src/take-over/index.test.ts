@@ -416,12 +416,10 @@ describe('content that opens', () => {
   test('ends when the provider or the application ends it', async () => {
     const early = { sessionExpiresAt: NOW + 5 }
     const internal = { ...version4.internal, ...early }
-    for (const content of [
-      ['nextjs-auth0', { ...version4, internal }],
-      ['nextjs-auth0', { user: { sub: 'alice' }, exp: NOW + 5 }, times],
-      ['express-openid-connect', { ...express, ...early }, times],
-    ] satisfies typeof complete)
-      expect(await read(content)).toMatchObject({ expiresAt: NOW + 5 })
+    expect(await read(['nextjs-auth0', { ...version4, internal }])).toMatchObject(early)
+    expect(await read(['express-openid-connect', { ...express, ...early }, times])).toMatchObject(early)
+    const content = { user: { sub: 'alice' }, exp: NOW + 5 }
+    expect(await read(['nextjs-auth0', content, times])).toMatchObject({ expiresAt: NOW + 5 })
   })
 
   test('without a time of the access token has a token whose time is unknown', async () => {

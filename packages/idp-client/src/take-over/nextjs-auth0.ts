@@ -63,7 +63,8 @@ function fromVersion4({ payload }: OpenedJwe): FormerSession | null {
   return {
     user,
     createdAt: times.createdAt,
-    expiresAt: toEarliest(times.exp, toTime(sessionExpiresAt)),
+    expiresAt: times.exp,
+    sessionExpiresAt: toTime(sessionExpiresAt),
     sid: toText(sid),
     idToken: toText(idToken),
     tokens: toTokens(tokenSet),

@@ -32,6 +32,8 @@ export interface FormerSession {
   usedAt?: number | undefined
   /** When the former library would end the session. Default: not limited, besides the options of `session`. */
   expiresAt?: number | undefined
+  /** The end that the provider has set, which also counts here. Default: none. */
+  sessionExpiresAt?: number | undefined
   /**
    * Identifies the session if `createdAt` changes while it is used. The same for every request of the session. Default: its user,
    * `sid` and `createdAt` identify it.

@@ -3,6 +3,7 @@ import { customFetch } from '../../src/config/options.ts'
 import type { IdpClientOptions, SessionData, SessionDataStore } from '../../src/index.ts'
 import { decodeClaims } from '../../src/session/model/claims.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
+import { nextjsAuth0 } from '../../src/take-over/index.ts'
 import type { FormerSession, TakeOver } from '../../src/take-over/take-over.ts'
 import type { Browser, World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
@@ -395,6 +396,17 @@ describe('what is not a session of the former library', () => {
     }
   })
 
+  test('a reader whose secret is not set: the log says what to set', async () => {
+    forgetEvents()
+    const { read } = nextjsAuth0({ secret: undefined, until: dateIn(30) })
+    const { browser } = world.another({ takeOver: formerLibrary({ read, cookies: '__session_former' }) })
+    put(browser, 'e30', '__session')
+    put(browser, 'e30', '__session_former')
+    expect((await browser.send('/auth/profile')).status).toBe(401)
+    expect(reasons()).toEqual(['reader'])
+    expect(JSON.stringify(world.events)).toContain('The secret of takeOver (nextjs-auth0) is undefined')
+  })
+
   test('a hook that throws', async () => {
     forgetEvents()
     const { browser } = world.another({
@@ -433,6 +445,13 @@ describe('its tokens', () => {
     await browser.send('/page')
     return browser.session()
   }
+
+  test('the end that the provider has set stays', async () => {
+    const former = await formerSession()
+    const sessionExpiresAt = world.clock.now + 1000
+    const session = await takenOver({ ...former, sessionExpiresAt })
+    expect(session.internal).toMatchObject({ sessionExpiresAt })
+  })
 
   test('are not taken without an ID token, unless issuer and client are named', async () => {
     const { idToken: _token, ...former } = await formerSession()
