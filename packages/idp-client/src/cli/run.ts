@@ -64,8 +64,8 @@ async function codemod(parameters: readonly string[]): Promise<Output> {
   const [name = '', folder, ...flags] = parameters
   const create = codemods.get(name)
   const write = flags.length === 0
-  if (create === undefined || folder === undefined || (!write && flags.join() !== '--dry-run'))
-    return invalidUsage
+  const isFolder = folder !== undefined && !folder.startsWith('-')
+  if (create === undefined || !isFolder || (!write && flags.join() !== '--dry-run')) return invalidUsage
   try {
     const { changed, remarks } = await runCodemod(create, folder, write)
     if (changed.length + remarks.length === 0) return success('Nothing to change.\n')

@@ -1,4 +1,4 @@
-import { basename, extname } from 'node:path'
+import { basename, extname, posix } from 'node:path'
 import type { Remark, Rewritten } from './code.ts'
 import { rewriteManifest } from './manifest.ts'
 
@@ -57,6 +57,28 @@ function rewriteFile(codemod: Codemod, path: string, text: string): Rewritten | 
   }
 }
 
+/** Rewrites a text as if it had no byte order mark, and lines that end with LF. The result has both as before. */
+function keepEncoding(text: string, rewrite: (text: string) => Rewritten | Deleted): Rewritten | Deleted {
+  const mark = text.startsWith('\uFEFF') ? '\uFEFF' : ''
+  const hasCrlf = text.includes('\r\n') && !/(?<!\r)\n/.test(text)
+  const body = text.slice(mark.length)
+  const result = rewrite(hasCrlf ? body.replaceAll('\r\n', '\n') : body)
+  if (result.text === null) return result
+  return { ...result, text: mark + (hasCrlf ? result.text.replaceAll('\n', '\r\n') : result.text) }
+}
+
+/** Throws if the package is a dependency below the folder only: the variables and files of other applications would change, too. */
+function assertApplication(files: Files, peer: string): void {
+  const manifests = [...files].filter(
+    ([path, text]) => basename(path) === 'package.json' && text.includes(`"${peer}"`),
+  )
+  const folders = manifests.map(([path]) => posix.dirname(path))
+  if (folders.length > 0 && !folders.includes('.'))
+    throw new Error(
+      `Run the codemod in the folder of each application that uses ${peer}: ${folders.join(', ')}. Nothing was changed.`,
+    )
+}
+
 /** A file to write, or to delete if `text` is null. */
 export interface Change {
   readonly path: string
@@ -69,13 +91,18 @@ export interface Plan {
   readonly remarks: readonly string[]
 }
 
-/** Returns what a codemod makes of an application. */
+/**
+ * Returns what a codemod makes of an application.
+ *
+ * @throws if the folder is not that of an application, but of several
+ */
 export function planChanges(create: CreateCodemod, files: Files): Plan {
   const codemod = create(files)
+  assertApplication(files, codemod.peer)
   const changes: Change[] = [...(codemod.created ?? [])].map(([path, text]) => ({ path, text }))
   const places = new Map<string, Set<string>>()
   for (const [path, text] of new Map([...(codemod.created ?? []), ...files])) {
-    const result = rewriteFile(codemod, path, text)
+    const result = keepEncoding(text, (plain) => rewriteFile(codemod, path, plain))
     for (const remark of result.remarks)
       places.set(remark.text, (places.get(remark.text) ?? new Set()).add(`${path}:${remark.line}`))
     if (result.text !== text) changes.push({ path, text: result.text })

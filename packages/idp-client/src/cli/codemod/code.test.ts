@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fc } from '../../../test/support/fast-check.ts'
-import { applyEdits, blank, findCalls, literalString, splitList } from './code.ts'
+import { applyEdits, blank, literalString, splitList } from './code.ts'
 
 describe('blank', () => {
   test.each([
@@ -40,12 +40,6 @@ test('lists are split at commas outside of brackets, strings and comments', () =
     ' { g, h } /* , */',
     ' i',
   ])
-})
-
-test('calls are found by their whole name, outside of comments and strings', () => {
-  const text = "auth(a, b) // auth()\nx.auth(); 'auth()'; authed(); oidc.auth({ c })"
-  expect(findCalls(text, 'auth').map(({ args }) => args)).toEqual([['a', 'b']])
-  expect(findCalls(text, 'oidc.auth').map(({ args }) => args)).toEqual([['{ c }']])
 })
 
 test('literals are strings without escapes', () => {

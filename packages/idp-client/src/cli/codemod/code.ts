@@ -17,7 +17,7 @@ export const word = (name: string): RegExp =>
   new RegExp(`(?<![\\w$.])${name.replaceAll(/[$.]/g, '\\$&')}(?![\\w$])`, 'g')
 
 const token =
-  /\/\/[^\n]*|\/\*[\s\S]*?\*\/|(?<![\w$])'(?:[^'\\\n]|\\[\s\S])*'|(?<![\w$])"(?:[^"\\\n]|\\[\s\S])*"|`|[{}]|(?<=[(,=:[!&|?{};]\s*|\breturn\s+|^\s*)\/(?![/*])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//gm
+  /\/\/[^\n]*|\/\*[\s\S]*?\*\/|(?<![\w$])'(?:[^'\\\n]|\\[\s\S])*'|(?<![\w$])"(?:[^"\\\n]|\\[\s\S])*"|`|[{}]|\/(?<=(?:[(,=:[!&|?{};]\s*|\breturn\s+|^\s*)\/)(?![/*])(?:[^/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\//gm
 
 const spaces = (text: string): string => text.replaceAll(/[^\n]/g, ' ')
 
@@ -121,24 +121,4 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
 /** Returns the value of a text if it is nothing but a string literal without escapes, or undefined. */
 export function literalString(text: string): string | undefined {
   return /^\s*(['"`])([^'"`\\$\n]*)\1\s*$/.exec(text)?.[2]
-}
-
-/** A call in code: where its name, its opening and its closing parenthesis are, and its arguments. */
-export interface Call {
-  readonly start: number
-  /** After the closing parenthesis. */
-  readonly end: number
-  readonly args: readonly string[]
-}
-
-/** Returns the calls of a function by its name, such as `auth` or `oidc.auth`. */
-export function findCalls(text: string, name: string): Call[] {
-  const code = blank(text)
-  return [...code.matchAll(new RegExp(`${word(name).source}\\s*\\(`, 'g'))].flatMap(({ 0: found, index }) => {
-    const open = index + found.length - 1
-    const close = closingBracket(code, open)
-    const args = splitList(text.slice(open + 1, close)).map((part) => part.trim())
-    if (args.at(-1) === '') args.pop()
-    return close === -1 ? [] : [{ start: index, end: close + 1, args }]
-  })
 }

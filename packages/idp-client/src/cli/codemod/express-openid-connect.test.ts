@@ -267,6 +267,8 @@ describe('variables', () => {
     expect(rewritten('const { CLIENT_SECRET, CLIENT_ID: id, PORT = 1 } = process.env')).toBe(
       'const { IDP_CLIENT_SECRET: CLIENT_SECRET, IDP_CLIENT_ID: id, PORT = 1 } = process.env',
     )
+    const twice = 'const { IDP_CLIENT_ID: CLIENT_ID, IDP_SECRET = SECRET } = process.env'
+    expect(rewritten(twice)).toBe(twice)
     expect(rewritten('other.CLIENT_ID + CLIENT_ID')).toBe('other.CLIENT_ID + CLIENT_ID')
   })
 

@@ -1,6 +1,8 @@
 import type { CreateCodemod, Files } from './application.ts'
-import type { Call, Edit, Remark, Rewritten } from './code.ts'
-import { blank, closingBracket, findCalls, lineAt, literalString, word } from './code.ts'
+import type { Call } from './calls.ts'
+import { findCalls } from './calls.ts'
+import type { Edit, Remark, Rewritten } from './code.ts'
+import { blank, closingBracket, lineAt, literalString, word } from './code.ts'
 import { Draft } from './draft.ts'
 import { rewriteOptions } from './express-openid-connect-options.ts'
 import {

@@ -1,4 +1,4 @@
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -130,6 +130,51 @@ describe.each([
   })
 })
 
+test('line ends and byte order marks stay', async () => {
+  await writeFile(join(folder, '.env'), `\uFEFFSECRET=${'x'.repeat(32)}\r\nBASE_URL=x\r\n`)
+  const source = [
+    "import { auth } from 'express-openid-connect'",
+    '',
+    'app.use(auth({ idpLogout: true }))',
+    '',
+  ]
+  await writeFile(join(folder, 'a.js'), source.join('\r\n'))
+  await writeFile(join(folder, 'b.js'), 'process.env.BASE_URL\r\na\n')
+  await run(['codemod', 'express-openid-connect', folder])
+  const files = await filesBelow(folder)
+  const secret = 'x'.repeat(32)
+  expect(files.get('.env')).toBe(`\uFEFFIDP_SECRET=${secret}\r\nSECRET=${secret}\r\nAPP_BASE_URL=x\r\n`)
+  expect(files.get('a.js')).toContain('app.use(idp.middleware)\r\n')
+  expect(files.get('a.js')).not.toMatch(/[^\r]\n/)
+  expect(files.get('b.js')).toBe('process.env.APP_BASE_URL\r\na\n')
+})
+
+test('the folder of several applications is an error, and nothing is written', async () => {
+  for (const name of ['apps/web', 'apps/other']) await mkdir(join(folder, name), { recursive: true })
+  await writeFile(join(folder, 'package.json'), '{"workspaces":["apps/*"]}')
+  await writeFile(join(folder, 'apps/web/package.json'), '{"dependencies":{"next-auth":"4.24.0"}}')
+  await writeFile(join(folder, 'apps/other/.env'), 'NEXTAUTH_URL=x\n')
+  const before = await filesBelow(folder)
+  const { code, stderr } = await run(['codemod', 'next-auth', folder])
+  expect([code, stderr]).toEqual([
+    1,
+    'Run the codemod in the folder of each application that uses next-auth: apps/web. Nothing was changed.\n',
+  ])
+  expect(await filesBelow(folder)).toEqual(before)
+  expect((await run(['codemod', 'next-auth', join(folder, 'apps/web')])).code).toBe(0)
+})
+
+test('links are not followed', async () => {
+  await mkdir(join(folder, 'application'))
+  await mkdir(join(folder, 'outside'))
+  await writeFile(join(folder, 'outside', 'a.js'), 'process.env.BASE_URL\n')
+  await symlink('../outside', join(folder, 'application', 'folder'))
+  await symlink('../outside/a.js', join(folder, 'application', 'a.js'))
+  await symlink('.', join(folder, 'application', 'circle'))
+  const { stdout } = await run(['codemod', 'express-openid-connect', join(folder, 'application')])
+  expect(stdout).toBe('Nothing to change.\n')
+})
+
 /** Runs a function as a user without rights, where the tests run with all of them. */
 async function withoutRights(action: () => Promise<void>): Promise<void> {
   const seteuid = process.geteuid?.() === 0 ? process.seteuid : undefined
@@ -171,6 +216,7 @@ test('a file that cannot be written is an error, and the next run continues', as
 test.each([
   [['codemod']],
   [['codemod', 'next-auth']],
+  [['codemod', 'next-auth', '--dry-run']],
   [['codemod', 'nextjs-auth', '.']],
   [['codemod', 'toString', '.']],
   [['codemod', 'express-openid-connect', '.', '--force']],

@@ -21,7 +21,8 @@ export function renameVariables(text: string, variables: Variables): string {
     : text.replace(variablePattern(variables), (name) => variables[name] ?? name)
 }
 
-const destructured = (name: string): RegExp => new RegExp(`(?<![\\w$])${name}(?=\\s*(?:[,:=}]|$))`)
+/** A name in a destructuring pattern, but not one that a property gets there. */
+const destructured = (name: string): RegExp => new RegExp(`(?<![\\w$]|[:=]\\s*)${name}(?=\\s*(?:[,:=}]|$))`)
 
 /** Renames variables where code reads them, but that of the secret: their names may also be those of something else. */
 export const renameReads = (text: string, variables: Variables): string =>
