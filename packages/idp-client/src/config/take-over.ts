@@ -34,7 +34,7 @@ function readUntil(given: unknown, source: Source, now: number): number | undefi
   const field = toField(`${OPTION}.until`, given, source)
   const milliseconds = typeof given === 'string' && DATE.test(given) ? Date.parse(given) : Number.NaN
   if (Number.isNaN(milliseconds) || new Date(milliseconds).toISOString().slice(0, 10) !== given)
-    return invalid(field, "must be a date that is written in the source code, as '2027-01-31'")
+    return invalid(field, "must be a date in the source code, in the form 'YYYY-MM-DD'")
   const until = milliseconds / 1000
   if (until > now + MAX_DAYS * DAY_SECONDS)
     return invalid(field, `must be at most ${MAX_DAYS} days ahead when the process starts`)

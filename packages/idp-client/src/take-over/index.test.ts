@@ -267,9 +267,19 @@ describe.each(Object.keys(readers))('the reader of %s', (library) => {
     const long = 'x'.repeat(32)
     for (const short of ['', 'x'.repeat(31), [], [long, 'short']])
       expect(() => create(library, { secret: short })).toThrow(InvalidConfigurationError)
-    expect(() => create(library, { secret: 'x'.repeat(31) })).toThrow(/takeOver .*at least 32 characters/)
+    expect(() => create(library, { secret: 'x'.repeat(31) })).toThrow(
+      /takeOver .*at least 32 characters.*shorter, omit takeOver/,
+    )
+    const unset = [long, undefined] as unknown as string[]
+    expect(() => create(library, { secret: unset })).toThrow(InvalidConfigurationError)
     expect(create(library, { secret: [long] }).until).toBe(until)
   })
+})
+
+test('next-auth requires map', () => {
+  const options = { secret, until } as unknown as Parameters<typeof nextAuth>[0]
+  expect(() => nextAuth(options)).toThrow(InvalidConfigurationError)
+  expect(() => nextAuth(options)).toThrow(/map of takeOver .*must be a function/)
 })
 
 test('an undefined secret throws when a session is read, not when the application is built', async () => {

@@ -1,6 +1,6 @@
 import { hashToken } from '../crypto/random.ts'
 import type { FormerSecret, OpenedJwe } from './open-jwe.ts'
-import { createOpener } from './open-jwe.ts'
+import { createOpener, invalid } from './open-jwe.ts'
 import { isUser, readCookie, toEarliest, toText, toTime, toTokens } from './shape.ts'
 import type { FormerCookieScope, FormerSession, FormerTokens, TakeOver } from './take-over.ts'
 
@@ -67,10 +67,14 @@ const TRANSACTION_CONTENT = new Set([
 /**
  * Takes over the sessions of `next-auth`, version 4, of the strategy `jwt`.
  *
- * @throws InvalidConfigurationError if a secret is shorter than 32 characters
+ * @throws InvalidConfigurationError if a secret is shorter than 32 characters, or `map` is not a function
  */
 export function nextAuth(options: NextAuthTakeOver): TakeOver {
   const { secret, until, map, cookieName, path, domain } = options
+  if (typeof map !== 'function')
+    throw invalid(
+      'The property map of takeOver (next-auth) must be a function that returns the session of a token: { user, tokens, … }.',
+    )
   const open = createOpener(LIBRARY, secret, 'NextAuth.js Generated Encryption Key')
   const names = cookieName === undefined ? NAMES : [cookieName]
   return {

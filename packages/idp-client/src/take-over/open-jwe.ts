@@ -16,13 +16,15 @@ export interface OpenedJwe {
 
 const MIN_SECRET_LENGTH = 32
 
-const invalid = (detail: string) =>
+/** Returns the error of an option of a function of this entry. */
+export const invalid = (detail: string) =>
   new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
 
-function assertLongEnough(library: string, secrets: readonly string[]): void {
-  if (secrets.length > 0 && secrets.every((secret) => secret.length >= MIN_SECRET_LENGTH)) return
+function assertLongEnough(library: string, secrets: readonly unknown[]): void {
+  const isLongEnough = (secret: unknown) => typeof secret === 'string' && secret.length >= MIN_SECRET_LENGTH
+  if (secrets.length > 0 && secrets.every(isLongEnough)) return
   throw invalid(
-    `The secret of takeOver (${library}) must be the secret of the former library, or a non-empty array of its secrets, each with at least ${MIN_SECRET_LENGTH} characters.`,
+    `The secret of takeOver (${library}) must be the secret of the former library, or a non-empty array of its secrets, each with at least ${MIN_SECRET_LENGTH} characters. If the former secret is shorter, omit takeOver: its users log in again.`,
   )
 }
 
