@@ -293,6 +293,12 @@ describe('variables', () => {
     ])
   })
 
+  test('of the secret in the options is the one that takeOver reads', () => {
+    const list = (given: string) => remarks(`${esm('auth')}app.use(auth(${given}))\n`).join()
+    expect(list('')).toContain('expressOpenidConnect({ secret: process.env.SECRET, ')
+    expect(list('{ secret: process.env.MY_KEY }')).toContain('{ secret: process.env.MY_KEY, ')
+  })
+
   test('are reported in files for deployment', () => {
     expect(codemod.remarkVariables('env:\n  ISSUER_BASE_URL: x\n')).toEqual([
       { line: 2, text: 'ISSUER_BASE_URL is called IDP_DOMAIN now.' },

@@ -85,6 +85,13 @@ interface Options {
   readonly edits: readonly Edit[]
 }
 
+/** Returns the remark on `takeOver`, with the variable of the secret. */
+function toClientRemark(text: string): string {
+  const [, name, quoted] =
+    /(?<![\w$.])secret\s*:\s*process\.env(?:\.(\w+)|\[\s*['"](\w+)['"]\s*\])/.exec(text) ?? []
+  return texts.client.replace('SECRET', name ?? quoted ?? 'SECRET')
+}
+
 /** Replaces `app.use(auth(options))` by a client, its middleware, and a guard unless `authRequired` is false. */
 function rewriteClient(draft: ExpressDraft, calls: readonly Call[]): void {
   const [call] = calls
@@ -99,7 +106,7 @@ function rewriteClient(draft: ExpressDraft, calls: readonly Call[]): void {
   const semicolon = after[1] ?? ''
   const argument = draft.markLines(options.expression, options.remarks)
   const statements = [
-    `const ${draft.client} = new IdpClient(${argument})${draft.mark(texts.client)}${semicolon}\n`,
+    `const ${draft.client} = new IdpClient(${argument})${draft.mark(toClientRemark(draft.text))}${semicolon}\n`,
     `${app}.use(${draft.client}.middleware)${semicolon}`,
     ...(options.needsGuard
       ? [`${app}.use(${draft.client}.withPageAuthRequired())${draft.mark(texts.guard)}${semicolon}`]

@@ -62,6 +62,10 @@ function findVariables(text: string): Variables {
   return Object.fromEntries(found)
 }
 
+/** Returns the variable of the secret: that of the options, which precedes the one that next-auth reads itself. */
+export const findFormerSecret = ({ variables }: NextAuthApplication): string =>
+  Object.keys(variables).findLast((name) => variables[name] === settings['secret']) ?? 'NEXTAUTH_SECRET'
+
 /** Returns the folder of the alias `@/` in tsconfig.json or jsconfig.json. */
 function findAliasRoot(files: Files): string | undefined {
   const text = files.get('tsconfig.json') ?? files.get('jsconfig.json') ?? ''

@@ -223,6 +223,14 @@ describe('variables', () => {
     expect(remarks).toContain('compose.yml:1 MY_ID is called IDP_CLIENT_ID now.')
   })
 
+  test('of the secret in the options is the one that takeOver reads', () => {
+    const list = (text: string) => plan({ 'lib/auth.ts': text }).remarks.join()
+    const text = options['lib/auth.ts']
+    expect(list(text)).toContain('nextAuth({ secret: process.env.NEXTAUTH_SECRET, ')
+    const own = text.replace('{ providers', '{ secret: process.env.MY_KEY, providers')
+    expect(list(own)).toContain('nextAuth({ secret: process.env.MY_KEY, ')
+  })
+
   test('of several providers stay', () => {
     const text =
       "import type { NextAuthOptions } from 'next-auth'\nconst o = { providers: [A({ clientId: process.env.A }), B({ clientId: process.env.B })] }\n"

@@ -8,7 +8,13 @@ import { Draft } from './draft.ts'
 import type { ImportStatement } from './imports.ts'
 import { findImports, keepUsedNames, spellings } from './imports.ts'
 import type { NextAuthApplication } from './next-auth-application.ts'
-import { clientSpecifier, isPeer, printClient, readApplication } from './next-auth-application.ts'
+import {
+  clientSpecifier,
+  findFormerSecret,
+  isPeer,
+  printClient,
+  readApplication,
+} from './next-auth-application.ts'
 import { peer, remarksEverywhere, texts, unavailable } from './next-auth-rules.ts'
 import { parseObject } from './object-literal.ts'
 import { remarksOn, sortRemarks } from './remarks.ts'
@@ -251,7 +257,8 @@ function rewriteSource(text: string, path: string, application: NextAuthApplicat
   const options = hasOptions ? [{ line: 1, text: texts.options }] : []
   const isClient = path === application.clientPath
   const callback = application.providerId === undefined ? [texts.callback] : []
-  const client = isClient ? [texts.client, ...callback].map((remark) => ({ line: 1, text: remark })) : []
+  const takeOver = texts.client.replace('NEXTAUTH_SECRET', findFormerSecret(application))
+  const client = isClient ? [takeOver, ...callback].map((remark) => ({ line: 1, text: remark })) : []
   return {
     text: draft.text,
     remarks: sortRemarks([...marked, ...options, ...client, ...remarksOn(draft.text, remarksEverywhere)]),

@@ -63,6 +63,17 @@ test('[O6] a middleware on the edge runtime gets a remark', () => {
   expect(remarkRuntime('export const middleware = () => undefined')).toEqual([])
 })
 
+test('methods are renamed, unless the application has one of the same name', () => {
+  const use = 'const list = await bank.getConnectedAccounts()\n'
+  const service = 'export class Bank {\n  async getConnectedAccounts(): Promise<Account[]> {}\n}\n'
+  const change = (files: Record<string, string>) => {
+    const map = new Map(Object.entries(files))
+    return nextjsAuth0(map).rewriteSource(use, 'a.ts').text
+  }
+  expect(change({ 'a.ts': use })).toBe('const list = await bank.listConnectedAccounts()\n')
+  expect(change({ 'a.ts': use, 'bank.ts': service })).toBe(use)
+})
+
 describe('imports', () => {
   const rewritten = (text: string): string => rewriteSource(text).text
 

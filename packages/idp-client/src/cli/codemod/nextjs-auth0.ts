@@ -1,7 +1,8 @@
 import { basename } from 'node:path'
-import type { CreateCodemod } from './application.ts'
+import type { CreateCodemod, Files } from './application.ts'
+import { fileKind } from './application.ts'
 import type { Remark, Rewritten } from './code.ts'
-import { lineAt, word } from './code.ts'
+import { blank, lineAt, word } from './code.ts'
 import {
   codes,
   methods,
@@ -89,18 +90,32 @@ function renameUses(text: string, names: Names): string {
   return changed.replace(literal, (_whole, quote: string, code: string) => quote + code.toUpperCase() + quote)
 }
 
-function renameMethods(text: string): string {
-  return Object.entries(methods).reduce(
+type Methods = Readonly<Record<string, string>>
+
+/** Returns the methods to rename: not those of which the application has one with the same name. */
+function toRenamedMethods(files: Files): Methods {
+  const isOwn = (name: string): boolean => {
+    const declaration = new RegExp(`${word(name).source}\\s*(?:\\([^()]*\\)\\s*(?::[^{};]+)?\\{|[:=](?!=))`)
+    return [...files].some(([path, text]) => fileKind(path) === 'source' && declaration.test(blank(text)))
+  }
+  return Object.fromEntries(Object.entries(methods).filter(([name]) => !isOwn(name)))
+}
+
+function renameMethods(text: string, renamedMethods: Methods): string {
+  return Object.entries(renamedMethods).reduce(
     (changed, [name, wanted]) => changed.replace(new RegExp(`\\.${name}(?=\\s*\\()`, 'g'), `.${wanted}`),
     text,
   )
 }
 
 /** Rewrites TypeScript and JavaScript. Works on text: what the spelling does not decide becomes a remark. */
-export function rewriteSource(text: string): Rewritten {
+export function rewriteSource(text: string, renamedMethods: Methods = methods): Rewritten {
   const uses = new RegExp(modulePattern.source).test(text)
   // Where the client is created, its own secret is meant; afterwards `takeOver` reads the former one.
-  const plain = renameMethods(renameVariables(text, uses ? variables : withoutSecret(variables)))
+  const plain = renameMethods(
+    renameVariables(text, uses ? variables : withoutSecret(variables)),
+    renamedMethods,
+  )
   const names: Names = { local: new Map(), missing: new Set() }
   const changed = uses ? renameUses(rewriteImports(plain, names), names) : plain
   const missing = [...names.missing].map((name) => ({
@@ -116,13 +131,16 @@ export function rewriteSource(text: string): Rewritten {
 }
 
 /** The codemod for nextjs-auth0 4: imports, names, error codes and variables. */
-export const nextjsAuth0: CreateCodemod = () => ({
-  peer,
-  rewriteEnvironment,
-  rewriteSource(text, path) {
-    const { text: changed, remarks: found } = rewriteSource(text)
-    const isMiddleware = /^middleware\.[jt]s$/.test(basename(path))
-    return { text: changed, remarks: isMiddleware ? [...found, ...remarkRuntime(text)] : found }
-  },
-  remarkVariables: (text) => remarkDeployment(text, variables),
-})
+export const nextjsAuth0: CreateCodemod = (files) => {
+  const renamedMethods = toRenamedMethods(files)
+  return {
+    peer,
+    rewriteEnvironment,
+    rewriteSource(text, path) {
+      const { text: changed, remarks: found } = rewriteSource(text, renamedMethods)
+      const isMiddleware = /^middleware\.[jt]s$/.test(basename(path))
+      return { text: changed, remarks: isMiddleware ? [...found, ...remarkRuntime(text)] : found }
+    },
+    remarkVariables: (text) => remarkDeployment(text, variables),
+  }
+}

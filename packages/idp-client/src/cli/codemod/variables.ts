@@ -69,7 +69,8 @@ function remarkSecret(text: string): Remark[] {
     /^[ \t]*(?:export[ \t]+)?IDP_SECRET[ \t]*=[ \t]*(?:'([^'\n]*)'|"([^"\n]*)"|([^\s#'"]*))/m.exec(text)
   const [, single, double, plain = ''] = match ?? []
   if (match === null || (single ?? double ?? plain).length >= 32) return []
-  const remark = 'IDP_SECRET needs 32 characters or more: npx idp-client secret prints one.'
+  const remark =
+    'IDP_SECRET needs 32 characters or more: npx idp-client secret prints one. If the former secret is shorter, omit takeOver: its users log in again.'
   return [{ line: lineAt(text, match.index), text: remark }]
 }
 
