@@ -164,6 +164,14 @@ test('the folder of several applications is an error, and nothing is written', a
   expect((await run(['codemod', 'next-auth', join(folder, 'apps/web')])).code).toBe(0)
 })
 
+test('a file that is not UTF-8 keeps its bytes, and is reported', async () => {
+  const bytes = Buffer.from('process.env.BASE_URL // f\xfcr\n', 'latin1')
+  await writeFile(join(folder, 'a.js'), bytes)
+  const { stdout } = await run(['codemod', 'express-openid-connect', folder])
+  expect(stdout).toBe('To do by hand:\n  a.js is not UTF-8, and was not read.\n')
+  expect((await readFile(join(folder, 'a.js'))).equals(bytes)).toBe(true)
+})
+
 test('links are not followed', async () => {
   await mkdir(join(folder, 'application'))
   await mkdir(join(folder, 'outside'))

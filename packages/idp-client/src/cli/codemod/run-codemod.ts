@@ -26,13 +26,32 @@ async function filesBelow(folder: string): Promise<string[]> {
   return found.flat()
 }
 
-async function readFiles(folder: string): Promise<Map<string, string>> {
+/** Returns the text of UTF-8 with its byte order mark; null for anything else. */
+function decode(bytes: Uint8Array): string | null {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
+  } catch {
+    return null
+  }
+}
+
+interface FilesRead {
+  readonly files: Map<string, string>
+  /** Files that are not UTF-8: written back as text, they would lose bytes. */
+  readonly undecoded: string[]
+}
+
+async function readFiles(folder: string): Promise<FilesRead> {
   const files = new Map<string, string>()
+  const undecoded: string[] = []
   for (const path of (await filesBelow(folder)).sort()) {
     const name = relative(folder, path).replaceAll(sep, '/')
-    if (fileKind(name) !== null) files.set(name, await readFile(path, 'utf8'))
+    if (fileKind(name) === null) continue
+    const text = decode(await readFile(path))
+    if (text === null) undecoded.push(name)
+    else files.set(name, text)
   }
-  return files
+  return { files, undecoded }
 }
 
 async function apply(folder: string, { path, text }: Change): Promise<void> {
@@ -56,12 +75,15 @@ export async function runCodemod(
   folder: string,
   write: boolean,
 ): Promise<CodemodReport> {
-  const files = await readFiles(folder)
+  const { files, undecoded } = await readFiles(folder)
   const { changes, remarks } = planChanges(create, files)
   if (write) for (const change of changes) await apply(folder, change)
   const changed = changes.map(({ path, text }) => {
     if (text === null) return `${path} (deleted)`
     return files.has(path) ? path : `${path} (new)`
   })
-  return { changed, remarks }
+  return {
+    changed,
+    remarks: [...remarks, ...undecoded.map((name) => `${name} is not UTF-8, and was not read.`)],
+  }
 }
