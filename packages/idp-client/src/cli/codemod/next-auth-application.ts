@@ -64,7 +64,9 @@ function findVariables(text: string): Variables {
 
 /** Returns the variable of the secret: that of the options, which precedes the one that next-auth reads itself. */
 export const findFormerSecret = ({ variables }: NextAuthApplication): string =>
-  Object.keys(variables).findLast((name) => variables[name] === settings['secret']) ?? 'NEXTAUTH_SECRET'
+  Object.keys(variables)
+    .filter((name) => variables[name] === settings['secret'])
+    .at(-1) ?? 'NEXTAUTH_SECRET'
 
 /** Returns the folder of the alias `@/` in tsconfig.json or jsconfig.json. */
 function findAliasRoot(files: Files): string | undefined {

@@ -130,7 +130,11 @@ export const suffixes: readonly string[] = [
 /** Code to review by hand, found by its spelling in files that import the package. */
 export const remarks: readonly RemarkRule[] = [
   {
-    pattern: /\bnew IdpClient\((?![\s\S]*\btakeOver\b)/,
+    pattern: /\bnew IdpClient\((?=[\s\S]*\bsessionStore\b)(?![\s\S]*\btakeOver\b)/,
+    text: 'Add takeOver with a function that reads the former sessionStore, so that nobody has to log in again: https://github.com/idp-client/idp-client/blob/main/docs/migration/nextjs-auth0-v4.md#nobody-has-to-log-in-again.',
+  },
+  {
+    pattern: /\bnew IdpClient\((?![\s\S]*\b(?:sessionStore|takeOver)\b)/,
     text: 'Add takeOver: nextjsAuth0({ secret: process.env.AUTH0_SECRET, until }), so that nobody has to log in again: https://github.com/idp-client/idp-client/blob/main/docs/migration/take-over.md.',
   },
   {

@@ -63,6 +63,19 @@ test('[O6] a middleware on the edge runtime gets a remark', () => {
   expect(remarkRuntime('export const middleware = () => undefined')).toEqual([])
 })
 
+test('the remark on takeOver depends on where the former sessions are', () => {
+  const list = (options: string) => {
+    const text = `import { Auth0Client } from '@auth0/nextjs-auth0/server'\nnew Auth0Client(${options})\n`
+    return rewriteSource(text).remarks.map((remark) => remark.text.split(' so that')[0])
+  }
+  const inCookies = 'Add takeOver: nextjsAuth0({ secret: process.env.AUTH0_SECRET, until }),'
+  expect(list('')).toEqual([inCookies])
+  expect(list('{ sessionStore }')).toEqual([
+    'Add takeOver with a function that reads the former sessionStore,',
+  ])
+  expect(list('{ sessionStore, takeOver }')).toEqual([])
+})
+
 test('methods are renamed, unless the application has one of the same name', () => {
   const use = 'const list = await bank.getConnectedAccounts()\n'
   const service = 'export class Bank {\n  async getConnectedAccounts(): Promise<Account[]> {}\n}\n'
