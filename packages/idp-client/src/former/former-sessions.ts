@@ -128,7 +128,7 @@ function clearCookies({ baseUrl, config, takeOver }: FormerParts, exchange: Exch
   const own = cookieScope(config.session.cookie, () => baseUrl(exchange))
   const { domain: _own, ...attributes } = own
   const former = defined({ ...attributes, path: takeOver.path, domain: takeOver.domain })
-  // A request stages one write per name: of a name that both libraries use, the cookie of ours has to go in any case.
+  // A response sets a cookie of a name once: for a name that both libraries use, with the scope of our cookie.
   const shared = new Set(chunkNames(config.session.cookie.name, names))
   for (const name of names) exchange.cookies.clear({ name, scope: shared.has(name) ? own : former })
 }

@@ -1,7 +1,7 @@
 import { decodeClaims } from '../session/model/claims.ts'
 import type { FormerSecret, OpenedJwe } from './open-jwe.ts'
 import { createOpener } from './open-jwe.ts'
-import { isUser, readCookie, toText, toTime, toTimes, toTokens } from './shape.ts'
+import { isUser, readCookie, toNonEmptyString, toTime, toTimes, toTokens } from './shape.ts'
 import type { FormerCookieScope, FormerSession, TakeOver } from './take-over.ts'
 
 /** Options of `expressOpenidConnect`. */
@@ -48,7 +48,7 @@ export function expressOpenidConnect(options: ExpressOpenidConnectTakeOver): Tak
 function toSession({ header, payload }: OpenedJwe): FormerSession | null {
   const { id_token, access_token, expires_at, refresh_token, scope, sessionExpiresAt, token_type } = payload
   const times = toTimes(header)
-  const idToken = toText(id_token)
+  const idToken = toNonEmptyString(id_token)
   const user = decodeClaims(idToken)
   if (!times || !isUser(user)) return null
   // The ID token of a refresh may lack it.
@@ -57,7 +57,7 @@ function toSession({ header, payload }: OpenedJwe): FormerSession | null {
     user,
     ...times,
     sessionExpiresAt: toTime(sessionExpiresAt),
-    sid: toText(sid),
+    sid: toNonEmptyString(sid),
     idToken,
     tokens: toTokens({
       accessToken: access_token,

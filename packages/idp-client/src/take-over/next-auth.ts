@@ -1,7 +1,7 @@
 import { hashToken } from '../crypto/random.ts'
 import type { FormerSecret, OpenedJwe } from './open-jwe.ts'
 import { createOpener, invalid } from './open-jwe.ts'
-import { isUser, readCookie, toEarliest, toText, toTime, toTokens } from './shape.ts'
+import { isUser, readCookie, toEarliest, toNonEmptyString, toTime, toTokens } from './shape.ts'
 import type { FormerCookieScope, FormerSession, FormerTokens, TakeOver } from './take-over.ts'
 
 /** The content of a session cookie of next-auth 4: the token that the `jwt` callback of the application returned, and its times. */
@@ -114,6 +114,10 @@ async function complete(
   const { createdAt = iat, expiresAt, idToken, sid, tokens, usedAt = iat } = session
   // Each use of the session changes iat, but not the cookie that a browser has until then.
   const id = session.id ?? (session.createdAt === undefined ? await hashToken(cookie, 32) : undefined)
-  const known = { idToken: toText(idToken), sid: toText(sid), tokens: tokens && toTokens(tokens) }
+  const known = {
+    idToken: toNonEmptyString(idToken),
+    sid: toNonEmptyString(sid),
+    tokens: tokens && toTokens(tokens),
+  }
   return { ...session, ...known, user, createdAt, usedAt, id, expiresAt: toEarliest(exp, expiresAt) }
 }

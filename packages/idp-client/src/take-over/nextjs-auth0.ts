@@ -1,6 +1,6 @@
 import type { FormerSecret, OpenedJwe } from './open-jwe.ts'
 import { createOpener, isObject } from './open-jwe.ts'
-import { isUser, readCookie, toEarliest, toText, toTime, toTimes, toTokens } from './shape.ts'
+import { isUser, readCookie, toEarliest, toNonEmptyString, toTime, toTimes, toTokens } from './shape.ts'
 import type { FormerCookieScope, FormerSession, TakeOver } from './take-over.ts'
 
 /** Options of `nextjsAuth0`. */
@@ -65,8 +65,8 @@ function fromVersion4({ payload }: OpenedJwe): FormerSession | null {
     createdAt: times.createdAt,
     expiresAt: times.exp,
     sessionExpiresAt: toTime(sessionExpiresAt),
-    sid: toText(sid),
-    idToken: toText(idToken),
+    sid: toNonEmptyString(sid),
+    idToken: toNonEmptyString(idToken),
     tokens: toTokens(tokenSet),
   }
 }
@@ -81,8 +81,8 @@ function fromVersion3({ header, payload }: OpenedJwe): FormerSession | null {
     user,
     ...times,
     expiresAt: toEarliest(times.expiresAt, toTime(payload['exp'])),
-    sid: toText(sid),
-    idToken: toText(idToken),
+    sid: toNonEmptyString(sid),
+    idToken: toNonEmptyString(idToken),
     tokens: toTokens({
       accessToken,
       expiresAt: accessTokenExpiresAt,

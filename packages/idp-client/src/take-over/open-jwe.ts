@@ -17,7 +17,7 @@ export interface OpenedJwe {
 const MIN_SECRET_LENGTH = 32
 
 /** Returns the error of an option of a function of this entry. */
-export const invalid = (detail: string) =>
+export const invalid = (detail: string): InvalidConfigurationError =>
   new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
 
 function assertLongEnough(library: string, secrets: readonly unknown[]): void {

@@ -31,15 +31,16 @@ function joinParts(cookies: FormerCookies, prefix: string): string {
 
 /** Returns whether a value has the claims of a user. */
 export function isUser(value: unknown): value is User {
-  return isObject(value) && isText(value['sub'])
+  return isObject(value) && isNonEmptyString(value['sub'])
 }
 
-export function isText(value: unknown): value is string {
+export function isNonEmptyString(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }
 
 /** Returns the value if it is a non-empty string. */
-export const toText = (value: unknown): string | undefined => (isText(value) ? value : undefined)
+export const toNonEmptyString = (value: unknown): string | undefined =>
+  isNonEmptyString(value) ? value : undefined
 
 /** Returns the value if it can be a time: a finite number that is not negative. */
 export function toTime(value: unknown): number | undefined {
@@ -55,13 +56,13 @@ export function toEarliest(...times: readonly (number | undefined)[]): number | 
 /** Returns the tokens without values of another type. */
 export function toTokens(tokens: { readonly [Name in keyof FormerTokens]: unknown }): FormerTokens {
   return {
-    accessToken: toText(tokens.accessToken),
+    accessToken: toNonEmptyString(tokens.accessToken),
     expiresAt: toTime(tokens.expiresAt),
-    refreshToken: toText(tokens.refreshToken),
-    scope: toText(tokens.scope),
-    requestedScope: toText(tokens.requestedScope),
-    audience: toText(tokens.audience),
-    token_type: toText(tokens.token_type),
+    refreshToken: toNonEmptyString(tokens.refreshToken),
+    scope: toNonEmptyString(tokens.scope),
+    requestedScope: toNonEmptyString(tokens.requestedScope),
+    audience: toNonEmptyString(tokens.audience),
+    token_type: toNonEmptyString(tokens.token_type),
   }
 }
 

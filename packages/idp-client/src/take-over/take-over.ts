@@ -73,9 +73,9 @@ export interface TakeOver extends FormerCookieScope {
   /** Name of the former library, in events. @default custom */
   library?: string | undefined
   /**
-   * Returns the session in the former cookies, or null if they contain none. Called while a request carries such a cookie and no
-   * session of this library, and when a session of this library is written or ends beside one. What it throws is reported, and means no session; so does a promise that is not settled within
-   * `httpTimeout`.
+   * Returns the session in the former cookies, or null if they contain none. Called at most once per request: if it carries such a
+   * cookie and no session of this library, or if a session of this library is written or ends beside one. An exception is reported
+   * and means no session, as does a promise that is not settled within `httpTimeout`.
    */
   read(cookies: FormerCookies): FormerSession | null | Promise<FormerSession | null>
 }
