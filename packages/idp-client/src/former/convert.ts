@@ -44,15 +44,17 @@ async function verify(config: Config, idToken: string): Promise<JsonObject | und
   }
 }
 
-async function prove(config: Config, former: FormerSession): Promise<Proof | 'other-client'> {
+async function prove(config: Config, former: FormerSession): Promise<Proof | 'other-client' | 'reader'> {
   const { issuer } = await getProvider(config).metadata()
   const { clientId } = config
-  const { clientId: givenClient, idToken, issuer: givenIssuer } = former
+  const { clientId: givenClient, idToken, issuer: givenIssuer, user } = former
   if ((givenIssuer ?? issuer) !== issuer || (givenClient ?? clientId) !== clientId) return 'other-client'
   const isNamed = givenIssuer !== undefined && givenClient !== undefined
   if (idToken === undefined) return { issuer, areTokensOurs: isNamed }
   const decoded = decodeClaims(idToken)
   if (decoded && isOfOthers(decoded, { clientId, issuer })) return 'other-client'
+  // A refresh would replace the user by the one of its ID token.
+  if (decoded && decoded['sub'] !== user.sub) return 'reader'
   const claims = await verify(config, idToken)
   return defined({ claims, issuer, areTokensOurs: claims !== undefined || isNamed })
 }
@@ -120,7 +122,7 @@ function toRefusal({ log }: Config, thrown: unknown): FormerRefusal {
 export async function convert(config: Config, former: UsedSession, sessionKey: string): Promise<Converted> {
   try {
     const proof = await prove(config, former)
-    if (proof === 'other-client') return proof
+    if (typeof proof === 'string') return proof
     const { user } = former
     if (!isOfConfiguredOrganization(config, proof.claims ?? user)) return 'organization'
     const prepared = toData(config, former, proof)

@@ -24,7 +24,7 @@ export interface FormerTokens {
 
 /** A session of the former library. Times are in seconds since the epoch. */
 export interface FormerSession {
-  /** The claims of the user. `sub` is required. */
+  /** The claims of the user. `sub` is required: that of the provider, which the ID token must have, too. */
   user: User
   /** When the user logged in: the absolute lifetime counts from here. */
   createdAt: number

@@ -355,6 +355,7 @@ describe('what is not a session of the former library', () => {
       (former) => ({ ...former, idToken: withClaims(former.idToken, { iss: 'https://other.example.com' }) }),
       'other-client',
     ],
+    ['an ID token of another user', (former) => ({ ...former, user: { sub: 'id in a database' } }), 'reader'],
   ]
 
   function withClaims(idToken = '', changes: object): string {
