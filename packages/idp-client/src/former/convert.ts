@@ -97,10 +97,14 @@ function toData(config: Config, former: FormerSession, proof: Proof): SessionDat
   return createSession({ claims: given, tokenSet, now: createdAt, sessionExpiresAt })
 }
 
-/** Returns the claims of the user that no ID token contains: a refresh keeps them, like those from UserInfo. */
-function toFurtherClaims(former: FormerSession, { user }: SessionData, proof: Proof): string[] | undefined {
+/**
+ * Returns the claims of the user that the ID token does not contain: a refresh keeps them, like those from UserInfo. It need not be
+ * verified, since this only shows where a claim came from.
+ */
+function toFurtherClaims(former: FormerSession, { user }: SessionData): string[] | undefined {
+  const claims = decodeClaims(former.idToken) ?? {}
   const names = Object.keys(user).filter(
-    (name) => Object.hasOwn(former.user, name) && !Object.hasOwn(proof.claims ?? {}, name),
+    (name) => Object.hasOwn(former.user, name) && !Object.hasOwn(claims, name),
   )
   return names.length > 0 ? names : undefined
 }
@@ -128,7 +132,7 @@ export async function convert(config: Config, former: UsedSession, sessionKey: s
     const prepared = toData(config, former, proof)
     const data = await prepareNewSession(config, prepared, prepared.tokenSet.idToken)
     const authentication = toAuthentication(proof.claims ?? { iss: proof.issuer, sub: user.sub })
-    const userInfoClaims = toFurtherClaims(former, data, proof)
+    const userInfoClaims = toFurtherClaims(former, data)
     // The former library may have let a link choose the scope.
     const origin = defined({ requestedAuthentication: UNKNOWN_LOGIN, fromLink: true, userInfoClaims })
     return { data, sessionKey, usedAt: former.usedAt, authentication, ...origin }

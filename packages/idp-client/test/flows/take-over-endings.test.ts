@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { customFetch } from '../../src/config/options.ts'
 import type { IdpClientOptions, SessionData, SessionDataStore } from '../../src/index.ts'
+import { decodeClaims } from '../../src/session/model/claims.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { FormerSession, TakeOver } from '../../src/take-over/take-over.ts'
 import type { Browser } from '../support/app.ts'
@@ -287,5 +288,24 @@ describe.each(storages)('%s', (_name, options) => {
       expect(tokenSet.refreshToken).not.toBe(former.tokens?.refreshToken)
       expect(user).toMatchObject({ name: 'Alice Anderson', department: 'sales' })
     }
+  })
+
+  test('claims of an ID token that cannot be verified do not outlast a refresh without them', async () => {
+    const { browser } = world.another({
+      ...options(),
+      takeOver: formerLibrary(),
+      enableAccessTokenEndpoint: true,
+    })
+    const former = await formerSession()
+    const claims = decodeClaims(former.idToken)
+    const payload = Buffer.from(JSON.stringify({ ...claims, role: 'admin' })).toString('base64url')
+    const { clientId, issuer } = world.provider
+    const idToken = [former.idToken?.split('.')[0], payload, 'AAAA'].join('.')
+    put(browser, { ...former, user: { ...former.user, role: 'admin' }, idToken, issuer, clientId })
+    expect((await browser.session()).user['role']).toBe('admin')
+    world.clock.now += 400
+    expect((await browser.send('/auth/access-token')).status).toBe(200)
+    const { user } = await browser.session()
+    expect([user.name, user['role']]).toEqual(['Alice Anderson', undefined])
   })
 })
