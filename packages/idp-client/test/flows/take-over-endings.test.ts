@@ -163,6 +163,19 @@ describe('in a store', () => {
       expect(await client.getSession(withFormer(session).request('/'))).toBeNull()
   })
 
+  test('its cookie is set by the response that also refreshed its tokens', async () => {
+    const former = await formerSession()
+    const { browser } = world.another({
+      sessionStore: newStore(),
+      takeOver: formerLibrary(),
+      enableAccessTokenEndpoint: true,
+    })
+    put(browser, former)
+    world.clock.now += 400
+    expect((await browser.send('/auth/access-token')).status).toBe(200)
+    expect([...browser.names('__session'), ...browser.names('former')]).toEqual(['__session'])
+  })
+
   test('a logout ends all cookies of the former session beside a session of ours', async () => {
     const former = await formerSession()
     const { browser, client } = world.another({ sessionStore: newStore(), takeOver: formerLibrary() })

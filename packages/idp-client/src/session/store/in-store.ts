@@ -206,7 +206,12 @@ function createDistributed(
     read: async (sessionKey) => (await records.read(sessionKey))?.session ?? null,
     persist: (found, changed) => records.persist(found, changed),
     flush: (sessionKey) => records.flush(sessionKey),
-    adopt: (exchange, session) => requests.adopt(exchange, session),
+    // The record of a former session is new, but no cookie names it yet.
+    adopt: (exchange, session) =>
+      requests.adopt(
+        exchange,
+        requests.slot(exchange).former ? { ...session, stale: session.data } : session,
+      ),
     async currentId(exchange) {
       const known = await requests.current(exchange)
       return known && recordId(known.session.sessionKey)
