@@ -176,6 +176,62 @@ describe('in a store', () => {
     expect([...browser.names('__session'), ...browser.names('former')]).toEqual(['__session'])
   })
 
+  test('many requests at once with the cookie of an ended session ask for its lock once', async () => {
+    const former = await formerSession()
+    const store = newStore()
+    let locks = 0
+    const sessionStore: SessionDataStore = {
+      ...store,
+      async lock(id, milliseconds) {
+        locks += 1
+        return (await store.lock?.(id, milliseconds)) ?? null
+      },
+    }
+    const { browser, client } = world.another({ sessionStore, takeOver: formerLibrary() })
+    put(browser, former)
+    await browser.send('/auth/logout')
+    locks = 0
+    const copy = withFormer(former)
+    const sessions = Array.from({ length: 50 }, () => client.getSession(copy.request('/')))
+    expect(new Set(await Promise.all(sessions))).toEqual(new Set([null]))
+    expect(locks).toBe(1)
+  })
+
+  test('a session that ends while parallel requests convert it is none for those that come later', async () => {
+    const former = await formerSession()
+    const store = newStore()
+    const [created, released] = [gate(), gate()]
+    let isEnded = false
+    const sessionStore: SessionDataStore = {
+      ...store,
+      async get(id) {
+        const record = await store.get(id)
+        // Then the later request waits for the first one.
+        if (isEnded) setImmediate(released.open)
+        return record
+      },
+      async lock(id, milliseconds) {
+        const lock = await store.lock?.(id, milliseconds)
+        if (!lock) return null
+        return {
+          async release() {
+            created.open()
+            await released.opened
+            await lock.release()
+          },
+        }
+      },
+    }
+    const { client } = world.another({ sessionStore, takeOver: formerLibrary() })
+    const first = client.getSession(withFormer(former).request('/'))
+    await created.opened
+    await client.sessions.revokeBySubject(former.user.sub)
+    isEnded = true
+    const later = await client.getSession(withFormer(former).request('/'))
+    await first
+    expect(later).toBeNull()
+  })
+
   test('a logout ends all cookies of the former session beside a session of ours', async () => {
     const former = await formerSession()
     const { browser, client } = world.another({ sessionStore: newStore(), takeOver: formerLibrary() })

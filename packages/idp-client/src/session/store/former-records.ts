@@ -1,10 +1,13 @@
 import { hashToken } from '../../crypto/random.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
+import { processWideFor } from '../../lib/registry.ts'
+import { SingleFlight } from '../../lib/shared-run.ts'
 import type { FormerSessionFound, FormerSessions } from '../former.ts'
 import { endOfFormer } from '../former.ts'
 import { provenIn } from '../model/authentication.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
+import type { CompleteStore } from './complete-store.ts'
 import { endSessions } from './end-sessions.ts'
 import type { StoreSessionParts } from './in-store.ts'
 import { recordId } from './record.ts'
@@ -19,6 +22,10 @@ type Parts = Pick<StoreSessionParts, 'clientTag' | 'config' | 'memory' | 'store'
  */
 type NameKind = 'kept-or-ended' | 'taken-over'
 
+/** The conversions under way, by session key. Each client has its own sessions. */
+const running = (store: CompleteStore) =>
+  processWideFor('queue:former-records/1', store, () => new SingleFlight<Snapshot | null>())
+
 /** Converts sessions of a former library to records, each once in all processes, and ends them for good. */
 export class FormerRecords {
   readonly #parts: Parts
@@ -32,10 +39,26 @@ export class FormerRecords {
   }
 
   /**
-   * Creates the record of a former session under its lock. A name that is taken, without a record, is that of a session that has
-   * ended since. `readLive` returns the record if there is one.
+   * Creates the record of a former session, once for parallel requests: each of them would ask the store for the lock again and
+   * again, also if the session has ended. `readLive` returns the record if there is one.
    */
   async takeOver(
+    found: FormerSessionFound,
+    readLive: () => Promise<Snapshot | null>,
+  ): Promise<Snapshot | null> {
+    const { config, store } = this.#parts
+    let isOwn = false
+    const run = (): Promise<Snapshot | null> => {
+      isOwn = true
+      return this.#convert(found, readLive)
+    }
+    const taken = await running(store).run(found.sessionKey, run, config.sessionLockTimeout)
+    // That of another request may have ended since.
+    return taken && !isOwn ? readLive() : taken
+  }
+
+  /** Creates the record under the lock of the session. A name that is taken, without a record, is that of one that has ended. */
+  async #convert(
     found: FormerSessionFound,
     readLive: () => Promise<Snapshot | null>,
   ): Promise<Snapshot | null> {
