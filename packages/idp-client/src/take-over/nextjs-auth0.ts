@@ -25,8 +25,8 @@ const LIBRARY = 'nextjs-auth0'
 const OTHER_CONTENT = ['codeVerifier', 'responseType', 'mfaToken', 'mfaRequirements']
 
 /**
- * Takes over the sessions of `@auth0/nextjs-auth0`, version 4 and 3, that it kept in encrypted cookies. Access tokens for further
- * audiences and connection tokens are not taken over: the refresh token obtains them again.
+ * Takes over the sessions of `@auth0/nextjs-auth0`, version 4 (since 4.5.1) and 3, that it kept in encrypted cookies. Access tokens
+ * for further audiences and connection tokens are not taken over: the refresh token obtains them again.
  *
  * @throws InvalidConfigurationError if a secret is shorter than 32 characters
  */
