@@ -76,6 +76,12 @@ describe.each(Object.entries(stores))('a store with %s', (_name, makeStore) => {
     expect(world.provider.count('token')).toBe(0)
   })
 
+  test('a refresh renews the cookie, too: a page may call only the access token route', async () => {
+    pass(world, 3601)
+    const response = await browser.send('/auth/access-token')
+    expect(response.headers.getSetCookie().join()).toContain('__session=')
+  })
+
   test('50 parallel calls on an expired session: one refresh', async () => {
     pass(world, 3601)
     world.provider.clearRequests()

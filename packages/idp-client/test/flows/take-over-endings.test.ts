@@ -197,7 +197,7 @@ describe('in a store', () => {
     expect(locks).toBe(1)
   })
 
-  test('a session that ends while parallel requests convert it is none for those that come later', async () => {
+  test('a session that ends while parallel requests convert it does not exist for those that come later', async () => {
     const former = await formerSession()
     const store = newStore()
     const [created, released] = [gate(), gate()]

@@ -206,12 +206,7 @@ function createDistributed(
     read: async (sessionKey) => (await records.read(sessionKey))?.session ?? null,
     persist: (found, changed) => records.persist(found, changed),
     flush: (sessionKey) => records.flush(sessionKey),
-    // The record of a former session is new, but no cookie names it yet.
-    adopt: (exchange, session) =>
-      requests.adopt(
-        exchange,
-        requests.slot(exchange).former ? { ...session, stale: session.data } : session,
-      ),
+    adopt: (exchange, session) => requests.adopt(exchange, session),
     async currentId(exchange) {
       const known = await requests.current(exchange)
       return known && recordId(known.session.sessionKey)

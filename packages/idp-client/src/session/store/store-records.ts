@@ -156,6 +156,8 @@ export class StoreRecords {
     const change = toDifference(known, withFewerTokens(session, this.#config))
     const id = await recordId(session.sessionKey)
     if (!hasOnlyBeenUsed(change)) return this.#write(id, change.session, change)
+    // Only the cookie is old, after a refresh for example.
+    if (session.usedAt <= known.session.usedAt && !pendingWrites().get(id)) return session
     // Concurrent ones are written once. The store may never respond: then later requests try again.
     const write = (): Promise<StoredSession | null> => this.#write(id, change.session, change)
     const used = await this.#uses.run(id, write, this.#config.httpTimeout)

@@ -141,8 +141,8 @@ export async function refresh(
   const { sessionExpiresAt } = session.data.internal
   if (sessionExpiresAt !== undefined && sessionExpiresAt <= parts.config.clock())
     await (await import('./expired.ts')).endExpired(parts, exchange, session)
-  // The redemption has written it to the store.
-  if (store) store.adopt(exchange, session)
+  // The redemption has written it to the store, but the cookie of this request may still be old.
+  if (store) store.adopt(exchange, stale ? { ...session, stale: session.data } : session)
   else await persist(parts, exchange, family, session)
   return { ...result, session, hasEnded: family.closed || hasEnded(session) }
 }
