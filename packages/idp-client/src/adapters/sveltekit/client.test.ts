@@ -8,6 +8,7 @@ import {
   signedIn,
 } from '../../../test/adapters/client-options.ts'
 import { redirect } from '../../../test/support/sveltekit.ts'
+import { customFetch } from '../../config/options.ts'
 import { serializeCookie } from '../../http/cookie-text.ts'
 import type { LogEvent } from '../../log/log.ts'
 import { generateCookieHeader } from '../../testing/session-cookie.ts'
@@ -302,6 +303,41 @@ describe('a request that the application sends to itself', () => {
         const inner = await fetchItself(outer, {})
         await idp.handle({ event: inner, resolve: page })
         expect(inner.locals['idpSession']).toBeNull()
+        return page()
+      },
+    })
+  })
+
+  test('has the session of a former library that its own cookies contain', async () => {
+    const issuer = `https://${clientOptions.domain}`
+    const endpoints = {
+      authorization_endpoint: `${issuer}/a`,
+      token_endpoint: `${issuer}/t`,
+      jwks_uri: `${issuer}/k`,
+    }
+    const now = Date.now() / 1000
+    const idp = client({
+      [customFetch]: async () => Response.json({ issuer, ...endpoints }),
+      takeOver: {
+        until: new Date((now + 86_400) * 1000).toISOString().slice(0, 10),
+        cookies: 'former',
+        read: (cookies) => ({ user: { sub: cookies.get('former') ?? '' }, createdAt: now }),
+      },
+    })
+    const outerEvent = toEvent(new Request(`${APP}/page`, { headers: { cookie: 'former=bob' } }))
+    await idp.handle({
+      event: outerEvent,
+      resolve: async (outer) => {
+        const users: (string | undefined)[] = []
+        for (const headers of [{}, { cookie: 'former=alice' }, sameCookie(outer)])
+          await idp.handle({
+            event: await fetchItself(outer, headers),
+            resolve: async (passed) => {
+              users.push((await idp.getSession(passed))?.user.sub, (await idp.getSession())?.user.sub)
+              return page()
+            },
+          })
+        expect(users).toEqual([undefined, undefined, 'alice', 'alice', 'bob', 'bob'])
         return page()
       },
     })

@@ -15,23 +15,27 @@ interface SubRequest {
   readonly request: Request
 }
 
-/** Returns what the names of session cookies begin with; while the configuration is incomplete, what all names do. */
-function cookiePrefix(application: Application): string {
+/**
+ * Returns what the names of session cookies begin with, also those of a former library; while the configuration is incomplete, what
+ * all names do.
+ */
+function cookiePrefixes(application: Application): readonly string[] {
   try {
-    return application.engine().config.session.cookie.name
+    const { session, takeOver } = application.engine().config
+    return takeOver ? [session.cookie.name, ...takeOver.cookies] : [session.cookie.name]
   } catch {
-    return ''
+    return ['']
   }
 }
 
 /** Returns the cookies of the session, without the others: SvelteKit adds those that the application has set meanwhile. */
 function sessionCookies(application: Application, headers: RequestHeaders): string {
-  const prefix = cookiePrefix(application)
+  const prefixes = cookiePrefixes(application)
   const received = [...parseCookies(headers.get('cookie'))]
   return cookieHeader(
     // Of several values SvelteKit passes the first one on.
     received
-      .filter(([name]) => name.startsWith(prefix))
+      .filter(([name]) => prefixes.some((prefix) => name.startsWith(prefix)))
       .map(([name, value]) => [name, [value].flat()[0] ?? ''] as const),
   )
 }
