@@ -1,48 +1,25 @@
 import { decodeClaims } from '../session/model/claims.ts'
-import type { FormerSecret, OpenedJwe } from './open-jwe.ts'
-import { createOpener } from './open-jwe.ts'
-import { isUser, readCookie, toNonEmptyString, toTime, toTimes, toTokens } from './shape.ts'
-import type { FormerCookieScope, FormerSession, TakeOver } from './take-over.ts'
-
-/** Options of `expressOpenidConnect`. */
-export interface ExpressOpenidConnectTakeOver extends FormerCookieScope {
-  /** The former `secret` (`SECRET`). If there are several, they are tried in order. */
-  secret: FormerSecret
-  /** The first day without take-over, as a date in the source code, `2027-01-31`. */
-  until: string
-  /**
-   * The former `session.name`.
-   * @default appSession
-   */
-  cookieName?: string | undefined
-}
-
-const LIBRARY = 'express-openid-connect'
+import type { FormerLibraryOptions } from './former-library.ts'
+import { createTakeOver } from './former-library.ts'
+import type { OpenedJwe } from './open-jwe.ts'
+import { isUser, toNonEmptyString, toTime, toTimes, toTokens } from './shape.ts'
+import type { FormerSession, TakeOver } from './take-over.ts'
 
 /**
  * Takes over the sessions of `express-openid-connect`, version 3 and 2, that it kept in encrypted cookies. Sessions of users who had
- * not logged in are not taken over.
+ * not logged in are not taken over. `secret` is the former `SECRET`, `cookieName` the former `session.name`, by default `appSession`.
  *
  * @throws InvalidConfigurationError if a secret is shorter than 32 characters
  */
-export function expressOpenidConnect(options: ExpressOpenidConnectTakeOver): TakeOver {
-  const { secret, until, cookieName = 'appSession', path, domain } = options
-  const open = createOpener(LIBRARY, secret, 'JWE CEK')
-  return {
-    until,
-    cookies: cookieName,
-    library: LIBRARY,
-    path,
-    domain,
-    async read(cookies) {
-      for (const value of readCookie(cookies, cookieName, ['.'])) {
-        const opened = await open(value)
-        const session = opened && toSession(opened)
-        if (session) return session
-      }
-      return null
-    },
+export function expressOpenidConnect(options: FormerLibraryOptions): TakeOver {
+  const library = {
+    name: 'express-openid-connect',
+    cookies: ['appSession'],
+    separators: ['.'],
+    info: 'JWE CEK',
+    toSession,
   }
+  return createTakeOver(library, options)
 }
 
 function toSession({ header, payload }: OpenedJwe): FormerSession | null {

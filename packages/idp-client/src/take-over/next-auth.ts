@@ -1,8 +1,10 @@
 import { hashToken } from '../crypto/random.ts'
-import type { FormerSecret, OpenedJwe } from './open-jwe.ts'
-import { createOpener, invalid } from './open-jwe.ts'
-import { isUser, readCookie, toEarliest, toNonEmptyString, toTime, toTokens } from './shape.ts'
-import type { FormerCookieScope, FormerSession, FormerTokens, TakeOver } from './take-over.ts'
+import type { FormerLibraryOptions } from './former-library.ts'
+import { createTakeOver } from './former-library.ts'
+import type { OpenedJwe } from './open-jwe.ts'
+import { invalid } from './open-jwe.ts'
+import { isUser, toEarliest, toNonEmptyString, toTime, toTokens } from './shape.ts'
+import type { FormerSession, FormerTokens, TakeOver } from './take-over.ts'
 
 /** The content of a session cookie of next-auth 4: the token that the `jwt` callback of the application returned, and its times. */
 export interface NextAuthToken {
@@ -31,25 +33,15 @@ export type NextAuthSession = Omit<FormerSession, 'createdAt' | 'user' | 'sid' |
 }
 
 /** Options of `nextAuth`. */
-export interface NextAuthTakeOver extends FormerCookieScope {
-  /** The former `secret` (`NEXTAUTH_SECRET`). If there are several, they are tried in order. */
-  secret: FormerSecret
-  /** The first day without take-over, as a date in the source code, `2027-01-31`. */
-  until: string
+export interface NextAuthTakeOver extends FormerLibraryOptions {
   /**
    * Returns the session of a token, or null to refuse it. A token contains what the `jwt` callback of the application put there, so
    * only the application knows its names. Without `createdAt` the time of the last use is the time of the login; without `createdAt` and `id`
    * the cookie itself identifies the session.
    */
   map(token: NextAuthToken): NextAuthSession | null | Promise<NextAuthSession | null>
-  /**
-   * Name of the former session cookie, if the application changed it.
-   * @default `__Secure-next-auth.session-token`, which next-auth uses on https, and `next-auth.session-token`
-   */
-  cookieName?: string | undefined
 }
 
-const LIBRARY = 'next-auth'
 const NAMES = ['__Secure-next-auth.session-token', 'next-auth.session-token']
 
 /** Properties of `state`, `nonce` and PKCE cookies. Up to version 4.24.4 they are encrypted with the key of sessions. */
@@ -65,35 +57,29 @@ const TRANSACTION_CONTENT = new Set([
 ])
 
 /**
- * Takes over the sessions of `next-auth`, version 4, of the strategy `jwt`.
+ * Takes over the sessions of `next-auth`, version 4, of the strategy `jwt`. `secret` is the former `NEXTAUTH_SECRET`. The default of
+ * `cookieName` is `__Secure-next-auth.session-token`, which next-auth uses on https, and `next-auth.session-token`.
  *
  * @throws InvalidConfigurationError if a secret is shorter than 32 characters, or `map` is not a function
  */
 export function nextAuth(options: NextAuthTakeOver): TakeOver {
-  const { secret, until, map, cookieName, path, domain } = options
+  const { map } = options
   if (typeof map !== 'function')
     throw invalid(
       'The property map of takeOver (next-auth) must be a function that returns the session of a token: { user, tokens, … }.',
     )
-  const open = createOpener(LIBRARY, secret, 'NextAuth.js Generated Encryption Key')
-  const names = cookieName === undefined ? NAMES : [cookieName]
-  return {
-    until,
-    cookies: names,
-    library: LIBRARY,
-    path,
-    domain,
-    async read(cookies) {
-      for (const value of names.flatMap((name) => readCookie(cookies, name, ['.']))) {
-        const opened = await open(value)
-        const token = opened && toToken(opened.payload)
-        const mapped = token && (await map(token))
-        const session = mapped && (await complete(mapped, token, value))
-        if (session) return session
-      }
-      return null
+  const library = {
+    name: 'next-auth',
+    cookies: NAMES,
+    separators: ['.'],
+    info: 'NextAuth.js Generated Encryption Key',
+    async toSession({ payload }: OpenedJwe, cookie: string): Promise<FormerSession | null> {
+      const token = toToken(payload)
+      const mapped = token && (await map(token))
+      return mapped && complete(mapped, token, cookie)
     },
   }
+  return createTakeOver(library, options)
 }
 
 function toToken(payload: OpenedJwe['payload']): NextAuthToken | null {

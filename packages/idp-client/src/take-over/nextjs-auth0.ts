@@ -1,22 +1,9 @@
-import type { FormerSecret, OpenedJwe } from './open-jwe.ts'
-import { createOpener, isObject } from './open-jwe.ts'
-import { isUser, readCookie, toEarliest, toNonEmptyString, toTime, toTimes, toTokens } from './shape.ts'
-import type { FormerCookieScope, FormerSession, TakeOver } from './take-over.ts'
-
-/** Options of `nextjsAuth0`. */
-export interface NextjsAuth0TakeOver extends FormerCookieScope {
-  /** The former `secret` (`AUTH0_SECRET`). If there are several, they are tried in order. */
-  secret: FormerSecret
-  /** The first day without take-over, as a date in the source code, `2027-01-31`. */
-  until: string
-  /**
-   * Name of the former session cookie, if the application changed it.
-   * @default `__session` (version 4) and `appSession` (version 3)
-   */
-  cookieName?: string | undefined
-}
-
-const LIBRARY = 'nextjs-auth0'
+import type { FormerLibraryOptions } from './former-library.ts'
+import { createTakeOver } from './former-library.ts'
+import type { OpenedJwe } from './open-jwe.ts'
+import { isObject } from './open-jwe.ts'
+import { isUser, toEarliest, toNonEmptyString, toTime, toTimes, toTokens } from './shape.ts'
+import type { FormerSession, TakeOver } from './take-over.ts'
 
 /**
  * Version 4 encrypts transactions, ids of its store, connection tokens and the context of an MFA token with the key of sessions. None
@@ -26,30 +13,21 @@ const OTHER_CONTENT = ['codeVerifier', 'responseType', 'mfaToken', 'mfaRequireme
 
 /**
  * Takes over the sessions of `@auth0/nextjs-auth0`, version 4 (since 4.5.1) and 3, that it kept in encrypted cookies. Access tokens
- * for further audiences and connection tokens are not taken over: the refresh token obtains them again.
+ * for further audiences and connection tokens are not taken over: the refresh token obtains them again. `secret` is the former
+ * `AUTH0_SECRET`. The default of `cookieName` is `__session` (version 4) and `appSession` (version 3).
  *
  * @throws InvalidConfigurationError if a secret is shorter than 32 characters
  */
-export function nextjsAuth0(options: NextjsAuth0TakeOver): TakeOver {
-  const { secret, until, cookieName, path, domain } = options
-  const open = createOpener(LIBRARY, secret, 'JWE CEK')
-  const names = cookieName === undefined ? ['__session', 'appSession'] : [cookieName]
-  return {
-    until,
-    cookies: names,
-    library: LIBRARY,
-    path,
-    domain,
-    async read(cookies) {
-      for (const value of names.flatMap((name) => readCookie(cookies, name, ['__', '.']))) {
-        const opened = await open(value)
-        // Version 3 has the times in the header.
-        const session = opened && ('iat' in opened.header ? fromVersion3(opened) : fromVersion4(opened))
-        if (session) return session
-      }
-      return null
-    },
+export function nextjsAuth0(options: FormerLibraryOptions): TakeOver {
+  const library = {
+    name: 'nextjs-auth0',
+    cookies: ['__session', 'appSession'],
+    separators: ['__', '.'],
+    info: 'JWE CEK',
+    // Version 3 has the times in the header.
+    toSession: (opened: OpenedJwe) => ('iat' in opened.header ? fromVersion3(opened) : fromVersion4(opened)),
   }
+  return createTakeOver(library, options)
 }
 
 function fromVersion4({ payload }: OpenedJwe): FormerSession | null {

@@ -47,9 +47,9 @@ export interface FormerSession {
    */
   idToken?: string | undefined
   tokens?: FormerTokens | undefined
-  /** The issuer of the tokens, if there is no ID token. */
+  /** The issuer of the tokens, for sessions without an ID token. */
   issuer?: string | undefined
-  /** The client that the tokens were issued to, if there is no ID token. */
+  /** The client that the tokens were issued to, for sessions without an ID token. */
   clientId?: string | undefined
 }
 

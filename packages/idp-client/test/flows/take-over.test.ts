@@ -274,10 +274,20 @@ describe('in a store, what was ended stays ended', () => {
     expect((await browser.send('/auth/profile')).status).toBe(200)
   })
 
-  test('every session of the user was revoked', async () => {
+  test.each([
+    ['lists them', (store: ReturnType<typeof newStore>): SessionDataStore => store],
+    [
+      'deletes them',
+      ({ listBySubject: _list, ...store }: ReturnType<typeof newStore>): SessionDataStore => store,
+    ],
+  ])('every session of the user was revoked, by a store that %s', async (_name, toStore) => {
     const former = await formerSession()
     world.clock.now += 5
-    const { browser, client } = await inStore(former)
+    const { browser, client } = world.another({
+      sessionStore: toStore(newStore()),
+      takeOver: formerLibrary(),
+    })
+    put(browser, former)
     await client.sessions.revokeBySubject('dev|alice')
     expect((await browser.send('/auth/profile')).status).toBe(401)
   })
