@@ -208,7 +208,7 @@ export interface Config extends ApiConfig {
   readonly includeIdTokenHint: boolean
   /** Absent: front-channel logout is off. */
   readonly frontChannelLogout?: FrontChannelLogoutConfig
-  /** Absent: there is no former library, or its time is over. */
+  /** Absent without the option, and once its time is over. */
   readonly takeOver?: TakeOverConfig
   readonly hooks: {
     readonly beforeSessionSaved?: BeforeSessionSavedHook

@@ -3,8 +3,8 @@ import { isIdpError } from '../errors/base.ts'
 import { defined } from '../lib/own-properties.ts'
 import { asIdpError, reportOutcome } from '../log/failure.ts'
 import type { FormerRefusal } from '../log/log.ts'
-import { isOfOrganization } from '../oidc/claims.ts'
-import { isOfOthers, verifyEarlierIdToken } from '../oidc/id-token.ts'
+import { isForAudience, isOfOrganization } from '../oidc/claims.ts'
+import { verifyEarlierIdToken } from '../oidc/id-token.ts'
 import type { JsonObject } from '../oidc/json.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { readLoginExpiry } from '../session/expiry.ts'
@@ -19,7 +19,7 @@ import type { FormerSession } from '../take-over/take-over.ts'
 /** A former session with the time of its last use. */
 export type UsedSession = FormerSession & { readonly usedAt: number }
 
-/** A converted session, or the reason why there is none. */
+/** A converted session, or the reason for its refusal. */
 export type Converted = StoredSession | FormerRefusal
 
 /** The claims of a former session that the provider has signed. */
@@ -52,7 +52,7 @@ async function prove(config: Config, former: FormerSession): Promise<Proof | 'ot
   const isNamed = givenIssuer !== undefined && givenClient !== undefined
   if (idToken === undefined) return { issuer, areTokensOurs: isNamed }
   const decoded = decodeClaims(idToken)
-  if (decoded && isOfOthers(decoded, { clientId, issuer })) return 'other-client'
+  if (decoded && (decoded['iss'] !== issuer || !isForAudience(decoded, clientId))) return 'other-client'
   // A refresh would replace the user by the one of its ID token.
   if (decoded && decoded['sub'] !== user.sub) return 'reader'
   const claims = await verify(config, idToken)

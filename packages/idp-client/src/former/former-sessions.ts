@@ -96,7 +96,7 @@ async function toSessionKey(
   return derivedToken(secret, 'take-over', name)
 }
 
-/** Reads the session; or the reason why there is none. */
+/** Returns the session in the former cookies, or the reason why they contain none. */
 async function readFormer(
   parts: FormerParts,
   exchange: Exchange,

@@ -197,14 +197,6 @@ export async function verifyEarlierIdToken(provider: Provider, token: string): P
   return claims
 }
 
-/** Returns whether claims, verified or not, name another issuer or another client. */
-export function isOfOthers(
-  claims: JsonObject,
-  { clientId, issuer }: { clientId: string; issuer: string },
-): boolean {
-  return claims['iss'] !== issuer || !toAudiences(claims).includes(clientId)
-}
-
 /** Reason why a refreshed ID token is ignored while the other tokens of the response are accepted. */
 type IgnoredReason = 'keys' | 'time' | 'auth_time' | 'nonce' | 'organization'
 

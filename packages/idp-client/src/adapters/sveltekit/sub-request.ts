@@ -15,10 +15,7 @@ interface SubRequest {
   readonly request: Request
 }
 
-/**
- * Returns what the names of session cookies begin with, also those of a former library; while the configuration is incomplete, what
- * all names do.
- */
+/** Returns the prefixes of the names of session cookies, also of those of a former library; any name while the configuration is incomplete. */
 function cookiePrefixes(application: Application): readonly string[] {
   try {
     const { session, takeOver } = application.engine().config

@@ -41,7 +41,7 @@ const callers = new Set(
   ),
 )
 
-/** Whether a name before parentheses is no call but a word in the text of JSX. */
+/** Returns whether a name before parentheses is a word in the text of JSX, and not a call. */
 function isProse(code: string, start: number): boolean {
   const line = code.slice(code.lastIndexOf('\n', start - 1) + 1, start)
   const previous = /([\w$]+)[ \t]+$/.exec(line)?.[1]

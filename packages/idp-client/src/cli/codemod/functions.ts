@@ -69,7 +69,7 @@ function arrowAround(code: string, bracket: number, offset: number): EnclosingFu
   return undefined
 }
 
-/** Returns the innermost function around an offset, or null if there is none that is recognized. Takes text of `blank`. */
+/** Returns the innermost function around an offset, or null outside functions that it recognizes. Takes text of `blank`. */
 export function enclosingFunction(code: string, offset: number): EnclosingFunction | null {
   let at = offset
   for (;;) {

@@ -145,8 +145,8 @@ test('variables are changed in sources and environment files; unknown variables 
     text: 'IDP_SECRET=x\nAUTH0_SECRET=x\nAUTH0_AUDIENCE=y\nAUTH0_SECRETS=z',
     remarks: [
       { line: 1, text: expect.stringContaining('32 characters') },
-      { line: 3, text: 'AUTH0_AUDIENCE is no variable of idp-client; it was left as it is.' },
-      { line: 4, text: 'AUTH0_SECRETS is no variable of idp-client; it was left as it is.' },
+      { line: 3, text: 'AUTH0_AUDIENCE is not a variable of idp-client; it was left as it is.' },
+      { line: 4, text: 'AUTH0_SECRETS is not a variable of idp-client; it was left as it is.' },
     ],
   })
   expect(nextjsAuth0(new Map()).remarkVariables('env:\n  AUTH0_DOMAIN: x\n')).toEqual([

@@ -25,7 +25,7 @@ function unknownVariables(text: string): Remark[] {
   const found = [...text.matchAll(/\bAUTH0_[A-Z0-9_]+/g)].filter(([name]) => name !== 'AUTH0_SECRET')
   return found.map(({ 0: name, index }) => ({
     line: lineAt(text, index),
-    text: `${name} is no variable of idp-client; it was left as it is.`,
+    text: `${name} is not a variable of idp-client; it was left as it is.`,
   }))
 }
 

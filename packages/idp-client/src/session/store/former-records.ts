@@ -1,13 +1,11 @@
 import { hashToken } from '../../crypto/random.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
-import { processWideFor } from '../../lib/registry.ts'
 import { SingleFlight } from '../../lib/shared-run.ts'
 import type { FormerSessionFound, FormerSessions } from '../former.ts'
 import { endOfFormer } from '../former.ts'
 import { provenIn } from '../model/authentication.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
-import type { CompleteStore } from './complete-store.ts'
 import { endSessions } from './end-sessions.ts'
 import type { StoreSessionParts } from './in-store.ts'
 import { recordId } from './record.ts'
@@ -22,20 +20,23 @@ type Parts = Pick<StoreSessionParts, 'clientTag' | 'config' | 'memory' | 'store'
  */
 type NameKind = 'kept-or-ended' | 'taken-over'
 
-/** The conversions under way, by session key. Each client has its own sessions. */
-const running = (store: CompleteStore) =>
-  processWideFor('queue:former-records/1', store, () => new SingleFlight<Snapshot | null>())
-
 /** Converts sessions of a former library to records, each once in all processes, and ends them for good. */
 export class FormerRecords {
   readonly #parts: Parts
   readonly #records: StoreRecords
   readonly #former: FormerSessions
+  /** The conversions under way, by session key. */
+  readonly #running = new SingleFlight<Snapshot | null>()
 
   constructor(parts: Parts, records: StoreRecords, former: FormerSessions) {
     this.#parts = parts
     this.#records = records
     this.#former = former
+  }
+
+  /** Returns the former session of a request without a session of ours; null without one. */
+  find(exchange: Exchange): Promise<FormerSessionFound | null> {
+    return this.#former.find(exchange)
   }
 
   /**
@@ -46,13 +47,13 @@ export class FormerRecords {
     found: FormerSessionFound,
     readLive: () => Promise<Snapshot | null>,
   ): Promise<Snapshot | null> {
-    const { config, store } = this.#parts
     let isOwn = false
     const run = (): Promise<Snapshot | null> => {
       isOwn = true
       return this.#convert(found, readLive)
     }
-    const taken = await running(store).run(found.sessionKey, run, config.sessionLockTimeout)
+    const patience = this.#parts.config.sessionLockTimeout
+    const taken = await this.#running.run(found.sessionKey, run, patience)
     // That of another request may have ended since.
     return taken && !isOwn ? readLive() : taken
   }

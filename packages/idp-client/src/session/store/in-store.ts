@@ -1,6 +1,7 @@
 import type { Exchange, RequestCookies } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { all, chain } from '../../lib/chain.ts'
+import { lazyPromise } from '../../lib/request-scope.ts'
 import type { SessionCookieParts } from '../cookie/cookies.ts'
 import { createSessionCookies } from '../cookie/cookies.ts'
 import type { LoadFormer } from '../former.ts'
@@ -59,10 +60,19 @@ function selectLatest(
 class RequestSessions {
   readonly #parts: StoreSessionParts
   readonly #records: StoreRecords
+  /** Loads the records of former sessions; absent without `takeOver`. */
+  readonly former: (() => Promise<FormerRecords>) | undefined
 
   constructor(parts: StoreSessionParts, records: StoreRecords) {
     this.#parts = parts
     this.#records = records
+    const { former } = parts
+    this.former =
+      former &&
+      lazyPromise(async () => {
+        const { FormerRecords } = await import('./former-records.ts')
+        return new FormerRecords(parts, records, await former())
+      })
   }
 
   slot(exchange: RequestCookies): SessionSlot {
@@ -95,8 +105,7 @@ class RequestSessions {
       const own = chain(this.references(exchange), (named) =>
         named.length === 0 ? null : this.#findLive(slot, named),
       )
-      const { former } = this.#parts
-      slot.initial = former ? this.#orFormer(exchange, own, former) : own
+      slot.initial = this.former ? this.#orFormer(exchange, own, this.former) : own
     }
     return slot.initial
   }
@@ -116,28 +125,23 @@ class RequestSessions {
   async #orFormer(
     exchange: Exchange,
     own: MaybePromise<Snapshot | null>,
-    load: LoadFormer,
+    load: () => Promise<FormerRecords>,
   ): Promise<Snapshot | null> {
     const known = await own
-    const found = known ? null : await (await load()).find(exchange)
-    if (!found) return known
+    if (known) return known
+    const former = await load()
+    const found = await former.find(exchange)
+    if (!found) return null
     const reference = { clientTag: await this.#parts.clientTag(), sessionKey: found.sessionKey, writtenAt: 0 }
     const readLive = async (): Promise<Snapshot | null> => {
       const record = await this.#records.read(found.sessionKey)
       return record && this.#toLive(reference, record)
     }
-    const former = await this.former(load)
     const taken = (await readLive()) ?? (await former.takeOver(found, readLive))
     if (!taken) return null
     this.slot(exchange).references = [reference, ...(await this.references(exchange))]
     // The record is as new as the copy: `stale` only makes the next response write the cookie.
     return { ...taken, session: { ...taken.session, stale: taken.session.data } }
-  }
-
-  /** Loads the code for records of former sessions, which is not needed without `takeOver`. */
-  async former(load: LoadFormer): Promise<FormerRecords> {
-    const { FormerRecords } = await import('./former-records.ts')
-    return new FormerRecords(this.#parts, this.#records, await load())
   }
 
   /** Reads one record after the other until one is a live session. */
@@ -219,12 +223,13 @@ function createDistributed(
  * session that the request does not name, of a login, creates a record: a deleted one is not restored.
  */
 export function createStoreSessionStorage(parts: StoreSessionParts): DistributedSessionStorage {
-  const { clientTag, config, former, sealer, store } = parts
+  const { clientTag, config, sealer, store } = parts
   const { name } = config.session.cookie
   const kept = new Set([name])
   const records = new StoreRecords(config, store)
   const cookies = createSessionCookies(parts)
   const requests = new RequestSessions(parts, records)
+  const { former } = requests
 
   async function stageCookie(exchange: Exchange, session: StoredSession, isNew: boolean): Promise<void> {
     const { httpOnly: _always, maxAge, ...scope } = cookies.attributes(exchange, session)
@@ -271,13 +276,13 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
         saved = known && isSame(known.session) ? await records.write(known, session) : null
       }
       requests.adopt(exchange, saved)
-      if (former) await (await requests.former(former)).replace(exchange, session, isNew)
+      if (former) await (await former()).replace(exchange, session, isNew)
       if (saved) await stageCookie(exchange, saved, isNew)
       return saved !== null
     },
 
     async destroy(exchange) {
-      if (former) await (await requests.former(former)).leave(exchange, () => requests.current(exchange))
+      if (former) await (await former()).leave(exchange, () => requests.current(exchange))
       await endSessions(parts, records, await requests.references(exchange))
       cookies.clearAll(exchange)
       requests.adopt(exchange, null)
