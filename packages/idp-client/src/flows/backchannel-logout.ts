@@ -17,8 +17,9 @@ export interface BackchannelLogoutInput {
  * 1. checks that the store can delete by logout token, before anything is read;
  * 2. validates the token;
  * 3. records the end, for a login that is being completed, and deletes the session of `sid`, or every session of `sub`
- *    that began before the token was issued. With `takeOver` the end is remembered as long as that lasts. The `jti` is recorded as used only after the deletion, so that the
- *    provider can retry after a failure and a replay cannot end a later session.
+ *    that began before the token was issued. With `takeOver` the end is remembered for as long as sessions are taken over. The
+ *    `jti` is recorded as used only after the deletion, so that the provider can retry after a failure and a replay cannot end a
+ *    later session.
  *
  * Throws `LogoutTokenError`, `DiscoveryError`, `SESSION_STORE_FAILED`.
  */

@@ -15,7 +15,10 @@ interface SubRequest {
   readonly request: Request
 }
 
-/** Returns the prefixes of the names of session cookies, also of those of a former library; any name while the configuration is incomplete. */
+/**
+ * Returns the prefixes of the names of session cookies, also of those of a former library; while the configuration is incomplete, the
+ * prefix of every name.
+ */
 function cookiePrefixes(application: Application): readonly string[] {
   try {
     const { session, takeOver } = application.engine().config

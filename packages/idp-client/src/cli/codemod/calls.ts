@@ -8,7 +8,7 @@ export interface Call {
   readonly args: readonly string[]
 }
 
-/** Whether a name at an offset is a parameter of a function. */
+/** Returns whether a name at an offset is a parameter of a function. */
 function isParameter(code: string, start: number, end: number): boolean {
   const after = code.slice(end, end + 200).trimStart()
   if (after.startsWith('=>')) return true
@@ -21,7 +21,7 @@ function isParameter(code: string, start: number, end: number): boolean {
   return /^\s*(?::[^=;{}()]*)?(?:=>|\{)/.test(code.slice(closingBracket(code, open) + 1))
 }
 
-/** Whether a name that the file imports is declared again in an inner scope, or as a parameter. Takes text of `blank`. */
+/** Returns whether a name that the file imports is declared again in an inner scope, or as a parameter. Takes text of `blank`. */
 function isShadowed(code: string, name: string): boolean {
   const { source } = word(name)
   const declaration = new RegExp(
@@ -48,7 +48,7 @@ function isProse(code: string, start: number): boolean {
   return previous === undefined ? /[^=]>[ \t]*$/.test(line) : !callers.has(previous)
 }
 
-/** Whether a name with parentheses declares a function, method, or member of a type. */
+/** Returns whether a name with parentheses declares a function, method, or member of a type. */
 function isDeclaration(code: string, start: number, end: number): boolean {
   const after = code.slice(end)
   if (/^[ \t]*(?::\s*[\w$][\w$.<>[\]| ]*)?\{/.test(after)) return true

@@ -118,7 +118,7 @@ export function applyEdits(text: string, edits: readonly Edit[]): string {
   )
 }
 
-/** Returns the value of a text if it is nothing but a string literal without escapes, or undefined. */
+/** Returns the value of a string literal without escapes; undefined for any other code. */
 export function literalString(text: string): string | undefined {
   return /^\s*(['"`])([^'"`\\$\n]*)\1\s*$/.exec(text)?.[2]
 }
