@@ -34,6 +34,8 @@ export interface FormerParts {
 const MAX_KEPT = 1000
 /** How long it keeps one, in seconds: until the response to the first of parallel requests has reached the browser. */
 const KEPT_SECONDS = 60
+/** How long no session is converted after metadata or keys could not be loaded, in seconds: pages must not wait for a dead provider. */
+const KEYS_PAUSE = 10
 /** Maximum number of sessions whose take-over was reported. */
 const MAX_REPORTED = 10_000
 
@@ -137,6 +139,15 @@ function clearCookies({ baseUrl, config, takeOver }: FormerParts, exchange: Exch
 export function createFormerSessions(parts: FormerParts): FormerSessions {
   const { config, takeOver } = parts
   const { library, until } = takeOver
+  /** When metadata or keys could not be loaded, in seconds since the epoch. */
+  let keysFailedAt = Number.NEGATIVE_INFINITY
+
+  async function convertUnlessDown(former: UsedSession, sessionKey: string): Promise<Converted> {
+    if (Math.abs(config.clock() - keysFailedAt) < KEYS_PAUSE) return 'keys'
+    const converted = await convertOnce(config, former, sessionKey)
+    if (converted === 'keys') keysFailedAt = config.clock()
+    return converted
+  }
 
   function refused(reason: FormerRefusal): void {
     const more = countRefusal(config, `SESSION_NOT_TAKEN_OVER ${reason}`)
@@ -159,7 +170,7 @@ export function createFormerSessions(parts: FormerParts): FormerSessions {
       usedAt,
       data: { internal: defined({ sid: typeof sid === 'string' ? sid : undefined, createdAt }) },
       async convert() {
-        const converted = await convertOnce(config, former, sessionKey)
+        const converted = await convertUnlessDown(former, sessionKey)
         if (typeof converted !== 'string') return converted
         refused(converted)
         return null

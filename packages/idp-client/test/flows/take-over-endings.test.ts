@@ -2,9 +2,14 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { customFetch } from '../../src/config/options.ts'
 import type { IdpClientOptions, SessionData, SessionDataStore } from '../../src/index.ts'
 import { decodeClaims } from '../../src/session/model/claims.ts'
-import { memoryStore } from '../../src/stores/memory.ts'
 import type { FormerSession, TakeOver } from '../../src/take-over/take-over.ts'
 import type { Browser } from '../support/app.ts'
+import {
+  createFormerLibrary,
+  createFormerSession,
+  createStore,
+  putFormer as put,
+} from '../support/former-library.ts'
 import { Process } from '../support/processes.ts'
 import type { ProxiedWorld } from '../support/proxied.ts'
 import { fromPage, startProxiedWorld } from '../support/proxied.ts'
@@ -15,29 +20,14 @@ beforeAll(async () => {
 })
 afterAll(() => world.stop())
 
-/** A former library whose cookie is the session, in clear text. */
-function formerLibrary(changes: Partial<TakeOver> = {}): TakeOver {
-  return {
-    until: new Date((world.clock.now + 30 * 86_400) * 1000).toISOString().slice(0, 10),
-    cookies: 'former',
-    read: (cookies) => JSON.parse(decodeURIComponent(cookies.get('former') ?? 'null')),
-    ...changes,
-  }
-}
+const formerLibrary = (changes?: Partial<TakeOver>): TakeOver => createFormerLibrary(world, changes)
+const newStore = () => createStore(world)
 
 /** A session as the former library left it a while ago. */
 async function formerSession(): Promise<FormerSession> {
-  const { browser } = world.another()
-  await world.login(browser)
-  const { tokenSet, user, internal }: SessionData = await browser.session()
-  const { idToken, ...tokens } = tokenSet
+  const former = await createFormerSession(world)
   world.clock.now += 2
-  return { user, createdAt: internal.createdAt, sid: internal.sid, idToken, tokens }
-}
-
-function put(browser: Browser, former: FormerSession | string): void {
-  const value = typeof former === 'string' ? former : encodeURIComponent(JSON.stringify(former))
-  browser.cookies.set('former', { value, text: '', path: '/' })
+  return former
 }
 
 function withFormer(former: FormerSession): Browser {
@@ -45,9 +35,6 @@ function withFormer(former: FormerSession): Browser {
   put(browser, former)
   return browser
 }
-
-let stores = 0
-const newStore = () => memoryStore({ name: `take-over-endings ${stores++}`, clock: () => world.clock.now })
 
 /** A promise and the function that resolves it. */
 function gate() {

@@ -1,12 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { customFetch } from '../../src/config/options.ts'
-import type { IdpClientOptions, SessionData, SessionDataStore } from '../../src/index.ts'
+import type { IdpClientOptions, SessionDataStore } from '../../src/index.ts'
 import { decodeClaims } from '../../src/session/model/claims.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import { nextjsAuth0 } from '../../src/take-over/index.ts'
 import type { FormerSession, TakeOver } from '../../src/take-over/take-over.ts'
-import type { Browser, World } from '../support/app.ts'
+import type { World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
+import {
+  createFormerLibrary,
+  createFormerSession,
+  createStore,
+  putFormer as put,
+} from '../support/former-library.ts'
 import { Process } from '../support/processes.ts'
 
 const DAY = 86_400
@@ -21,32 +27,9 @@ afterAll(() => world.provider.stop())
 const dateIn = (days: number): string =>
   new Date((world.clock.now + days * DAY) * 1000).toISOString().slice(0, 10)
 
-/** The former library of these tests: its cookie is the session, in clear text. */
-function formerLibrary(changes: Partial<TakeOver> = {}): TakeOver {
-  return {
-    until: dateIn(30),
-    cookies: 'former',
-    library: 'tests',
-    read: (cookies) => JSON.parse(decodeURIComponent(cookies.get('former') ?? 'null')),
-    ...changes,
-  }
-}
-
-/** A session as the former library would have left it: of a login at the provider, with its tokens. */
-async function formerSession(changes: Partial<FormerSession> = {}): Promise<FormerSession> {
-  const { browser } = world.another()
-  await world.login(browser)
-  const { tokenSet, user, internal }: SessionData = await browser.session()
-  const { idToken, accessToken, expiresAt, refreshToken, scope } = tokenSet
-  const tokens = { accessToken, expiresAt, refreshToken, scope }
-  const { createdAt, sid } = internal
-  return { user, createdAt, sid, idToken, tokens, ...changes }
-}
-
-function put(browser: Browser, former: unknown, name = 'former'): void {
-  const value = encodeURIComponent(JSON.stringify(former))
-  browser.cookies.set(name, { value, text: '', path: '/' })
-}
+const formerLibrary = (changes?: Partial<TakeOver>): TakeOver => createFormerLibrary(world, changes)
+const formerSession = (changes?: Partial<FormerSession>) => createFormerSession(world, changes)
+const newStore = () => createStore(world)
 
 function reasons(): string[] {
   return world.events.flatMap((event) => (event.code === 'SESSION_NOT_TAKEN_OVER' ? [event.reason] : []))
@@ -61,9 +44,6 @@ function forgetEvents(): void {
 }
 
 type Storage = readonly [name: string, options: () => IdpClientOptions]
-
-let stores = 0
-const newStore = () => memoryStore({ name: `take-over ${stores++}`, clock: () => world.clock.now })
 
 const storages: readonly Storage[] = [
   ['in cookies', () => ({})],
@@ -504,20 +484,26 @@ describe('its tokens', () => {
       expect(await statusOf({ ...given, user: { ...claims, ...user }, idToken })).toBeGreaterThanOrEqual(401)
   })
 
-  test('are not taken while the keys cannot be loaded, and nothing is deleted; the next request tries again', async () => {
+  test('are not taken while the keys cannot be loaded, and nothing is deleted; other requests try again after a pause', async () => {
     forgetEvents()
     const former = await formerSession()
     let isDown = true
+    let requests = 0
     const { browser } = world.another({
       takeOver: formerLibrary(),
-      [customFetch]: (input, init) => (isDown ? Promise.reject(new TypeError('down')) : fetch(input, init)),
+      [customFetch]: (input, init) => {
+        requests += 1
+        return isDown ? Promise.reject(new TypeError('down')) : fetch(input, init)
+      },
     })
     put(browser, former)
     expect((await browser.send('/auth/profile')).status).toBe(401)
     expect(browser.names('former')).toEqual(['former'])
     expect(reasons()).toEqual(['keys'])
+    expect((await browser.send('/auth/profile')).status).toBe(401)
+    expect(requests).toBe(1)
     isDown = false
-    world.clock.now += 120
+    world.clock.now += 10
     expect((await browser.send('/auth/profile')).status).toBe(200)
   })
 
