@@ -118,11 +118,6 @@ test('the next command runs in the folder of the last one, whatever that wrote t
   expect(walkthrough.folder).toBe(join(home, 'late'))
 })
 
-test('[J1] the README begins with the quick start for Next.js 16', () => {
-  const beginning = readFileSync(fromRoot('README.md'), 'utf8').split(/^## /m, 1)[0] ?? ''
-  expect(parseSteps(beginning)).toEqual(stepsBelow(QUICK_START, 'Next.js 16'))
-})
-
 describe('an unmodified create-next-app', () => {
   let page: Page
   let errors: string[]

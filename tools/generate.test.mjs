@@ -80,8 +80,10 @@ describe('[S156] [S242] [S258] what a generator cannot write is an error', () =>
     expect(() => pages[reference('errors')]('', { ...source, codes })).toThrow('NewError')
   })
 
-  test('a page that README.md does not name', () => {
-    expect(() => llmsPage('', readText('README.md').replace('docs/faq.md', 'docs/guides/par.md'))).toThrow()
+  test('a page that docs/README.md does not name', () => {
+    expect(() =>
+      llmsPage('', readText('docs/README.md').replaceAll('](faq.md)', '](guides/dpop.md)')),
+    ).toThrow('docs/faq.md')
   })
 })
 
