@@ -20,7 +20,7 @@ export interface ClientOptions {
   readonly clientSecret?: string
   /** Default `client_secret_basic`; either secret method also accepts the other one's form. */
   readonly tokenEndpointAuthMethod?: TokenEndpointAuthMethod
-  /** Public keys for `private_key_jwt`; without them a pair is generated and returned. */
+  /** Public keys for `private_key_jwt`, without which a pair is generated and returned, and for signed requests. */
   readonly jwks?: { readonly keys: readonly JWK[] }
   /** Algorithm of the generated `private_key_jwt` pair; default ES256. */
   readonly privateKeyAlg?: SigningAlg
@@ -35,6 +35,8 @@ export interface ClientOptions {
   readonly apps?: readonly string[]
   readonly requirePar?: boolean
   readonly requireDpop?: boolean
+  /** Authorization requests must be signed (RFC 9101) by one of {@link ClientOptions.jwks}. Default false. */
+  readonly requireSignedRequests?: boolean
   /** ID tokens always carry `auth_time`, not only if `max_age` was requested. Default false. */
   readonly requireAuthTime?: boolean
   /** Shown on the login page; default the client id. */
@@ -150,6 +152,7 @@ function toMetadata(client: Client): ClientMetadata {
     backchannel_logout_uri: fanOutUri(client.clientId),
     require_pushed_authorization_requests: options.requirePar ?? false,
     dpop_bound_access_tokens: options.requireDpop ?? false,
+    require_signed_request_object: options.requireSignedRequests ?? false,
     require_auth_time: options.requireAuthTime ?? false,
   }
 }

@@ -1,4 +1,5 @@
-import { importPKCS8 } from 'jose'
+import type { JWTPayload } from 'jose'
+import { importPKCS8, SignJWT } from 'jose'
 import * as client from 'openid-client'
 import { describe, expect, test } from 'vitest'
 import type { DevProvider, DevProviderOptions } from '../src/index.ts'
@@ -132,3 +133,64 @@ test('PAR, DPoP with nonces, and a private key work together', () =>
       await app.refresh(tokens)
     },
   ))
+
+describe('signed authorization requests', () => {
+  type Change = (token: SignJWT) => SignJWT
+
+  /** Pushes a request that the client has signed, by default a right one, and returns the error in the response. */
+  async function push(
+    provider: DevProvider,
+    { change = (token) => token, typ = 'oauth-authz-req+jwt' }: { change?: Change; typ?: string } = {},
+  ): Promise<unknown[]> {
+    const { clientId, privateKey = '' } = await provider.addClient({
+      tokenEndpointAuthMethod: 'private_key_jwt',
+      requireSignedRequests: true,
+      redirectUris: [CALLBACK],
+    })
+    const key = await importPKCS8(privateKey, 'ES256')
+    const now = Math.floor(Date.now() / 1000)
+    const sign = (claims: JWTPayload, type: string | undefined, edit: Change = (token) => token) =>
+      edit(
+        new SignJWT({ iss: clientId, aud: provider.issuer, jti: crypto.randomUUID(), ...claims })
+          .setProtectedHeader({ alg: 'ES256', ...(type === undefined ? {} : { typ: type }) })
+          .setIssuedAt(now)
+          .setNotBefore(now)
+          .setExpirationTime(now + 60),
+      ).sign(key)
+    const parameters = { client_id: clientId, response_type: 'code', redirect_uri: CALLBACK, scope: 'openid' }
+    const request = await sign(parameters, typ, change)
+    const newAssertion = () => sign({ sub: clientId }, undefined)
+    const send = async (form: Record<string, string>): Promise<unknown> => {
+      const body = new URLSearchParams({
+        client_id: clientId,
+        client_assertion_type: 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer',
+        ...form,
+      })
+      const response = await fetch(`${provider.issuer}/oauth/par`, { method: 'POST', body })
+      const { error } = (await response.json()) as { error?: unknown }
+      return error ?? response.status
+    }
+    return [
+      await send({ request, client_assertion: await newAssertion() }),
+      await send({ request: await newAssertion(), client_assertion: await newAssertion() }),
+      await send({ request, client_assertion: request }),
+    ]
+  }
+
+  test('are accepted; an assertion is no request object, and the reverse', () =>
+    withProvider({}, async (provider) => {
+      expect(await push(provider)).toEqual([201, 'invalid_request_object', 'invalid_client'])
+    }))
+
+  test.each<[string, Parameters<typeof push>[1]]>([
+    ['another type', { typ: 'JWT' }],
+    ['a lifetime of more than 300 s', { change: (token) => token.setExpirationTime('10 min') }],
+    ['a sub', { change: (token) => token.setSubject('client') }],
+    ['another audience', { change: (token) => token.setAudience('https://other.example') }],
+  ])('are refused with %s', (_, options) =>
+    withProvider({}, async (provider) => {
+      const [outcome] = await push(provider, options)
+      expect(outcome).toBe('invalid_request_object')
+    }),
+  )
+})

@@ -4,6 +4,7 @@ import type { Endpoint } from '../wire/endpoints.ts'
 import { PATHS } from '../wire/endpoints.ts'
 import type { BufferedResponse, Call } from '../wire/message.ts'
 import { jsonResponse, parseForm, parseJson, withBody } from '../wire/message.ts'
+import { isRequestObject } from './request-objects.ts'
 
 /** The audiences that a client assertion may have: the issuer, the token endpoint and the endpoint in use, or one. */
 export type AssertionAudience = (typeof ASSERTION_AUDIENCES)[number]
@@ -111,8 +112,12 @@ export function withWrongSecretError(
   }
 }
 
-/** @throws InvalidClientAuth when an assertion names another audience than the token endpoint, where only that is good */
-export function assertAudience(state: ProviderState, audience: unknown): void {
-  if (state.settings.assertionAudience === 'any' || audience === state.issuer + PATHS.token) return
-  throw new state.oidc.errors.InvalidClientAuth('audience (aud) must equal the token endpoint url')
+/** @throws InvalidClientAuth for a request object, or another audience than the token endpoint where only that is good */
+export function assertAssertion(
+  { issuer, oidc: { errors }, settings }: ProviderState,
+  { aud, header }: { readonly aud?: unknown; readonly header: Readonly<Record<string, unknown>> },
+): void {
+  if (isRequestObject(header)) throw new errors.InvalidClientAuth('a request object is no client assertion')
+  if (settings.assertionAudience === 'any' || aud === issuer + PATHS.token) return
+  throw new errors.InvalidClientAuth('audience (aud) must equal the token endpoint url')
 }

@@ -3,7 +3,7 @@ import { OIDC_SCOPES } from '../apis.ts'
 import { fanOutClient } from '../clients.ts'
 import { applyProfile } from '../extensions/access-token-profile.ts'
 import { accountAudience } from '../extensions/accounts/access.ts'
-import { assertAudience } from '../extensions/client-authentication.ts'
+import { assertAssertion } from '../extensions/client-authentication.ts'
 import { registerFederatedConnection } from '../extensions/federated-connection.ts'
 import { noteAccessToken } from '../extensions/jwt-introspection.ts'
 import { forwardedLogoutToken, postLogoutToken } from '../extensions/logout-notices.ts'
@@ -94,7 +94,8 @@ function createConfiguration(state: ProviderState): Configuration {
     // Profile and e-mail claims belong into the ID token, as hosted providers have it.
     conformIdTokenClaims: false,
     clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
-    assertJwtClientAuthClaimsAndHeader: async (_ctx, { aud }) => assertAudience(state, aud),
+    assertJwtClientAuthClaimsAndHeader: async (_ctx, { aud }, header) =>
+      assertAssertion(state, { aud, header }),
     responseTypes: ['code'],
     pkce: { required: (_ctx, client) => client.tokenEndpointAuthMethod === 'none' },
     extraParams: {

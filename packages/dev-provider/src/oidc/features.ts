@@ -1,6 +1,7 @@
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider'
 import { describeUnknownAudience } from '../apis.ts'
 import { cibaConfiguration } from '../extensions/ciba.ts'
+import { assertRequestObject } from '../extensions/request-objects.ts'
 import { noticePage } from '../pages/notices.ts'
 import { DEV_PATH } from '../wire/endpoints.ts'
 import { chooseResource, resolveTarget } from './authorization.ts'
@@ -37,6 +38,15 @@ export function createFeatures(state: ProviderState): NonNullable<Configuration[
         state.settings.introspectionOf === 'any' || ownTokensOnly(ctx, client, token),
     },
     jwtUserinfo: { enabled: true },
+    requestObjects: {
+      enabled: true,
+      assertJwtClaimsAndHeader: async ({ oidc }, claims, header) => {
+        // A pushed request was checked when it came, and is kept as an object of its own.
+        if ('PushedAuthorizationRequest' in oidc.entities) return
+        const isBackchannel = oidc.route === 'backchannel_authentication'
+        assertRequestObject(state, claims, { header, isBackchannel })
+      },
+    },
     pushedAuthorizationRequests: { enabled: true },
     revocation: { enabled: true, allowedPolicy: ownTokensOnly },
     rpInitiatedLogout: {

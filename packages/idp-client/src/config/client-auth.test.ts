@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
-import { resolveClientAuth, resolveIdTokenAlgorithms } from './client-auth.ts'
+import { resolveClientAuth, resolveIdTokenAlgorithms, resolveRequestObject } from './client-auth.ts'
 import type { Problem } from './config.ts'
 import type { Env } from './env.ts'
 import type { IdpClientOptions } from './options.ts'
@@ -355,5 +355,45 @@ describe('[B9] idTokenSignedResponseAlg', () => {
         message: expect.stringMatching(/^IDP_ID_TOKEN_SIGNED_RESPONSE_ALG must be /),
       },
     ])
+  })
+})
+
+describe('requestObject', () => {
+  function resolveRequest(requestObject: unknown) {
+    const problems: string[] = []
+    const key = resolveRequestObject({
+      options: { requestObject } as IdpClientOptions,
+      env: {},
+      addIssue: (_, message) => problems.push(message),
+    })
+    return { key, problems }
+  }
+
+  test('absent: requests are not signed', () => {
+    expect(resolveRequest(undefined)).toEqual({ key: undefined, problems: [] })
+  })
+
+  test('a key, its algorithm and its id', () => {
+    expect(resolveRequest({ key: pem, alg: 'ES256', keyId: 'k' })).toEqual({
+      key: { key: pem, algorithms: ['ES256'], algorithm: 'ES256', keyId: 'k' },
+      problems: [],
+    })
+  })
+
+  test.each([
+    ['no object', pem, 'requestObject must be an object.'],
+    ['no key', {}, 'requestObject.key is required: the private key that signs authorization requests.'],
+    ['a public key', { key: spki }, 'requestObject.key'],
+    [
+      'an algorithm of another key',
+      { key: pem, alg: 'RS256' },
+      'requestObject.alg does not fit requestObject.key, which signs with ES256.',
+    ],
+    ['a symmetric algorithm', { key: pem, alg: 'HS256' }, 'requestObject.alg must be one of'],
+  ])('%s', (_, given, message) => {
+    const { key, problems } = resolveRequest(given)
+    expect(key === undefined || problems.length > 0).toBe(true)
+    expect(problems[0]).toContain(message)
+    expect(problems.join()).not.toContain('MII')
   })
 })

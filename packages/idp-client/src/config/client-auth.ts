@@ -1,8 +1,9 @@
 import { defined } from '../lib/own-properties.ts'
-import { assertionAlgorithms, resolveAssertion } from './client-assertion.ts'
-import type { ClientAuth, SecretMethod } from './config.ts'
+import { resolveAssertion } from './client-assertion.ts'
+import type { ClientAuth, SecretMethod, SigningKey } from './config.ts'
 import type { Source } from './readers.ts'
-import { getField, invalid, isPresent, isSet, readOneOf, readText, waysToSet } from './readers.ts'
+import { getField, invalid, isPresent, isSet, readGroup, readOneOf, readText, waysToSet } from './readers.ts'
+import { readSigningKey, signingAlgorithms } from './signing-key.ts'
 
 /** How a secret is sent; beside a key it contradicts it. */
 function resolveMethod(source: Source, hasKey: boolean): SecretMethod | undefined {
@@ -51,10 +52,21 @@ export function resolveIdTokenAlgorithms(source: Source): readonly string[] | un
   if (given === undefined) return undefined
   const names: readonly unknown[] =
     typeof given === 'string' ? given.split(',').map((name) => name.trim()) : [given].flat()
-  const isKnown = (name: unknown): name is string => typeof name === 'string' && assertionAlgorithms.has(name)
+  const isKnown = (name: unknown): name is string => typeof name === 'string' && signingAlgorithms.has(name)
   if (names.length > 0 && names.every(isKnown)) return Object.freeze([...new Set(names)])
   return invalid(
     field,
-    `must be one or several of ${[...assertionAlgorithms].join(', ')} (a string or an array of strings)`,
+    `must be one or several of ${[...signingAlgorithms].join(', ')} (a string or an array of strings)`,
   )
+}
+
+/** Resolves the key that signs authorization requests (RFC 9101); undefined without the option. */
+export function resolveRequestObject(source: Source): SigningKey | undefined {
+  const { requestObject } = source.options
+  if (!isPresent(requestObject)) return undefined
+  readGroup('requestObject', requestObject, source)
+  const key = getField('requestObject.key', source)
+  if (!isSet(key)) return invalid(key, 'is required: the private key that signs authorization requests')
+  const algorithm = getField('requestObject.alg', source)
+  return readSigningKey({ key, algorithm, keyId: getField('requestObject.keyId', source) })
 }

@@ -25,17 +25,21 @@ export type SecretMethod = 'client_secret_basic' | 'client_secret_post'
 
 export type ClientAuth =
   | { readonly kind: 'secret'; readonly secret: string; readonly method?: SecretMethod }
-  | {
+  | (SigningKey & {
       readonly kind: 'assertion'
-      readonly key: string | CryptoKey
-      /** The algorithms of the key; the provider's metadata selects one. */
-      readonly algorithms: readonly string[]
-      /** The configured method; without it the metadata of the provider decides. */
-      readonly algorithm?: string
-      readonly keyId?: string
       /** Absent: the issuer. */
       readonly audience?: 'token_endpoint'
-    }
+    })
+
+/** A private key of the client, and what it signs with. */
+export interface SigningKey {
+  readonly key: string | CryptoKey
+  /** The algorithms of the key; the provider's metadata selects one. */
+  readonly algorithms: readonly string[]
+  /** The configured one; without it the metadata of the provider decides. */
+  readonly algorithm?: string
+  readonly keyId?: string
+}
 
 /** The provider as configured: the issuers that discovery may return, nothing else is accepted. */
 export interface ProviderAddress {
@@ -197,6 +201,8 @@ export interface Config extends ApiConfig {
   readonly secrets: readonly [string, ...string[]]
   readonly authorization: AuthorizationConfig
   readonly pushedAuthorizationRequests: boolean
+  /** Signs authorization requests. Absent: they are sent as plain parameters. */
+  readonly requestObject?: SigningKey
   readonly crossSiteLoginParameters: readonly CrossSiteLoginParameter[]
   /** Path, query and fragment on the application's origin. */
   readonly signInReturnToPath: string

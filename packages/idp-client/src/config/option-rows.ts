@@ -88,6 +88,10 @@ export const optionRows = {
   // Authorization.
   authorizationParameters: { kind: 'object' },
   pushedAuthorizationRequests: { kind: 'boolean', default: false },
+  requestObject: { kind: 'group' },
+  'requestObject.key': { kind: 'string or CryptoKey' },
+  'requestObject.alg': { kind: 'string' },
+  'requestObject.keyId': { kind: 'string' },
   crossSiteLoginParameters: { kind: 'string or list' },
   signInReturnToPath: { kind: 'string', default: '/' },
   enableParallelTransactions: { kind: 'boolean', default: true },

@@ -388,6 +388,23 @@ export type VendorOptions = {
   readonly [Key in VendorKey]?: string | undefined
 }
 
+/** The key that signs authorization requests (RFC 9101). */
+export interface RequestObjectOptions {
+  /** Private key: PKCS#8 PEM text, or a `CryptoKey` with the usage `sign`. It may be that of `clientAssertionSigningKey`. */
+  key: string | CryptoKey
+  /**
+   * Algorithm: RS, PS or ES with 256, 384 or 512, `EdDSA` or `Ed25519`. The default is the first of RS256, ES256, PS256, EdDSA
+   * and then the others that the key supports and the provider advertises for signed requests.
+   * @default first that fits
+   */
+  alg?: string | undefined
+  /**
+   * `kid` in the header, as registered at the provider. Required if several keys are registered.
+   * @default none is sent
+   */
+  keyId?: string | undefined
+}
+
 /**
  * Options of `new IdpClient()`. Every one may be left out or be undefined; an empty text counts as left out. An option
  * wins over its environment variable, that over the default. Blanks and line breaks around a text do not count. `domain`, `clientId`, `secret` and one of `clientSecret`
@@ -469,6 +486,13 @@ export interface IdpClientOptions {
    * @default false
    */
   pushedAuthorizationRequests?: boolean | undefined
+  /**
+   * [Signs](https://github.com/idp-client/idp-client/blob/main/docs/guides/par-and-private-key-jwt.md#signed-requests)
+   * authorization requests and backchannel authentication requests (JAR, RFC 9101), so that nobody on the way can read a
+   * parameter as the client's that the client did not send.
+   * @default requests are not signed
+   */
+  requestObject?: RequestObjectOptions | undefined
   /**
    * URL of the application as browsers see it. A list is an allow-list: the entry with the origin of the request is
    * used, including its path. Patterns (`*`) are rejected. See [proxies and base

@@ -7,7 +7,7 @@ import { processWide } from '../lib/registry.ts'
 import { createLog } from '../log/log.ts'
 import { resolveAuthorization } from './authorization.ts'
 import { resolveAppBaseUrl, toOrigins } from './base-url.ts'
-import { resolveClientAuth, resolveIdTokenAlgorithms } from './client-auth.ts'
+import { resolveClientAuth, resolveIdTokenAlgorithms, resolveRequestObject } from './client-auth.ts'
 import type {
   ApiConfig,
   AppBaseUrl,
@@ -180,6 +180,7 @@ function resolveRest(source: Source, { settings, appBaseUrl }: BaseSettings) {
     frontChannelLogout: resolveFrontChannelLogout(source),
     takeOver: resolveTakeOver(source, settings.clock),
     pushedAuthorizationRequests: readFlag(getField('pushedAuthorizationRequests', source)),
+    requestObject: resolveRequestObject(source),
     fetchUserInfo: readFlag(getField('fetchUserInfo', source)),
     processLasts: readFlag(getField('processLasts', source)),
     hooks: resolveHooks(source),

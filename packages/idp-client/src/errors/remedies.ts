@@ -208,6 +208,8 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   REQUEST_REFUSED:
     'Register that redirect URI at the provider, character by character, and compare authorizationParameters with what it accepts; its own log names the parameter that it refuses.',
   PAR_REQUIRED: 'Set pushedAuthorizationRequests to true.',
+  REQUEST_OBJECT_REQUIRED:
+    'Set requestObject to the private key whose public key is registered for signed requests.',
   PAR_NOT_OFFERED: 'Set pushedAuthorizationRequests to false, or enable it at the provider.',
   DPOP_REQUIRED: 'Set useDPoP to true, with a key pair: the provider binds the tokens of this client.',
   DPOP_KEYS: 'Create a pair with generateDpopKeyPair(), and set both keys together.',
@@ -287,6 +289,7 @@ export const setupMistakes: ReadonlySet<Remedy> = new Set<Remedy>([
   'AUDIENCE_REFUSED',
   'REQUEST_REFUSED',
   'PAR_REQUIRED',
+  'REQUEST_OBJECT_REQUIRED',
   'PAR_NOT_OFFERED',
   'DPOP_REQUIRED',
   'DPOP_KEYS',

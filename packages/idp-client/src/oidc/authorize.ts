@@ -1,4 +1,5 @@
 import { pushedAuthorizationRequest } from 'oauth4webapi'
+import type { Config, SigningKey } from '../config/config.ts'
 import { hashToken, randomToken } from '../crypto/random.ts'
 import { CallbackError } from '../errors/callback.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
@@ -102,6 +103,20 @@ function checkAdvertised({ parEndpoint, unusable }: ServerMetadata): void {
   throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, remedy: 'PAR_NOT_OFFERED' })
 }
 
+/** Signs the parameters; the module is loaded only by clients that sign their requests. */
+async function signed(
+  config: Config,
+  signingKey: SigningKey,
+  metadata: ServerMetadata,
+  parameters: URLSearchParams,
+): Promise<string> {
+  const { signRequestObject } = await import('./request-object.ts')
+  return signRequestObject(config, signingKey, metadata, { kind: 'authorization', parameters })
+}
+
+/** The parameters outside of a signed request at the authorization endpoint (RFC 9101 section 5, OpenID Connect Core section 6.1). */
+const OUTSIDE = ['client_id', 'response_type', 'scope']
+
 /**
  * Pushes the parameters of an authorization request to the provider (RFC 9126) and returns the `request_uri`. There is
  * no fallback to a plain request: throws `CallbackError` `AUTHORIZATION_REQUEST_ERROR` (`cause`: an `OAuthError`) on
@@ -116,8 +131,16 @@ async function pushAuthorizationRequest(
   try {
     return await call(
       { provider, metadata, endpoint: 'parEndpoint' },
-      ({ authentication, client, options, server }) =>
-        pushedAuthorizationRequest(server, client, authentication, parameters, options),
+      async ({ authentication, client, options, server }) => {
+        const { requestObject } = provider.config
+        // The client is named by its authentication; a signed request has nothing else outside (RFC 9126 section 3).
+        const body = requestObject
+          ? new URLSearchParams({
+              request: await signed(provider.config, requestObject, metadata, parameters),
+            })
+          : parameters
+        return pushedAuthorizationRequest(server, client, authentication, body, options)
+      },
       readRequestUri,
     )
   } catch (error) {
@@ -136,12 +159,21 @@ async function browserParameters(
   metadata: ServerMetadata,
   parameters: Map<string, string>,
 ): Promise<ReadonlyMap<string, string>> {
-  const { clientId, pushedAuthorizationRequests } = provider.config
+  const { clientId, pushedAuthorizationRequests, requestObject } = provider.config
   if (pushedAuthorizationRequests) {
     parameters.delete('request_uri')
     const pushed = new URLSearchParams([...parameters])
     const requestUri = await pushAuthorizationRequest(provider, metadata, pushed)
     return new Map(Object.entries({ client_id: clientId, request_uri: requestUri }))
+  }
+  if (!metadata.requirePar && requestObject) {
+    const request = await signed(
+      provider.config,
+      requestObject,
+      metadata,
+      new URLSearchParams([...parameters]),
+    )
+    return new Map([...[...parameters].filter(([name]) => OUTSIDE.includes(name)), ['request', request]])
   }
   if (!metadata.requirePar) return parameters
   const detail =
@@ -171,6 +203,14 @@ function toUrl(metadata: ServerMetadata, parameters: ReadonlyMap<string, string>
 export async function authorizationUrl(provider: Provider, request: AuthorizationRequest): Promise<URL> {
   const metadata = await provider.metadata()
   requireEndpoint(metadata, 'authorizationEndpoint')
+  if (metadata.requireRequestObject && !provider.config.requestObject) {
+    const detail =
+      'The provider accepts signed requests only (require_signed_request_object), and requestObject is not set.'
+    throw new InvalidConfigurationError('INVALID_CONFIGURATION', {
+      detail,
+      remedy: 'REQUEST_OBJECT_REQUIRED',
+    })
+  }
   const parameters = await toParameters(provider, request)
   return toUrl(metadata, await browserParameters(provider, metadata, parameters))
 }

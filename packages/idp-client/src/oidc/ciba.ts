@@ -1,4 +1,5 @@
 import { backchannelAuthenticationRequest } from 'oauth4webapi'
+import type { Config, SigningKey } from '../config/config.ts'
 import { OAuthError } from '../errors/provider.ts'
 import { BackchannelAuthenticationError } from '../errors/tokens.ts'
 import { defined } from '../lib/own-properties.ts'
@@ -66,6 +67,21 @@ function toForm({ issuer }: ServerMetadata, request: BackchannelRequest): URLSea
   return new URLSearchParams([...all])
 }
 
+/** Returns the form of a client that signs its requests: nothing but the request object (CIBA section 7.1.1). */
+async function signedForm(
+  config: Config,
+  requestObject: SigningKey,
+  metadata: ServerMetadata,
+  parameters: URLSearchParams,
+): Promise<URLSearchParams> {
+  const { signRequestObject } = await import('./request-object.ts')
+  const request = await signRequestObject(config, requestObject, metadata, {
+    kind: 'backchannel',
+    parameters,
+  })
+  return new URLSearchParams({ request })
+}
+
 function readStart(response: ProviderResponse): Started {
   const { auth_req_id: authReqId, expires_in: expiresIn, interval } = response.body ?? {}
   const seconds = Number(expiresIn)
@@ -85,8 +101,14 @@ async function start(
     throw new BackchannelAuthenticationError('BACKCHANNEL_AUTHENTICATION_NOT_SUPPORTED_ERROR')
   return call(
     { provider, metadata, endpoint, ...defined({ signal: request.signal }) },
-    ({ authentication, client, options, server }) =>
-      backchannelAuthenticationRequest(server, client, authentication, toForm(metadata, request), options),
+    async ({ authentication, client, options, server }) => {
+      const { config } = provider
+      const plain = toForm(metadata, request)
+      const form = config.requestObject
+        ? await signedForm(config, config.requestObject, metadata, plain)
+        : plain
+      return backchannelAuthenticationRequest(server, client, authentication, form, options)
+    },
     readStart,
   )
 }

@@ -30,18 +30,24 @@ function selectAlgorithm(
   throw unusable(detail)
 }
 
-async function importPem(pem: string, algorithm: string): Promise<CryptoKey> {
+/** Imports the private key of an option. */
+export async function importSigningKey(
+  option: string,
+  key: string | CryptoKey,
+  algorithm: string,
+): Promise<CryptoKey> {
+  if (typeof key !== 'string') return key
   try {
-    return await importPKCS8(pem, algorithm)
+    return await importPKCS8(key, algorithm)
   } catch {
     // The runtime's own error is not kept: it may quote the key.
-    throw unusable(`clientAssertionSigningKey cannot be used as a PKCS#8 private key for ${algorithm}.`)
+    throw unusable(`${option} cannot be used as a PKCS#8 private key for ${algorithm}.`)
   }
 }
 
 async function assertionBy(auth: Assertion, metadata: ServerMetadata): Promise<ClientAuth> {
   const algorithm = selectAlgorithm(auth, metadata)
-  const key = typeof auth.key === 'string' ? await importPem(auth.key, algorithm) : auth.key
+  const key = await importSigningKey('clientAssertionSigningKey', auth.key, algorithm)
   const { audience, keyId } = auth
   const tokenEndpoint = audience && requireEndpoint(metadata, 'tokenEndpoint')
   // Without a configured key id there is none: a guess (a thumbprint) that differs from what is registered is refused.

@@ -21,6 +21,12 @@ export interface ServerMetadata extends Endpoints {
   readonly clientAuthMethods?: readonly string[]
   /** `token_endpoint_auth_signing_alg_values_supported`, absent if not advertised. */
   readonly clientAuthAlgorithms?: readonly string[]
+  /** `request_object_signing_alg_values_supported`, absent if not advertised. */
+  readonly requestObjectAlgorithms?: readonly string[]
+  /** `backchannel_authentication_request_signing_alg_values_supported`, absent if not advertised. */
+  readonly backchannelRequestAlgorithms?: readonly string[]
+  /** `require_signed_request_object` (RFC 9101 section 10.5). */
+  readonly requireRequestObject?: boolean
   /** Advertised endpoints that must not be used, by wire name, with the reason. */
   readonly unusable: ReadonlyMap<string, string>
 }
@@ -124,6 +130,12 @@ export function readMetadata(
     scopes: stringList(document, 'scopes_supported'),
     clientAuthMethods: stringList(document, 'token_endpoint_auth_methods_supported'),
     clientAuthAlgorithms: stringList(document, 'token_endpoint_auth_signing_alg_values_supported'),
+    requestObjectAlgorithms: stringList(document, 'request_object_signing_alg_values_supported'),
+    backchannelRequestAlgorithms: stringList(
+      document,
+      'backchannel_authentication_request_signing_alg_values_supported',
+    ),
+    requireRequestObject: document['require_signed_request_object'] === true || undefined,
   })
 }
 

@@ -162,6 +162,15 @@ export const refusals: readonly Mistake[] = [
     },
   },
   {
+    mistake: 'signed requests that the provider demands, without a key for them',
+    remedy: 'REQUEST_OBJECT_REQUIRED',
+    async make(bench) {
+      const world = await bench.start()
+      world.provider.rewrite('discovery', (json) => ({ ...json, require_signed_request_object: true }))
+      await bench.login(world)
+    },
+  },
+  {
     mistake: 'pushed requests that the provider does not offer',
     remedy: 'PAR_NOT_OFFERED',
     async make(bench) {

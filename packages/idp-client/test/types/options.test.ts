@@ -32,6 +32,7 @@ const others: OtherValues = {
   clientAssertionSigningKeyId: 'key-1',
   clientAssertionSigningAlg: 'ES256',
   clientAssertionAudience: 'token_endpoint',
+  requestObject: { key: keys.privateKey, alg: 'ES256', keyId: 'key-1' },
   tokenEndpointAuthMethod: 'client_secret_post',
   idTokenSignedResponseAlg: ['ES256'],
   authorizationParameters: { scope: 'openid', custom: 1 },

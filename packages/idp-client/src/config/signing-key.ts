@@ -1,0 +1,83 @@
+import { isCryptoKey, signatureAlgorithms } from '../crypto/keys.ts'
+import { defined } from '../lib/own-properties.ts'
+import type { SigningKey } from './config.ts'
+import type { OtherRow, TextRow } from './option-rows.ts'
+import type { KeyKind } from './pem.ts'
+import { detectKeyKind, pemFault, unescapePem } from './pem.ts'
+import type { Field } from './readers.ts'
+import { invalid, readText } from './readers.ts'
+
+/** Asymmetric algorithms only (RFC 7518, RFC 8037, RFC 9864): a shared secret signs nothing here. */
+export const signingAlgorithms: ReadonlySet<string> = new Set([
+  'RS256',
+  'RS384',
+  'RS512',
+  'PS256',
+  'PS384',
+  'PS512',
+  'ES256',
+  'ES384',
+  'ES512',
+  'EdDSA',
+  'Ed25519',
+])
+
+/** Reads the name of an algorithm. */
+function readAlgorithm(field: Field<TextRow>): string | undefined {
+  const algorithm = readText(field)
+  if (algorithm === undefined || signingAlgorithms.has(algorithm)) return algorithm
+  return invalid(field, `must be one of ${[...signingAlgorithms].join(', ')}`)
+}
+
+/** Reads a private key: a `CryptoKey`, or PKCS#8 PEM text. */
+function readKey(field: Field<OtherRow>): string | CryptoKey | undefined {
+  const { given } = field
+  if (isCryptoKey(given)) {
+    const signs = given.type === 'private' && given.usages.includes('sign')
+    if (signs && signatureAlgorithms(given).length > 0) return given
+    return invalid(field, "must be a private key with the usage 'sign' (RSA, ECDSA or Ed25519)")
+  }
+  const text = readText(field)
+  if (text === undefined) return undefined
+  const pem = unescapePem(text)
+  const fault = pemFault(pem, 'PRIVATE KEY')
+  if (fault !== null) return invalid(field, fault)
+  if (detectKeyKind(pem)) return pem
+  return invalid(field, 'must hold an RSA, an elliptic curve (P-256, P-384, P-521) or an Ed25519 key')
+}
+
+const algorithmsOfKind: Record<KeyKind, readonly string[]> = {
+  RSA: ['RS256', 'PS256', 'RS384', 'PS384', 'RS512', 'PS512'],
+  'P-256': ['ES256'],
+  'P-384': ['ES384'],
+  'P-521': ['ES512'],
+  Ed25519: ['EdDSA', 'Ed25519'],
+}
+
+/** Returns the algorithms that a key can sign with: all of its kind for a PEM string, one for a `CryptoKey`. */
+function listAlgorithms(key: string | CryptoKey): readonly string[] {
+  if (typeof key !== 'string') return signatureAlgorithms(key)
+  const kind = detectKeyKind(key)
+  return kind ? algorithmsOfKind[kind] : []
+}
+
+/** The fields of one key: the key itself, its algorithm, its `kid`. */
+export interface KeyFields {
+  readonly key: Field<OtherRow>
+  readonly algorithm: Field<TextRow>
+  readonly keyId: Field<TextRow>
+}
+
+/** Reads a private key and what it signs with; undefined without a usable one. */
+export function readSigningKey(fields: KeyFields): SigningKey | undefined {
+  const algorithm = readAlgorithm(fields.algorithm)
+  const key = readKey(fields.key)
+  if (key === undefined) return undefined
+  const algorithms = listAlgorithms(key)
+  if (algorithm !== undefined && !algorithms.includes(algorithm))
+    return invalid(
+      fields.algorithm,
+      `does not fit ${fields.key.option}, which signs with ${algorithms.join(', ')}`,
+    )
+  return defined({ key, algorithms, algorithm, keyId: readText(fields.keyId) })
+}
