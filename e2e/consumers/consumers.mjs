@@ -224,6 +224,8 @@ function requireEntries(folder) {
     'idp-client/stores/postgres',
     'idp-client/take-over',
     'idp-client/testing',
+    'idp-client/testing/browser',
+    'idp-client/playwright',
   ]
   const code = `for (const entry of ${JSON.stringify(entries)}) if (Object.keys(require(entry)).length === 0) throw new Error(entry)`
   return mustNode(folder, ['--eval', code])

@@ -7,6 +7,21 @@ import { entries, entriesOf } from '../rules/entries.mjs'
  * imported by generated code only and have no declarations.
  */
 export const packages = {
+  'dev-provider': {
+    folder: 'packages/dev-provider',
+    entries: { index: 'index.ts', cli: 'cli.ts' },
+    separate: {},
+    external: [],
+    commands: ['cli'],
+    clientEntries: [],
+    untyped: [],
+    types: 'tsconfig.dev-provider.build.json',
+    inputs: [
+      'packages/dev-provider/package.json',
+      'tsconfig.dev-provider.json',
+      'tsconfig.dev-provider.build.json',
+    ],
+  },
   'idp-client': {
     folder: 'packages/idp-client',
     entries: Object.fromEntries(Object.entries(entries).map(([name, { source }]) => [name, source])),
@@ -28,21 +43,6 @@ export const packages = {
       'packages/idp-client/package.json',
       'packages/idp-client/tsconfig.build.json',
       'packages/idp-client/tsconfig.next.json',
-    ],
-  },
-  'dev-provider': {
-    folder: 'packages/dev-provider',
-    entries: { index: 'index.ts', cli: 'cli.ts' },
-    separate: {},
-    external: [],
-    commands: ['cli'],
-    clientEntries: [],
-    untyped: [],
-    types: 'tsconfig.dev-provider.build.json',
-    inputs: [
-      'packages/dev-provider/package.json',
-      'tsconfig.dev-provider.json',
-      'tsconfig.dev-provider.build.json',
     ],
   },
 }

@@ -56,6 +56,9 @@ export const entries = {
   // Runs where sessions of a former library are read; a host loads it only if the application imports it.
   'take-over': { source: 'take-over/index.ts' },
   testing: { source: 'testing/index.ts' },
+  'testing-browser': { source: 'testing/browser/index.ts', kind: 'browser', bytes: 997, lazyBytes: 0 },
+  // Playwright passes its own fixtures; the provider is loaded when a test uses it.
+  playwright: { source: 'playwright/index.ts', imports: ['idp-dev-provider'] },
   cli: { source: 'cli/index.ts' },
 }
 

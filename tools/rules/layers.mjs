@@ -124,6 +124,12 @@ export const layers = {
     values: ['lib', 'errors', 'http', 'crypto', ...sessions, ...publicValues],
     types: ['config', 'tokens', 'engine.ts', 'adapters/web'],
   },
+  'testing/browser': { values: ['browser'], types: ['session/model'] },
+  // Of config: what the application under test reads, too.
+  playwright: {
+    values: ['lib', 'config/env.ts', 'config/secrets.ts', 'testing'],
+    types: ['http', 'session/model'],
+  },
   cli: { values: ['lib', 'errors', 'log', 'crypto'] },
 }
 
@@ -155,6 +161,8 @@ export const packagePlaces = [
     ...imports.map((name) => ({ name, places: [`adapters/${adapter}/`] })),
     ...importsTypes.map((name) => ({ name, places: [], typePlaces: [`adapters/${adapter}/`] })),
   ]),
+  { name: '@playwright/test', places: [], typePlaces: ['playwright/'] },
+  { name: 'idp-dev-provider', places: ['playwright/'] },
   { name: '#cipher', places: ['crypto/'] },
   { name: '#async-context', places: ['lib/request-scope.ts'] },
   { name: 'cloudflare:', places: ['lib/async-context.workerd.ts'] },

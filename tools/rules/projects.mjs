@@ -39,11 +39,12 @@ export const projectLists = {
       ...nodeFiles,
       ...inPages,
       'src/testing/adapter-contract*',
+      'src/playwright',
       'src/cli',
     ]),
   'packages/idp-client/tsconfig.node.json': (text) =>
     withList(text, 'include', [
-      ...[...nodeFolders, 'src/testing', 'src/cli'].map((folder) => `${folder}/**/*.ts`),
+      ...[...nodeFolders, 'src/testing', 'src/playwright', 'src/cli'].map((folder) => `${folder}/**/*.ts`),
       ...nodeFiles,
       'types/*.d.ts',
     ]),

@@ -1,6 +1,7 @@
 // The types of the three entries, beside those of the frameworks.
 import { useUser as useSolidUser } from 'idp-client/solid'
 import { useUser as useSvelteUser } from 'idp-client/svelte'
+import { mockUser } from 'idp-client/testing/browser'
 import { useUser as useVueUser } from 'idp-client/vue'
 import type { Accessor } from 'solid-js'
 import type { Readable } from 'svelte/store'
@@ -11,5 +12,6 @@ export function types(): void {
   const vue: ComputedRef<{ readonly sub: string } | null> = useVueUser().user
   const svelte: Readable<{ readonly isLoading: boolean }> = useSvelteUser()
   const solid: Accessor<{ readonly sub: string } | null> = useSolidUser({ route: '/me' }).user
-  void [name, vue, svelte, solid]
+  const restore: () => void = mockUser({ user: { sub: 'alice' } })
+  void [name, vue, svelte, solid, restore]
 }

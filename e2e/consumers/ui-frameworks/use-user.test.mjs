@@ -117,3 +117,51 @@ test('Solid: signals follow the user', { timeout: 60_000 }, async (test) => {
   dispose()
   signedIn = true
 })
+
+test('mockUser: what components show without requests', { timeout: 60_000 }, async () => {
+  const { mockUser } = await import('idp-client/testing/browser')
+  const { createApp, h, nextTick } = await import('vue')
+  const { get } = await import('svelte/store')
+  const { createRoot } = await import('solid-js')
+  const vue = (await import('idp-client/vue')).useUser
+  const svelte = (await import('idp-client/svelte')).useUser
+  const solid = (await import('idp-client/solid')).useUser
+  function describe({ error, isLoading, user }) {
+    if (isLoading) return 'loading'
+    return error ? `failed with ${error.status}` : (user?.name ?? 'signed out')
+  }
+
+  async function show() {
+    const element = document.createElement('div')
+    const app = createApp({
+      setup() {
+        const { error, isLoading, user } = vue()
+        return () => h('p', describe({ error: error.value, isLoading: isLoading.value, user: user.value }))
+      },
+    })
+    app.mount(element)
+    await nextTick()
+    const inVue = element.textContent
+    app.unmount()
+    const inSolid = createRoot((dispose) => {
+      const { error, isLoading, user } = solid()
+      const text = describe({ error: error(), isLoading: isLoading(), user: user() })
+      dispose()
+      return text
+    })
+    return [inVue, describe(get(svelte())), inSolid]
+  }
+
+  const before = requests
+  for (const [state, text] of [
+    [{ user: alice }, 'Alice'],
+    [{ user: null }, 'signed out'],
+    [{ isLoading: true }, 'loading'],
+    [{ failedWith: 503 }, 'failed with 503'],
+  ]) {
+    const restore = mockUser(state)
+    assert.deepEqual(await show(), [text, text, text])
+    restore()
+  }
+  assert.equal(requests, before)
+})

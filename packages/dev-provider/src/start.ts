@@ -22,6 +22,7 @@ import type { ProviderState } from './oidc/state.ts'
 import type { DevProviderOptions } from './options.ts'
 import { resolveSettings } from './options.ts'
 import { createStore } from './store.ts'
+import type { User } from './users.ts'
 import { createUserDirectory } from './users.ts'
 import { AVATAR_PATH } from './wire/endpoints.ts'
 import { createRules } from './wire/faults.ts'
@@ -71,6 +72,11 @@ export async function startDevProvider(options: DevProviderOptions = {}): Promis
     await authority?.remove()
     throw error
   }
+}
+
+/** Returns the users of a provider with that issuer and option, which need not run. */
+export function listUsers(issuer: string, users?: DevProviderOptions['users']): readonly User[] {
+  return createUserDirectory(issuer + AVATAR_PATH, users).all()
 }
 
 function checkedPath(path: string): string {

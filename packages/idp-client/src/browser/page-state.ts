@@ -11,6 +11,13 @@ export function announcePage(page: Page): void {
   announcedPage = page
 }
 
+export let mockedPage: Page | undefined
+
+/** Sets the page of component tests, which takes precedence over every other one, until it is set to `undefined`. */
+export function mockPage(page: Page | undefined): void {
+  mockedPage = page
+}
+
 /** Changes whenever cached tokens may be those of another user. */
 export let tokenEpoch = 0
 

@@ -1,5 +1,5 @@
 import type { User } from '../session/model/session-data.ts'
-import { announcedPage } from './page-state.ts'
+import { announcedPage, mockedPage } from './page-state.ts'
 import type { BrowserRoutes, RouteUrls } from './routes.ts'
 import { resolveRoutes } from './routes.ts'
 import type { UserStore } from './user-store.ts'
@@ -14,7 +14,7 @@ export interface Page {
 let plain: Page | undefined
 
 /** Returns the announced page, otherwise one with default routes. */
-export const currentPage = (): Page => announcedPage ?? plainPage()
+export const currentPage = (): Page => mockedPage ?? announcedPage ?? plainPage()
 
 /** Returns a page without options; on a server a new one per call, so that users are never mixed up. */
 export function plainPage(): Page {

@@ -8,7 +8,7 @@ function isWeak(secret: string): boolean {
 }
 
 /** A comma may be part of one secret: it separates only when every part could be a secret by itself. */
-function splitSecrets(text: string): readonly string[] {
+export function splitSecrets(text: string): readonly string[] {
   const parts = text.split(',').map((part) => part.trim())
   return parts.every((part) => part.length >= shortest) ? parts : [text]
 }

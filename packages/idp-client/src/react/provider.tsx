@@ -2,7 +2,7 @@ import type { Context, ReactElement, ReactNode } from 'react'
 import { createContext, useContext, useEffect, useInsertionEffect, useMemo, useRef, useState } from 'react'
 import type { Page, PageOptions } from '../browser/page.ts'
 import { createPage, plainPage } from '../browser/page.ts'
-import { announcePage } from '../browser/page-state.ts'
+import { announcePage, mockedPage } from '../browser/page-state.ts'
 import { resolveRoutes } from '../browser/routes.ts'
 
 export interface IdpProviderProps extends PageOptions {
@@ -46,5 +46,6 @@ export function IdpProvider({ user, routes, basePath, children }: IdpProviderPro
 }
 
 export function usePage(): Page {
-  return useContext(PageContext) ?? plainPage()
+  const provided = useContext(PageContext)
+  return mockedPage ?? provided ?? plainPage()
 }

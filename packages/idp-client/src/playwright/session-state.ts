@@ -1,0 +1,68 @@
+import type { StorageState } from '@playwright/test'
+import type { Env } from '../config/env.ts'
+import { splitSecrets } from '../config/secrets.ts'
+import type { SameSite } from '../http/cookie-jar.ts'
+import type { SessionCookieSettings, TestSession } from '../testing/session-cookie.ts'
+import { generateSessionCookies } from '../testing/session-cookie.ts'
+import { kitError } from './kit-error.ts'
+
+/** How the application writes its session cookie; the defaults are those of its variables. */
+export interface SessionCookieOptions extends Partial<SessionCookieSettings> {}
+
+type State = Exclude<StorageState, string>
+
+const sameSites = { lax: 'Lax', none: 'None', strict: 'Strict' } as const
+
+const isSameSite = (text: string): text is SameSite => text in sameSites
+
+function readSameSite({ IDP_COOKIE_SAME_SITE: text = 'lax' }: Env): SameSite {
+  const value = text.toLowerCase()
+  if (isSameSite(value)) return value
+  throw kitError('IDP_COOKIE_SAME_SITE must be lax, strict or none.')
+}
+
+function requireBaseUrl(baseURL: string | undefined): URL {
+  if (baseURL !== undefined && URL.canParse(baseURL)) return new URL(baseURL)
+  throw kitError('the option user needs the URL of the application: set baseURL in playwright.config.')
+}
+
+function requireSecret(
+  given: SessionCookieOptions['secret'],
+  { IDP_SECRET }: Env,
+): string | readonly string[] {
+  const secret = given ?? (IDP_SECRET === undefined ? [] : splitSecrets(IDP_SECRET))
+  const [first = ''] = typeof secret === 'string' ? [secret] : secret
+  if (first.length >= 32) return secret
+  throw kitError(
+    'the option user needs the secret of the application, with 32 characters or more: set IDP_SECRET for Playwright and the application, or the option sessionCookie.secret.',
+  )
+}
+
+/** What a session cookie is made of. */
+export interface SignedIn {
+  readonly session: TestSession
+  readonly cookie: SessionCookieOptions
+  readonly baseURL: string | undefined
+  readonly env: Env
+}
+
+/** Returns the cookies of a session, as Playwright keeps them. */
+export async function toSessionState({ baseURL, cookie, env, session }: SignedIn): Promise<State> {
+  const url = requireBaseUrl(baseURL)
+  const secret = requireSecret(cookie.secret, env)
+  const { domain = env.IDP_COOKIE_DOMAIN, path = env.IDP_COOKIE_PATH ?? '/' } = cookie
+  const { sameSite = readSameSite(env), secure = url.protocol === 'https:' } = cookie
+  const settings = { ...cookie, path, sameSite, secret, secure }
+  const cookies = await generateSessionCookies(
+    session,
+    domain === undefined ? settings : { ...settings, domain },
+  )
+  return {
+    cookies: cookies.map(({ name, value }) => ({
+      ...{ name, value, path, secure, expires: -1, httpOnly: true },
+      domain: domain === undefined ? url.hostname : `.${domain.replace(/^\./, '')}`,
+      sameSite: sameSites[sameSite],
+    })),
+    origins: [],
+  }
+}

@@ -1,0 +1,43 @@
+import type { Page } from '@playwright/test'
+import { kitError } from './kit-error.ts'
+
+export interface SignInOptions {
+  /** Path of the login route; default `/auth/login`. */
+  readonly loginPath?: string
+}
+
+/**
+ * Signs a user in on the login page of `idp-dev-provider`, and waits until the browser is back at the application. Opens the login
+ * route first, unless the page shows the login page already, as after a redirect by a guard. Does nothing more if the provider still
+ * knows the user and shows no page.
+ *
+ * @example
+ * await page.goto('/account')
+ * await signIn(page, 'bob')
+ */
+export async function signIn(
+  page: Page,
+  user = 'alice',
+  { loginPath = '/auth/login' }: SignInOptions = {},
+): Promise<void> {
+  const buttons = page.locator('button[name="user"][value]')
+  let shown = await buttons.all()
+  if (shown.length === 0) {
+    const response = await page.goto(loginPath)
+    shown = await buttons.all()
+    if (shown.length === 0 && response?.ok()) return
+    if (shown.length === 0)
+      throw kitError(
+        `the login route leads to a page with status ${response?.status()}, not to a login page.`,
+      )
+  }
+  const names = await Promise.all(shown.map((button) => button.getAttribute('value')))
+  const button = shown[names.indexOf(user)]
+  if (!button)
+    throw kitError(
+      `the login page has no user of the name that signIn was called with; it has ${names.join(', ')}.`,
+    )
+  const { origin } = new URL(page.url())
+  await button.click()
+  await page.waitForURL((url) => url.origin !== origin)
+}
