@@ -43,17 +43,18 @@ export const hash = (...parts) => {
   return sum.digest('hex')
 }
 
-/** Returns the manifest of a host's applications: that of the example, with other versions, and without the library. */
+/** Returns the manifest of a host's applications: that of the example, with other versions, and without our packages. */
 export function readManifest({ application, versions = {} }) {
-  const { dependencies, devDependencies, ...manifest } = readJson(`examples/${application}/package.json`)
+  const { dependencies, devDependencies = {}, ...manifest } = readJson(`examples/${application}/package.json`)
   const { 'idp-client': _, ...own } = dependencies
-  const replaced = (all = {}) =>
+  const { 'idp-dev-provider': __, ...ownForTests } = devDependencies
+  const replaced = (all) =>
     Object.fromEntries(Object.entries(all).map(([name, version]) => [name, versions[name] ?? version]))
-  const further = Object.entries(versions).filter(([name]) => !(name in { ...own, ...devDependencies }))
+  const further = Object.entries(versions).filter(([name]) => !(name in { ...own, ...ownForTests }))
   return {
     ...manifest,
     dependencies: replaced(own),
-    devDependencies: { ...replaced(devDependencies), ...Object.fromEntries(further) },
+    devDependencies: { ...replaced(ownForTests), ...Object.fromEntries(further) },
   }
 }
 

@@ -30,12 +30,13 @@ import { toMcpSteps } from './mcp.mjs'
 import { furtherApplications, installInNewApplication, quickApplications } from './new-applications.mjs'
 import { readResult, writeMatrix, writeResult } from './results.mjs'
 import { toSpaSteps } from './spa.mjs'
+import { toTestingSteps } from './testing.mjs'
 
 const { ONLY, RESUME, WRITE } = process.env
 const quick = !ONLY
 
 /** Applications with steps of their own. */
-const ownSteps = { mcp: toMcpSteps, spa: toSpaSteps }
+const ownSteps = { mcp: toMcpSteps, spa: toSpaSteps, testing: toTestingSteps }
 
 const names = selectNames([...Object.keys(hosts), ...furtherApplications, ...Object.keys(ownSteps)]).filter(
   (name) => !quick || hosts[name]?.quick || quickApplications.includes(name) || name in ownSteps,
