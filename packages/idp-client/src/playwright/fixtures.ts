@@ -18,7 +18,7 @@ import { toSessionState } from './session-state.ts'
 /** Options of a test, for `test.use` and for `use` of the configuration. */
 export interface IdpOptions {
   /**
-   * Who is signed in, by a session cookie: claims, the name of a user of `idp-dev-provider`, or `null` for a browser without cookies.
+   * The user whom a session cookie signs in: claims, the name of a user of `idp-dev-provider`, or `null` for a browser without cookies.
    * Default `undefined`: the browser has what `storageState` says.
    */
   user: User | string | null | undefined

@@ -38,7 +38,7 @@ function requireSecret(
   )
 }
 
-/** What a session cookie is made of. */
+/** The input of a session cookie. */
 export interface SignedIn {
   readonly session: TestSession
   readonly cookie: SessionCookieOptions

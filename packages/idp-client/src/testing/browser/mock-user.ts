@@ -6,7 +6,7 @@ import { resolveRoutes } from '../../browser/routes.ts'
 import type { UserEntry } from '../../browser/user-store.ts'
 import type { User } from '../../session/model/session-data.ts'
 
-/** What a component sees; without a property no user is signed in. */
+/** The state that components get; without a property no user is signed in. */
 export interface MockedUser {
   readonly user?: User | null
   /** The first request is pending. */
