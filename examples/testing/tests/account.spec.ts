@@ -44,3 +44,12 @@ test.describe('a session whose access token has expired', () => {
     expect(response.status()).toBe(401)
   })
 })
+
+test.describe('a session that was last used two days ago', () => {
+  const now = Math.floor(Date.now() / 1000) - 2 * 86_400
+  test.use({ user: 'alice', sessionCookie: { now } })
+
+  test('has ended', async ({ request }) => {
+    expect((await request.get('/api/me')).status()).toBe(401)
+  })
+})
