@@ -7,6 +7,7 @@ import type {
   BackchannelAuthenticationOptions,
   BackchannelAuthenticationResult,
 } from './flows/backchannel-auth.ts'
+import type { CheckResult } from './flows/check.ts'
 import type { ConnectAccountOptions, DeleteConnectedAccountOptions } from './flows/connected-accounts.ts'
 import type { CustomTokenExchangeOptions, CustomTokenExchangeResult } from './flows/exchange-token.ts'
 import type { Fetcher } from './flows/fetcher.ts'
@@ -319,6 +320,19 @@ export abstract class IdpClientBase<
       const { deleteConnectedAccount } = await import('./flows/connected-accounts.ts')
       return deleteConnectedAccount(engine, exchange, options, accountTokens(engine, exchange))
     })
+  }
+
+  /**
+   * Checks the configuration, the session store (with a record of no user, which it deletes) and whether the provider's metadata
+   * and keys can be loaded. For a readiness route: an unreachable provider is a finding, but leaves `ready` true. One check runs
+   * at a time, and its result is returned for 30 seconds. Never throws. Let the response contain the status only.
+   *
+   * @example
+   * const { ready, findings } = await idp.check()
+   */
+  async check(): Promise<CheckResult> {
+    const { check } = await import('./flows/check.ts')
+    return check(this.application)
   }
 
   /**

@@ -1,4 +1,5 @@
 // Exports that every host entry shares beside its own client: a new public type is added here only.
+
 export type { CrossSiteLoginParameter, LogoutStrategy, RouteKey, RoutePaths } from './config/config.ts'
 export type { AccessTokenFactory, FetcherOptions, TypedAccessToken } from './config/fetcher.ts'
 export type {
@@ -16,6 +17,7 @@ export type { GetAccessTokenOptions } from './config/token-options.ts'
 export type { VendorKey } from './config/vendor.ts'
 export { generateDpopKeyPair } from './crypto/keys.ts'
 export type { Diagnosis } from './errors/diagnosis.ts'
+export type { Finding } from './errors/finding.ts'
 export * from './errors/index.ts'
 export type { SessionInfo } from './flows/administer-sessions.ts'
 export type {
@@ -24,6 +26,7 @@ export type {
   BackchannelAuthenticationResult,
   BackchannelHint,
 } from './flows/backchannel-auth.ts'
+export type { CheckFinding, CheckResult } from './flows/check.ts'
 export type { ConnectAccountOptions, DeleteConnectedAccountOptions } from './flows/connected-accounts.ts'
 export type { AccessTokenExchangeOptions, ExchangedAccessToken } from './flows/exchange-access-token.ts'
 export type { CustomTokenExchangeOptions, CustomTokenExchangeResult } from './flows/exchange-token.ts'

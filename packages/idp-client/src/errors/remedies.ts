@@ -258,6 +258,9 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   HOOK_SIGNATURE: 'Declare one parameter: onCallback({ error, session, returnTo }).',
   SESSION_STORE_UNREACHABLE:
     "Check that the session store's database runs and that this server can reach it (address, port, firewall).",
+  SESSION_STORE_CLOCK: 'Synchronize the clocks of this server and of the session store (NTP).',
+  SESSION_STORE_LOST_RECORD:
+    'Let the session store keep what it is given: free memory, an eviction policy without allkeys, reads from the primary.',
   SESSION_STORE_NOT_SET_UP:
     'Create the tables with migrate(), grant the database user access, and check the connection string.',
   SESSION_STORE_NOT_CONNECTED:

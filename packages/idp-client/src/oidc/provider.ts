@@ -90,6 +90,11 @@ export class CachedDocument<T> {
     })
   }
 
+  /** Loads the value now, once for all concurrent callers. Throws what `load` throws; then the cached value stays. */
+  reload(source: DocumentSource<T>): Promise<T> {
+    return this.#load(source)
+  }
+
   /** Reloads the value if it is still `seen`, which was not sufficient for a token of this sender. Throws what `load` throws. */
   async renew(seen: T, source: DocumentSource<T>, sender: TokenSender): Promise<Renewal<T>> {
     const newer = await this.#newer(seen, source, sender)
@@ -137,6 +142,8 @@ export interface PublicProvider {
    * too recent. Throws `DiscoveryError`.
    */
   newerKeys(seen: KeySet, sender: TokenSender): Promise<Renewal<KeySet>>
+  /** Loads metadata and keys now, whatever is cached. Throws `DiscoveryError`. */
+  reload(): Promise<void>
 }
 
 /** One client at one provider: the first argument of every protocol operation. */
@@ -224,6 +231,10 @@ function createPublicProvider(config: ApiConfig): PublicProvider {
     async newerKeys(seen, sender) {
       const { document, source } = toKeyDocument(await metadata())
       return document.renew(seen, source, sender)
+    },
+    async reload() {
+      const keys = toKeyDocument(await document.reload(discovery))
+      await keys.document.reload(keys.source)
     },
   }
 }

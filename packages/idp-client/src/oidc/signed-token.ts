@@ -132,6 +132,11 @@ function fits({ entry }: PublicKey, { algorithm, keyId }: SignatureHeader): bool
   )
 }
 
+/** Returns whether the set has a key for signatures of this algorithm. */
+export function hasKeyFor(keySet: KeySet, algorithm: string): boolean {
+  return keySet.keys.some((key) => fits(key, { algorithm, keyId: undefined }))
+}
+
 /** Reason for a failed verification. `unknown-key` and `mismatch` may be due to a key rotation. */
 export type SignatureFault = 'unknown-key' | 'mismatch' | 'unverifiable'
 

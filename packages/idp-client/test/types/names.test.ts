@@ -61,6 +61,7 @@ test('[S006] IdpClient has the operations of the contract and the property mfa, 
     'getTokenByBackchannelAuth',
     'connectAccount',
     'createFetcher',
+    'check',
     'withPageAuthRequired',
     'withApiAuthRequired',
   ] as const

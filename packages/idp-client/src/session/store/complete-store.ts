@@ -58,15 +58,25 @@ const endedIn = (store: SessionDataStore) =>
 const NAME = /^[A-Za-z][A-Za-z_]{0,31}$|^[0-9A-Z]{5}$/
 
 const remedies: readonly (readonly [RegExp, Remedy])[] = [
-  [/^(?:ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE)/, 'SESSION_STORE_UNREACHABLE'],
-  [/^(?:42P01|42501|3D000|3F000|28P01|28000)$/, 'SESSION_STORE_NOT_SET_UP'],
+  [
+    /^(?:ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|MaxRetriesPerRequestError)/,
+    'SESSION_STORE_UNREACHABLE',
+  ],
+  [/^(?:42P01|42501|3D000|3F000|28P01|28000|NOAUTH|NOPERM|WRONGPASS)$/, 'SESSION_STORE_NOT_SET_UP'],
   [/^(?:ClientClosedError|ClientOfflineError|SocketClosedUnexpectedlyError)$/, 'SESSION_STORE_NOT_CONNECTED'],
 ]
+
+/* Redis has no other name for its errors than the first word of the message. */
+const REDIS_ERROR = /^(?:CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOAUTH|NOPERM|OOM|READONLY|WRONGPASS)(?= )/
 
 /** Returns the code or the class of a driver's error. Its message may contain the record. */
 function toReason(cause: unknown): string | undefined {
   if (!(cause instanceof Error)) return undefined
-  const names: unknown[] = ['code' in cause ? cause.code : undefined, cause.constructor.name]
+  const names: unknown[] = [
+    'code' in cause ? cause.code : undefined,
+    REDIS_ERROR.exec(cause.message)?.[0],
+    cause.constructor.name,
+  ]
   const reason = names.find((name): name is string => typeof name === 'string' && NAME.test(name))
   return reason === 'Error' ? undefined : reason
 }

@@ -1,0 +1,64 @@
+import type { ApiConfig } from '../../config/config.ts'
+import { randomToken } from '../../crypto/random.ts'
+import { SessionStoreError } from '../../errors/session.ts'
+import { atMost } from '../../lib/pause.ts'
+import type { SessionData } from '../model/session-data.ts'
+import type { CompleteStore } from './complete-store.ts'
+
+/** Seconds until a record of the probe expires, if it cannot be deleted. */
+const SOON = 60
+/** The same, far beyond the difference between any two clocks. */
+const LATER = 31_536_000
+
+/** The part of a store that sessions need. */
+type Records = Pick<CompleteStore, 'delete' | 'get' | 'set'>
+
+/** A session of no user: no cookie names its record. */
+function createRecord(now: number): SessionData {
+  return {
+    user: { sub: 'idp-client-check' },
+    tokenSet: { accessToken: 'none', expiresAt: now },
+    internal: { createdAt: now },
+  }
+}
+
+/** Writes a record that expires at that time, reads it, and deletes it. Returns whether it was there. */
+async function roundTrip(store: Records, now: number, expiresAt: number): Promise<boolean> {
+  const id = randomToken()
+  try {
+    await store.set(id, createRecord(now), { expiresAt })
+    const found = await store.get(id)
+    return typeof found === 'object' && found !== null
+  } finally {
+    await store.delete(id)
+  }
+}
+
+async function probe(store: Records, now: number): Promise<void> {
+  if (await roundTrip(store, now, now + SOON)) return
+  const isLate = await roundTrip(store, now, now + LATER)
+  throw new SessionStoreError('SESSION_STORE_FAILED', {
+    operation: 'get',
+    detail: isLate
+      ? `A record that expires in ${SOON} s has expired for the store.`
+      : 'A record that was just written is not there.',
+    remedy: isLate ? 'SESSION_STORE_CLOCK' : 'SESSION_STORE_LOST_RECORD',
+  })
+}
+
+/**
+ * Writes, reads and deletes a record that belongs to no user. Throws `SESSION_STORE_FAILED` if that fails, if it takes longer
+ * than `httpTimeout`, or if the record is not there.
+ */
+export async function probeStore(
+  store: Records,
+  { clock, httpTimeout }: Pick<ApiConfig, 'clock' | 'httpTimeout'>,
+): Promise<void> {
+  const work = probe(store, clock())
+  if (await atMost(httpTimeout, work)) return work
+  throw new SessionStoreError('SESSION_STORE_FAILED', {
+    operation: 'get',
+    detail: 'It did not respond within httpTimeout.',
+    remedy: 'SESSION_STORE_UNREACHABLE',
+  })
+}
