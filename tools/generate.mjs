@@ -7,6 +7,7 @@ import { finish } from './lib/gate.mjs'
 import { migrationPage } from './lib/migration-diff.mjs'
 import { findProofs, proofsPage } from './lib/proofs.mjs'
 import {
+  doctorPage,
   errorsPage,
   eventNames,
   eventsPage,
@@ -42,6 +43,7 @@ export function llmsPage(text, overview = readText('docs/README.md')) {
 
 /** Every file of which a part is generated: the function returns its text. */
 export const pages = {
+  'docs/guides/doctor.md': doctorPage,
   'docs/reference/options.md': optionsPage,
   'docs/reference/env.md': variablesPage,
   'docs/reference/routes.md': routesPage,
@@ -76,6 +78,7 @@ function namesOf(source) {
   const names = [
     Object.keys(source.codes),
     Object.keys(source.remedies),
+    Object.keys(source.doctorRemedies),
     source.variableNames,
     eventNames(source),
     constants,

@@ -2,6 +2,7 @@
 import { runnerImport } from 'vite'
 import { docstringsOfClasses, optionDocs } from './docstrings.mjs'
 import { filesBelow, readText } from './files.mjs'
+import { findAnchors } from './markdown.mjs'
 import { fromRoot } from './run.mjs'
 import { mapRows, marked, toTable } from './tables.mjs'
 
@@ -31,12 +32,15 @@ export async function loadSource() {
   const codes = Object.fromEntries(Object.entries(rows).map(toEntry))
   const { remedies } = await load('errors/remedies.ts')
   const { table } = await load('routes/table.ts')
+  const { doctorRemedies, findingAreas } = await load('cli/doctor/codes.ts')
   return {
     optionRows,
     variableNames: [...variableNames],
     codes,
     remedies,
     table,
+    doctorRemedies,
+    findingAreas,
     log: readText(`${folder}/log/log.ts`),
   }
 }
@@ -76,6 +80,22 @@ export function errorsPage(text, source) {
       return errorSection(name, docs[name], source)
     })
     .join('\n')}`
+}
+
+/** The page about the doctor, below its introduction a table for each area; the page about troubleshooting has most codes. */
+export function doctorPage(text, { doctorRemedies, findingAreas, remedies }) {
+  const anchors = findAnchors(readText('docs/guides/troubleshooting.md'))
+  const toCell = (code) => {
+    if (code in doctorRemedies) return `\`${code}\``
+    const anchor = anchors.find((name) => name.endsWith(`-${code.toLowerCase()}`))
+    if (!anchor) throw new Error(`docs/guides/troubleshooting.md has no section about ${code}`)
+    return `[\`${code}\`](troubleshooting.md#${anchor})`
+  }
+  const toRow = (code) => [toCell(code), escaped(remedies[code] ?? doctorRemedies[code])]
+  const sections = Object.entries(findingAreas).map(
+    ([area, codes]) => `### ${area}\n\n${toTable(['Code', 'What to do'], codes.map(toRow))}\n`,
+  )
+  return `${text.split(generatedBelow)[0]}${generatedBelow}\n${sections.join('\n')}`
 }
 
 const units = { seconds: 's', milliseconds: 'ms', bytes: 'bytes' }

@@ -130,7 +130,11 @@ export const layers = {
     values: ['lib', 'config/env.ts', 'config/secrets.ts', 'testing'],
     types: ['http', 'session/model'],
   },
-  cli: { values: ['lib', 'errors', 'log', 'crypto'] },
+  'cli/doctor': {
+    values: ['lib', 'errors', 'log', 'config', 'crypto', 'oidc', 'session/store', 'tokens', 'transaction'],
+    types: ['engine.ts'],
+  },
+  cli: { values: ['lib', 'errors', 'log', 'crypto', 'cli/doctor'] },
 }
 
 /** Modules at the top of the source folder, and the layer that each is. */

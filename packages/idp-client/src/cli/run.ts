@@ -8,6 +8,8 @@ import { runCodemod } from './codemod/run-codemod.ts'
 
 export interface Output {
   readonly code: 0 | 1 | 2
+  /** The process ends although something of the application may keep it alive, such as a connection of its session store. */
+  readonly exits?: boolean
   readonly stdout: string
   readonly stderr: string
 }
@@ -22,6 +24,8 @@ Commands:
   codemod next-auth <folder> [--dry-run]
               Rewrites an application that uses nextjs-auth0 4, express-openid-connect 3 or next-auth 4, and
               lists what is left to do by hand
+  doctor [--env <file>] [--config <module>] [--app <url>] [--store] [--no-probe] [--json]
+              Names what is wrong with the set-up, with its fix; prints nothing if all is well
 
 Options:
   --help      Prints this text
@@ -76,12 +80,42 @@ async function codemod(parameters: readonly string[]): Promise<Output> {
   }
 }
 
+const doctorUsage = `Usage: idp-client doctor [options]
+
+Options:
+  --env <file>       Variables of the application; default: .env and .env.local, if they exist
+  --config <module>  Module that exports the client, such as ./lib/idp.ts: checks the options in the code, too
+  --app <url>        Base URL of the running application: checks its routes and the proxy in front of it
+  --store            Writes a record to the session store of the client and deletes it; needs --config
+  --no-probe         Requests only metadata and keys of the provider
+  --json             Prints a report that docs/reference/doctor.schema.json describes
+
+Exit code: 0 if nothing is wrong, 1 with findings, 2 for wrong options
+`
+
+/** Examines the set-up; exit code 1 with findings. */
+async function doctor(args: readonly string[]): Promise<Output> {
+  const { parseParameters } = await import('./doctor/usage.ts')
+  const parameters = parseParameters(args)
+  if (!parameters) return { code: 2, stdout: '', stderr: doctorUsage }
+  const { readVariables } = await import('./doctor/setup.ts')
+  const variables = readVariables(parameters.env)
+  if (!variables) return { code: 2, stdout: '', stderr: `${parameters.env} cannot be read.\n` }
+  const { examine } = await import('./doctor/doctor.ts')
+  const { printJson, printText } = await import('./doctor/report.ts')
+  const report = await examine(parameters, variables)
+  const stdout = parameters.json ? printJson(report) : printText(report)
+  const stderr = report.notes.map((note) => `${note}\n`).join('')
+  return { code: report.healthy ? 0 : 1, exits: parameters.config !== undefined, stdout, stderr }
+}
+
 const invalidUsage: Output = { code: 2, stdout: '', stderr: usage }
 
 /** Returns the output of the command line and its exit code: 0, 1 for a failure, or 2 for invalid arguments. */
 export async function run(parameters: readonly string[]): Promise<Output> {
   const [command, ...rest] = parameters
   if (command === 'codemod') return codemod(rest)
+  if (command === 'doctor') return doctor(rest)
   if (command !== undefined && rest.length === 0) {
     switch (command) {
       case 'secret':

@@ -1,0 +1,33 @@
+import type { IdpError } from '../../errors/base.ts'
+import type { Finding } from '../../errors/finding.ts'
+import { createFinding, toFinding } from '../../errors/finding.ts'
+import { remedies } from '../../errors/remedies.ts'
+import type { Remedy } from '../../errors/remedy.ts'
+import { asIdpError } from '../../log/failure.ts'
+import type { DoctorCode, FindingCode } from './codes.ts'
+import { doctorRemedies } from './codes.ts'
+
+/** A finding of the doctor. */
+export type DoctorFinding = Finding<FindingCode>
+
+/** The findings of a check; empty if all is well. */
+export type Findings = readonly DoctorFinding[]
+
+const GUIDE = 'https://github.com/idp-client/idp-client/blob/main/docs/guides/doctor.md'
+
+const isDoctorCode = (code: FindingCode): code is DoctorCode => Object.hasOwn(doctorRemedies, code)
+
+/** Returns whether a text is the code of a finding that the library itself reports. */
+export const isRemedy = (code: string): code is Remedy => Object.hasOwn(remedies, code)
+
+/** Creates a finding. The message contains no secret, and nothing that another server chose. */
+export function find(code: FindingCode, message: string): Findings {
+  if (!isDoctorCode(code)) return [createFinding(code, message)]
+  return [{ code, message, advice: doctorRemedies[code], page: `${GUIDE}#:~:text=${code}` }]
+}
+
+/** Returns the finding for an error of the library. */
+export const findError = (error: IdpError): Findings => [toFinding(error)]
+
+/** Returns the finding for what was thrown: an error of the library, or an unexpected one, of which the class is known only. */
+export const findThrown = (thrown: unknown): Findings => findError(asIdpError(thrown))

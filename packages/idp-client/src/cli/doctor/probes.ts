@@ -1,0 +1,174 @@
+import { toUrls } from '../../config/base-url.ts'
+import type { Config } from '../../config/config.ts'
+import { randomToken } from '../../crypto/random.ts'
+import { OAuthError } from '../../errors/provider.ts'
+import { authorizationUrl, newCodeVerifier } from '../../oidc/authorize.ts'
+import { endSessionUrl, v2LogoutUrl } from '../../oidc/end-session.ts'
+import type { ServerMetadata } from '../../oidc/metadata.ts'
+import type { Provider } from '../../oidc/provider.ts'
+import { createProvider } from '../../oidc/provider.ts'
+import { requestTokens } from '../../oidc/token-endpoint.ts'
+import { oauthErrorAt, refusal } from '../../oidc/translate.ts'
+import { withOfferedScope } from '../../tokens/offered-scope.ts'
+import { effectiveAuthorization, toRedirectUri } from '../../transaction/authorization.ts'
+import type { Findings } from './findings.ts'
+import { find, findError, findThrown } from './findings.ts'
+import type { PlainResponse } from './http.ts'
+import { requestProvider } from './http.ts'
+
+/** One base URL of the application, and the provider. */
+interface Probe {
+  readonly config: Config
+  readonly provider: Provider
+  readonly metadata: ServerMetadata
+  readonly baseUrl: string
+  readonly redirectUri: string
+}
+
+/** Responses to a wrong code that say nothing against the client: it was authenticated, or the provider looks at the code first. */
+const ACCEPTED_CLIENT: ReadonlySet<string | undefined> = new Set(['invalid_grant', 'invalid_request'])
+
+/** Redeems a code that the provider has not issued: a client that is authenticated gets `invalid_grant`. */
+async function checkClient({ metadata, provider, redirectUri }: Probe): Promise<Findings> {
+  const parameters = { code: randomToken(), redirect_uri: redirectUri, code_verifier: newCodeVerifier() }
+  try {
+    await requestTokens({ provider, metadata }, 'authorization_code', parameters)
+    return []
+  } catch (error) {
+    const isAccepted =
+      error instanceof OAuthError && ACCEPTED_CLIENT.has(error.error) && error.providerStatus === 400
+    return isAccepted ? [] : findThrown(error)
+  }
+}
+
+/** Errors by which a provider says that a user would have to act: the request itself is accepted (OpenID Connect Core 3.1.2.6). */
+const NEEDS_USER: ReadonlySet<string> = new Set([
+  'account_selection_required',
+  'consent_required',
+  'interaction_required',
+  'login_required',
+  'unmet_authentication_requirements',
+])
+
+const attribute = (html: string, name: string): string | undefined =>
+  new RegExp(`name=["']?${name}["']?[^>]*value=["']?([\\w.-]+)`).exec(html)?.[1]
+
+/** Returns the `error` that the response sends to the redirect URI; `null` if it sends nothing there. */
+function toErrorSent(
+  { headers, status, text }: PlainResponse,
+  { metadata, redirectUri }: Probe,
+): string | null {
+  const location = headers.get('location')
+  if (status === 200 && text.includes('<form') && text.includes(new URL(redirectUri).pathname))
+    return attribute(text, 'error') ?? null
+  const base = metadata.authorizationEndpoint
+  if (status < 300 || status > 399 || location === null || !URL.canParse(location, base)) return null
+  const target = new URL(location, base)
+  const error = target.searchParams.get('error')
+  // A page of the provider for the login: prompt=none was ignored, the request was not.
+  if (!target.href.startsWith(redirectUri)) return error === null ? 'login_required' : null
+  return error ?? new URLSearchParams(target.hash.slice(1)).get('error') ?? 'login_required'
+}
+
+function readAuthorization(response: PlainResponse, probe: Probe): Findings {
+  const { status } = response
+  if (status === 429)
+    return find('RATE_LIMITED', 'The authorization endpoint responded with HTTP status 429.')
+  if (status >= 500)
+    return find('PROVIDER_UNAVAILABLE', `The authorization endpoint responded with HTTP status ${status}.`)
+  const error = toErrorSent(response, probe)
+  if (error === null)
+    return find(
+      'REDIRECT_URI_REFUSED',
+      `The provider did not accept the authorization request with the redirect URI ${probe.redirectUri} (HTTP status ${status}, no response to that URI).`,
+    )
+  return NEEDS_USER.has(error) ? [] : findError(oauthErrorAt('authorization', refusal({ error })))
+}
+
+/** Parameters that name a user. */
+const PERSONAL = ['login_hint', 'id_token_hint', 'login_hint_token']
+
+/** Sends the authorization request of a login with `prompt=none`, and does not follow the redirect. */
+async function checkRedirectUri(probe: Probe): Promise<Findings> {
+  const { config, metadata, provider, redirectUri } = probe
+  const authorization = withOfferedScope(config, metadata)
+  try {
+    const { parameters } = effectiveAuthorization({ ...config, authorization }, { prompt: 'none' })
+    const url = await authorizationUrl(provider, {
+      parameters: new Map([...parameters].filter(([name]) => !PERSONAL.includes(name))),
+      redirectUri,
+      state: randomToken(),
+      nonce: randomToken(),
+      codeVerifier: newCodeVerifier(),
+    })
+    return readAuthorization(await requestProvider(url, config), probe)
+  } catch (error) {
+    return findThrown(error)
+  }
+}
+
+/** Requests the logout page without a session, with and without the URL to return to: only the difference says something. */
+async function checkLogout({ baseUrl, config, provider }: Probe): Promise<Findings> {
+  const { logoutStrategy } = config
+  if (logoutStrategy === 'local') return []
+  const url =
+    logoutStrategy === 'v2' ? null : await endSessionUrl(provider, { returnTo: baseUrl, federated: false })
+  if (url === null) {
+    const v2 = v2LogoutUrl(config, { returnTo: baseUrl, federated: false })
+    const isOffered = logoutStrategy !== 'oidc' && (await requestProvider(v2, config)).status !== 404
+    return isOffered ? [] : find('LOGOUT_NOT_OFFERED', 'The metadata has no usable end_session_endpoint.')
+  }
+  const { status } = await requestProvider(url, config)
+  url.searchParams.delete('post_logout_redirect_uri')
+  const plain = await requestProvider(url, config)
+  if (status < 400 || status > 499 || status === 429 || plain.status >= 400) return []
+  return find(
+    'POST_LOGOUT_URL_REFUSED',
+    `The provider did not accept a logout with the post-logout redirect URI ${baseUrl} (HTTP status ${status}).`,
+  )
+}
+
+/** Returns the base URLs of the application; that of the parameter if they follow from requests. */
+function toBaseUrls({ appBaseUrl }: Config, app: string | undefined): readonly string[] {
+  const configured = toUrls(appBaseUrl)
+  return configured.length === 0 && app !== undefined ? [app] : configured
+}
+
+/** Codes that every further request to the provider would repeat. */
+const CLIENT_CODES: ReadonlySet<string> = new Set([
+  'CLIENT_REFUSED',
+  'CLIENT_ASSERTION_REFUSED',
+  'RATE_LIMITED',
+])
+
+async function orThrown(check: Promise<Findings>): Promise<Findings> {
+  return check.catch(findThrown)
+}
+
+/**
+ * Sends the provider requests that it can refuse: one with a wrong code, and for each base URL one to log in and one to log out,
+ * without a user.
+ */
+export async function probeProvider(
+  given: Config,
+  metadata: ServerMetadata,
+  app: string | undefined,
+): Promise<Findings> {
+  // A `fetch` of its own has documents of its own.
+  const config: Config = { ...given, fetch: (input, init) => given.fetch(input, init) }
+  const provider = createProvider(config)
+  const probes = toBaseUrls(config, app).map((baseUrl): Probe => {
+    const redirectUri = toRedirectUri(config, baseUrl, config.authorization.redirectUri)
+    return { config, provider, metadata, baseUrl, redirectUri }
+  })
+  const [first] = probes
+  if (!first) return []
+  const client = metadata.tokenEndpoint === undefined ? [] : await checkClient(first)
+  if (client.some(({ code }) => CLIENT_CODES.has(code))) return client
+  const found = [...client]
+  for (const probe of probes) {
+    found.push(...(await checkRedirectUri(probe)))
+    found.push(...(await orThrown(checkLogout(probe))))
+  }
+  return found
+}

@@ -1,0 +1,26 @@
+import type { DoctorFinding, Findings } from './findings.ts'
+
+/** The output of `idp-client doctor --json`. */
+export interface DoctorReport {
+  readonly healthy: boolean
+  readonly findings: Findings
+  /** Sentences about what could not be checked. */
+  readonly notes: readonly string[]
+}
+
+const toText = ({ advice, code, message, page }: DoctorFinding): string =>
+  `${code}\n  ${message}\n  ${advice}\n  ${page}\n`
+
+/** Returns the findings without repetitions: several checks may meet the same cause. */
+function withoutRepetitions(findings: Findings): Findings {
+  return [...new Map(findings.map((finding) => [`${finding.code} ${finding.message}`, finding])).values()]
+}
+
+export function createReport(findings: Findings, notes: readonly string[]): DoctorReport {
+  return { healthy: findings.length === 0, findings: withoutRepetitions(findings), notes }
+}
+
+/** Returns a paragraph per finding; an empty string for a healthy set-up. */
+export const printText = ({ findings }: DoctorReport): string => findings.map(toText).join('\n')
+
+export const printJson = (report: DoctorReport): string => `${JSON.stringify(report, null, 2)}\n`

@@ -1,0 +1,193 @@
+import { readFileSync } from 'node:fs'
+import { afterEach, describe, expect, test } from 'vitest'
+import { doctorRemedies, findingAreas } from '../../src/cli/doctor/codes.ts'
+import { run } from '../../src/cli/run.ts'
+import { generateDpopKeyPair } from '../../src/index.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
+import type { Bench, Mistake } from './bench.ts'
+import { codesIn, withBench, withFile } from './bench.ts'
+import { application, BUFFERS, behindNginx, nginx, redis } from './running-mistakes.ts'
+import { metadata, network, refusals, settings } from './setup-mistakes.ts'
+
+const groups: Readonly<Record<string, readonly Mistake[]>> = {
+  settings,
+  network,
+  metadata,
+  refusals,
+  application,
+  nginx,
+  redis,
+}
+
+describe.each(Object.entries(groups))('each mistake is named: %s', (_group, mistakes) => {
+  test.each(mistakes.map((mistake) => [mistake.mistake, mistake] as const))(
+    '%s',
+    async (_title, { also = [], code, make, provider: options }) => {
+      await withBench(options, async (bench) => {
+        const examination = await make(bench)
+        expect(new Set(codesIn(examination))).toEqual(new Set([code, ...also]))
+        expect(examination.exitCode).toBe(1)
+        for (const secret of bench.secrets) expect(examination.output).not.toContain(secret)
+        expect(
+          bench.provider.requests('token').filter(({ body }) => body['grant_type'] === 'authorization_code')
+            .length,
+        ).toBeLessThanOrEqual(1)
+      })
+    },
+  )
+})
+
+describe('a healthy set-up', () => {
+  const healthy = { report: { healthy: true, findings: [], notes: [] }, exitCode: 0 }
+
+  test('prints nothing', async () => {
+    await withBench({}, async ({ startApplication, variables }) => {
+      const { url } = await startApplication()
+      const { stdout, stderr, code } = await withFile({ ...variables, APP_BASE_URL: url }, (file) =>
+        run(['doctor', '--env', file, '--app', url]),
+      )
+      expect({ stdout, stderr, code }).toEqual({ stdout: '', stderr: '', code: 0 })
+    })
+  })
+
+  test('redeems one wrong code, and names no user', async () => {
+    await withBench({}, async ({ byOptions, provider }) => {
+      expect(await byOptions({ authorizationParameters: { login_hint: 'alice@example.com' } })).toMatchObject(
+        healthy,
+      )
+      expect(provider.count('token')).toBe(1)
+      expect(JSON.stringify(provider.requests())).not.toContain('alice')
+    })
+  })
+
+  test('with --no-probe only metadata and keys are requested', async () => {
+    await withBench({}, async ({ byVariables, provider }) => {
+      expect(await byVariables({}, ['--no-probe'])).toMatchObject(healthy)
+      expect(provider.requests().map(({ endpoint }) => endpoint)).toEqual(['discovery', 'jwks'])
+    })
+  })
+
+  test('with pushed requests and DPoP', async () => {
+    await withBench({ dpopNonces: true }, async ({ byOptions }) => {
+      const options = {
+        pushedAuthorizationRequests: true,
+        useDPoP: true,
+        dpopKeyPair: await generateDpopKeyPair(),
+      }
+      expect(await byOptions(options)).toMatchObject(healthy)
+    })
+  })
+
+  test('with private_key_jwt', async () => {
+    await withBench({}, async ({ byOptions, provider }) => {
+      const { clientId, privateKey } = provider.keyClient
+      const options = { clientId, clientSecret: undefined, clientAssertionSigningKey: privateKey }
+      expect(await byOptions(options)).toMatchObject(healthy)
+    })
+  })
+
+  test('at a provider without offline_access', async () => {
+    await withBench({ offlineAccess: 'refused' }, async ({ byVariables }) => {
+      expect(await byVariables()).toMatchObject(healthy)
+    })
+  })
+
+  test('with a session store, which has no record afterwards', async () => {
+    await withBench({}, async ({ byOptions }) => {
+      const store = memoryStore({ name: crypto.randomUUID() })
+      expect(await byOptions({ sessionStore: store }, { store: true })).toMatchObject(healthy)
+      expect(await store.listBySubject('idp-client-check')).toEqual([])
+    })
+  })
+
+  test('behind nginx as its page configures it', async () => {
+    await withBench({}, async (bench) => {
+      const location = `${BUFFERS} proxy_set_header Host $http_host; proxy_set_header X-Forwarded-Proto $scheme;`
+      const server = 'large_client_header_buffers 4 16k;'
+      expect(await behindNginx(bench, { server, location })).toMatchObject(healthy)
+    })
+  })
+})
+
+/** Codes that need https, which `e2e/doctor.test.ts` has. */
+const needHttps = ['COOKIE_NOT_SECURE']
+
+test('every code of the doctor is caused by a mistake', () => {
+  const caused = new Set(Object.values(groups).flatMap((mistakes) => mistakes.map(({ code }) => code)))
+  const isCaused = (code: string): boolean => [...caused].some((name) => name === code)
+  expect(Object.keys(doctorRemedies).filter((code) => !isCaused(code))).toEqual(needHttps)
+})
+
+test('the list in the documentation has every code once', () => {
+  const listed = Object.values(findingAreas).flat()
+  expect(new Set(listed).size).toBe(listed.length)
+  const caused = Object.values(groups).flatMap((mistakes) => mistakes.map(({ code }) => code))
+  expect(
+    [...caused, ...Object.keys(doctorRemedies)].filter((code) => !listed.some((name) => name === code)),
+  ).toEqual([])
+})
+
+test('every code has a section on the page that its finding names', () => {
+  const read = (page: string): string =>
+    readFileSync(new URL(`../../../../docs/guides/${page}.md`, import.meta.url), 'utf8')
+  const sections = `${read('troubleshooting')}${read('doctor')}`
+  const codes = Object.values(groups).flatMap((mistakes) => mistakes.map(({ code }) => code))
+  expect(codes.filter((code) => !sections.includes(`\`${code}\``))).toEqual([])
+})
+
+describe('--config', () => {
+  const before = new Set(Object.keys(process.env))
+  afterEach(() => {
+    for (const name of Object.keys(process.env)) if (!before.has(name)) delete process.env[name]
+  })
+
+  const file = 'packages/idp-client/test/fixtures/doctor'
+  const byModule = (bench: Bench, name: string, args: readonly string[] = []) =>
+    bench.byVariables({}, ['--config', `${file}/${name}.ts`, ...args])
+
+  test('checks the options in the code, and its store', async () => {
+    await withBench({}, async (bench) => {
+      bench.provider.rewrite('discovery', (json) => ({
+        ...json,
+        pushed_authorization_request_endpoint: undefined,
+      }))
+      expect(codesIn(await byModule(bench, 'with-par', ['--store']))).toEqual([
+        'PAR_NOT_OFFERED',
+        'SESSION_STORE_LOST_RECORD',
+      ])
+    })
+  })
+
+  test.each([
+    ['throws', /could not be loaded \(TypeError\)/],
+    ['without-client', /exports no IdpClient/],
+    ['missing', /could not be loaded/],
+  ])('a module that %s leaves the variables to be checked', async (name, sentence) => {
+    await withBench({}, async (bench) => {
+      const { exitCode, output, report } = await byModule(bench, name)
+      expect(report.notes).toEqual([expect.stringMatching(sentence)])
+      expect(exitCode).toBe(0)
+      expect(output).not.toContain('p4ssword')
+    })
+  })
+
+  test('an option that is wrong is a finding', async () => {
+    await withBench({}, async (bench) => {
+      expect(codesIn(await byModule(bench, 'with-wrong-option'))).toEqual(['INVALID_CONFIGURATION'])
+    })
+  })
+})
+
+test.each([
+  ['an unknown option', ['--verbose']],
+  ['a URL without scheme', ['--app', 'localhost:3000']],
+  ['a URL with a password', ['--app', 'https://user:p4ssword@example.com']],
+  ['--store without the client', ['--store']],
+  ['a file that does not exist', ['--env', '/nowhere/.env']],
+  ['a word', ['now']],
+])('%s is a wrong usage', async (_what, args) => {
+  const { code, stderr, stdout } = await run(['doctor', ...args])
+  expect([code, stdout]).toEqual([2, ''])
+  expect(stderr).toMatch(/^Usage: idp-client doctor|cannot be read/)
+  expect(stderr).not.toContain('p4ssword')
+})
