@@ -129,7 +129,8 @@ function createBench(provider: DevProvider, ends: (() => unknown)[]): Bench {
     async byOptions(changes = {}, args = {}) {
       const application = applicationOf(new IdpClient({ ...options, ...changes }))
       const parameters = { store: false, probe: true, json: false, ...args }
-      const report = createReport(await checkSetup(fromApplication(application), parameters), [])
+      const setup = fromApplication(application)
+      const report = createReport([...setup.findings, ...(await checkSetup(setup, parameters))], setup.notes)
       return { report, output: printText(report) + printJson(report), exitCode: report.healthy ? 0 : 1 }
     },
   }

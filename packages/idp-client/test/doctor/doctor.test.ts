@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterEach, describe, expect, test } from 'vitest'
 import { doctorRemedies, findingAreas } from '../../src/cli/doctor/codes.ts'
 import { run } from '../../src/cli/run.ts'
@@ -19,6 +20,11 @@ const groups: Readonly<Record<string, readonly Mistake[]>> = {
   redis,
 }
 
+const schema = JSON.parse(
+  readFileSync(new URL('../../../../docs/reference/doctor.schema.json', import.meta.url), 'utf8'),
+)
+const isReport = new Ajv2020({ strict: true }).compile(schema)
+
 describe.each(Object.entries(groups))('each mistake is named: %s', (_group, mistakes) => {
   test.each(mistakes.map((mistake) => [mistake.mistake, mistake] as const))(
     '%s',
@@ -27,6 +33,7 @@ describe.each(Object.entries(groups))('each mistake is named: %s', (_group, mist
         const examination = await make(bench)
         expect(new Set(codesIn(examination))).toEqual(new Set([code, ...also]))
         expect(examination.exitCode).toBe(1)
+        expect(isReport(examination.report), JSON.stringify(isReport.errors)).toBe(true)
         for (const secret of bench.secrets) expect(examination.output).not.toContain(secret)
         expect(
           bench.provider.requests('token').filter(({ body }) => body['grant_type'] === 'authorization_code')
@@ -109,13 +116,13 @@ describe('a healthy set-up', () => {
   })
 })
 
-/** Codes that need https, which `e2e/doctor.test.ts` has. */
-const needHttps = ['COOKIE_NOT_SECURE']
+/** Codes that need https, see `command.test.ts`. */
+const NEED_HTTPS = ['COOKIE_NOT_SECURE']
 
 test('every code of the doctor is caused by a mistake', () => {
   const caused = new Set(Object.values(groups).flatMap((mistakes) => mistakes.map(({ code }) => code)))
   const isCaused = (code: string): boolean => [...caused].some((name) => name === code)
-  expect(Object.keys(doctorRemedies).filter((code) => !isCaused(code))).toEqual(needHttps)
+  expect(Object.keys(doctorRemedies).filter((code) => !isCaused(code))).toEqual(NEED_HTTPS)
 })
 
 test('the list in the documentation has every code once', () => {
@@ -125,6 +132,55 @@ test('the list in the documentation has every code once', () => {
   expect(
     [...caused, ...Object.keys(doctorRemedies)].filter((code) => !listed.some((name) => name === code)),
   ).toEqual([])
+})
+
+test('the schema refuses other reports', () => {
+  const finding = {
+    code: 'CLIENT_REFUSED',
+    message: 'x',
+    advice: 'y',
+    page: 'https://github.com/idp-client/x',
+  }
+  expect(isReport({ healthy: false, findings: [finding], notes: [] })).toBe(true)
+  expect(isReport({ healthy: false, findings: [{ ...finding, secret: 'x' }], notes: [] })).toBe(false)
+  expect(isReport({ healthy: true, findings: [] })).toBe(false)
+})
+
+/** Sections about mistakes that show in a login, or in a call of the application, only. */
+const IN_LOGINS = [
+  'AMBIENT_REQUEST_MISSING',
+  'AUTHORIZATION_CODE_GRANT_ERROR',
+  'BASE_URL_UNKNOWN',
+  'CODE_REFUSED',
+  'EXPIRED_STATE',
+  'FAILED_TO_REFRESH_TOKEN',
+  'FRONTCHANNEL_LOGOUT_ERROR',
+  'HOOK_FAILED',
+  'HOOK_RESULT',
+  'ID_TOKEN_AUDIENCE',
+  'ID_TOKEN_ISSUER',
+  'ID_TOKEN_MISSING',
+  'ID_TOKEN_NONCE',
+  'ID_TOKEN_ORGANIZATION',
+  'INVALID_REQUEST',
+  'MAX_AGE_NOT_MET',
+  'MISSING_STATE',
+  'REPLAYED_STATE',
+  'SERVER_ONLY',
+  'SESSION_COOKIE_SHARED',
+  'SESSION_EXPIRY_CLAIM',
+  'SESSION_NOT_WRITABLE',
+  'SESSION_TOO_LARGE',
+  'UNKNOWN_STATE',
+  'USERINFO_SIGNED',
+  'USERINFO_TOKEN_REFUSED',
+]
+
+test('the doctor finds the mistakes of the page about troubleshooting, except those that show in a login only', () => {
+  const guide = readFileSync(new URL('../../../../docs/guides/troubleshooting.md', import.meta.url), 'utf8')
+  const sections = [...guide.matchAll(/^### .*\(`([A-Z_]+)`\)$/gm)].map(([, code = '']) => code)
+  const listed = new Set<string>(Object.values(findingAreas).flat())
+  expect(sections.filter((code) => !listed.has(code)).sort()).toEqual(IN_LOGINS)
 })
 
 test('every code has a section on the page that its finding names', () => {

@@ -47,9 +47,22 @@ export const application: readonly Mistake[] = [
     make: (bench) => bench.byVariables({}, ['--app', 'http://shop.invalid']),
   },
   {
+    mistake: 'https:// for a server on this machine that has none',
+    code: 'HTTPS_BASE_URL',
+    async make(bench) {
+      const { url } = await bench.startApplication()
+      return bench.byVariables({}, ['--app', url.replace('http:', 'https:')])
+    },
+  },
+  {
     mistake: 'middleware that is not mounted',
     code: 'LOGIN_ROUTE_NOT_FOUND',
     make: running(instead(() => new Response('not found', { status: 404 }))),
+  },
+  {
+    mistake: 'a proxy.ts that Next.js does not run',
+    code: 'PROXY_NOT_REACHED',
+    make: running(instead(() => new Response(null, { status: 404, headers: { 'x-powered-by': 'Next.js' } }))),
   },
   {
     mistake: 'an application that throws',

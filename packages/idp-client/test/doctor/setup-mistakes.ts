@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from 'node:crypto'
 import type { DevProvider } from 'idp-dev-provider'
 import { customFetch } from '../../src/config/options.ts'
-import type { IdpClientOptions } from '../../src/index.ts'
+import type { IdpClientOptions, OnCallbackHook } from '../../src/index.ts'
 import { generateDpopKeyPair } from '../../src/index.ts'
 import { selfSigned, serveTls } from '../support/certificate.ts'
 import { startFront } from '../support/front.ts'
@@ -106,6 +106,14 @@ export const settings: readonly Mistake[] = [
     mistake: 'the callback URL as base URL',
     code: 'INVALID_CONFIGURATION',
     make: withVariables({ APP_BASE_URL: 'http://localhost:3000/auth/callback' }),
+  },
+  {
+    mistake: 'an onCallback with the arguments of another library',
+    code: 'HOOK_SIGNATURE',
+    make(bench) {
+      const onCallback: unknown = (_error: unknown, _context: unknown, _session: unknown) => undefined
+      return bench.byOptions({ onCallback: onCallback as OnCallbackHook })
+    },
   },
   {
     mistake: 'DPoP keys that are no pair',
@@ -258,6 +266,11 @@ export const metadata: readonly Mistake[] = [
       { pushed_authorization_request_endpoint: undefined },
       { pushedAuthorizationRequests: true },
     ),
+  },
+  {
+    mistake: 'a provider without refresh tokens',
+    code: 'MISSING_REFRESH_TOKEN',
+    make: withMetadata({ grant_types_supported: ['authorization_code'] }),
   },
   {
     mistake: 'DPoP that the provider does not offer',

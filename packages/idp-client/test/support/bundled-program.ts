@@ -11,15 +11,18 @@ export interface BundledProgram {
   remove(): Promise<void>
 }
 
-/** Bundles a program of this folder, with the library from its sources. */
-export async function bundleProgram(name: string): Promise<BundledProgram> {
+/** Bundles a program of this folder, or another entry, with the library from its sources. */
+export async function bundleProgram(
+  name: string,
+  entry: URL = new URL(`./${name}.ts`, import.meta.url),
+): Promise<BundledProgram> {
   const folder = fileURLToPath(
     new URL(`../../../../node_modules/.cache/${name}-${process.pid}`, import.meta.url),
   )
   await mkdir(folder, { recursive: true })
   const file = join(folder, `${name}.mjs`)
   await build({
-    entryPoints: [fileURLToPath(new URL(`./${name}.ts`, import.meta.url))],
+    entryPoints: [fileURLToPath(entry)],
     outfile: file,
     bundle: true,
     format: 'esm',

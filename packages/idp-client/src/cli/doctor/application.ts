@@ -50,11 +50,17 @@ function toOwnCode(text: string): string | undefined {
   return code !== undefined && isRemedy(code) ? code : undefined
 }
 
-function findFailure({ status, text }: PlainResponse): Findings {
+function findFailure({ headers, status, text }: PlainResponse): Findings {
   const code = toOwnCode(text)
   if (code !== undefined && isRemedy(code))
     return find(code, `The login route of the application responds with ${code} (HTTP status ${status}).`)
-  if (status === 404) return find('LOGIN_ROUTE_NOT_FOUND', 'The login route responds with HTTP status 404.')
+  if (status === 404) {
+    const isNext = headers.get('x-powered-by')?.includes('Next.js') === true
+    return find(
+      isNext ? 'PROXY_NOT_REACHED' : 'LOGIN_ROUTE_NOT_FOUND',
+      'The login route responds with HTTP status 404.',
+    )
+  }
   const isProxy = status === 502 || status === 503 || status === 504
   return find(isProxy ? 'PROXY_FAILED' : 'APP_FAILED', `The login route responds with HTTP status ${status}.`)
 }

@@ -40,7 +40,7 @@ export const doctorRemedies: Readonly<Record<DoctorCode, string>> = {
   APP_CONFIGURED_DIFFERENTLY:
     'Run the doctor with the variables of the application (--env), or correct those that the application runs with.',
   LOGIN_ROUTE_NOT_FOUND:
-    'Mount the middleware (in Next.js check file, folder, export and matcher of proxy.ts), check the base path, and let the proxy forward the auth routes.',
+    'Mount the middleware, check the base path, and let the proxy forward the auth routes.',
   PROXY_FAILED:
     "Check the proxy's log: it cannot reach the application, or the buffers for the head of a response are too small (proxy_buffer_size of nginx).",
   RESPONSE_HEADERS_REFUSED:
@@ -91,6 +91,7 @@ export const findingAreas: Readonly<Record<string, readonly FindingCode[]>> = {
     'PAR_REQUIRED',
     'PAR_NOT_OFFERED',
     'DPOP_NOT_ENABLED',
+    'MISSING_REFRESH_TOKEN',
   ],
   'The client at the provider': [
     'CLIENT_REFUSED',
@@ -114,6 +115,7 @@ export const findingAreas: Readonly<Record<string, readonly FindingCode[]>> = {
     'HTTPS_BASE_URL',
     'APP_REDIRECTS',
     'LOGIN_ROUTE_NOT_FOUND',
+    'PROXY_NOT_REACHED',
     'PROXY_FAILED',
     'APP_FAILED',
     'BASE_URL_NOT_ALLOWED',

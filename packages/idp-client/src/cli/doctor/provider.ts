@@ -8,6 +8,10 @@ import type { KeySet } from '../../oidc/signed-token.ts'
 import { hasKeyFor, readKeySet } from '../../oidc/signed-token.ts'
 import type { DocumentRequest } from '../../oidc/translate.ts'
 import { discoveryError, unusableDocument } from '../../oidc/translate.ts'
+import { coversScope } from '../../session/model/scope.ts'
+import { withOfferedScope } from '../../tokens/offered-scope.ts'
+import { OFFLINE_ACCESS } from '../../tokens/token-request.ts'
+import { effectiveScope } from '../../transaction/authorization.ts'
 import type { Findings } from './findings.ts'
 import { find, findThrown } from './findings.ts'
 
@@ -144,10 +148,32 @@ function checkResponseType(document: JsonObject): Findings {
   return find('CLIENT_NOT_ALLOWED', 'response_types_supported in the metadata lacks code.')
 }
 
+/** A scope that asks for refresh tokens has no effect where there is no grant for them. */
+function checkRefresh(
+  { authorization, log }: Config,
+  metadata: ServerMetadata,
+  document: JsonObject,
+): Findings {
+  const grants = stringList(document, 'grant_types_supported')
+  if (!grants || grants.includes('refresh_token')) return []
+  const { audience } = authorization
+  const scope = effectiveScope(withOfferedScope({ authorization, log }, metadata), audience)
+  if (!coversScope(scope, OFFLINE_ACCESS)) return []
+  return find(
+    'MISSING_REFRESH_TOKEN',
+    'The scope has offline_access, but grant_types_supported in the metadata lacks refresh_token.',
+  )
+}
+
 /** Checks what the client needs, as far as the metadata tells. */
 function checkFeatures(config: Config | undefined, metadata: ServerMetadata, document: JsonObject): Findings {
   if (!config) return []
-  return [...checkResponseType(document), ...checkPar(config, metadata), ...checkDpop(config, document)]
+  return [
+    ...checkRefresh(config, metadata, document),
+    ...checkResponseType(document),
+    ...checkPar(config, metadata),
+    ...checkDpop(config, document),
+  ]
 }
 
 /** Loads metadata and keys, and compares them with the configuration. */

@@ -75,13 +75,19 @@ function findApplication(exported: object): Application | undefined {
   return clients.map((client): unknown => Reflect.get(client, 'application')).find(isApplication)
 }
 
+/** The constructor has reported this to the log of the application. */
+function checkHooks({ hooks: { onCallback } }: Config): Findings {
+  if (!onCallback || onCallback.length < 2) return []
+  return find('HOOK_SIGNATURE', `onCallback takes one argument, but this one has ${onCallback.length}.`)
+}
+
 /** Returns the set-up of a client. Throws `InvalidConfigurationError` while it is incomplete. */
 export function fromApplication(application: Application): Setup {
   const { settings } = application
   const engine = settings.sessions ? application.engine() : application.apiEngine()
   const config = settings.sessions ? application.engine().config : undefined
   const { config: apiConfig, sessionStore } = engine
-  return defined({ findings: [], notes: [], apiConfig, config, sessionStore })
+  return defined({ findings: config ? checkHooks(config) : [], notes: [], apiConfig, config, sessionStore })
 }
 
 /** Why a module could not be loaded. The message of an error may contain an address with a password, so it is left out. */
