@@ -1,5 +1,6 @@
 import { accessTokens } from './access-tokens.mjs'
 import { clientAuthentication } from './client-authentication.mjs'
+import { doctor } from './doctor.mjs'
 import { grants } from './grants.mjs'
 import { manyGroups } from './groups.mjs'
 import { login } from './login.mjs'
@@ -17,6 +18,7 @@ import { senderConstrained } from './sender-constrained.mjs'
 export const scenarios = [
   ...clientAuthentication,
   ...mistakes,
+  ...doctor,
   ...senderConstrained,
   ...login,
   ...refresh,

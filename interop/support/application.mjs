@@ -38,16 +38,19 @@ function readReports(programs) {
  */
 export async function startApplication(host, { issuer, client, ports, options = {}, redisUrl, certificate }) {
   const url = `http://localhost:${ports[0]}`
-  const env = {
-    NODE_ENV: 'production',
-    NODE_EXTRA_CA_CERTS: certificate,
-    NEXT_TELEMETRY_DISABLED: '1',
+  const variables = {
     IDP_DOMAIN: issuer,
     IDP_CLIENT_ID: client.clientId,
     IDP_SECRET: SECRET,
     APP_BASE_URL: url,
-    INTEROP_OPTIONS: JSON.stringify(options),
     ...client.variables,
+  }
+  const env = {
+    NODE_ENV: 'production',
+    NODE_EXTRA_CA_CERTS: certificate,
+    NEXT_TELEMETRY_DISABLED: '1',
+    INTEROP_OPTIONS: JSON.stringify(options),
+    ...variables,
     ...(redisUrl ? { INTEROP_REDIS: redisUrl } : {}),
   }
   const start = (port) =>
@@ -58,6 +61,7 @@ export async function startApplication(host, { issuer, client, ports, options = 
   )
   return {
     url,
+    variables,
     urls: ports.map((port) => `http://localhost:${port}`),
     reports: () => readReports(programs),
     output: () => programs.map((program) => program.output()).join('\n'),
