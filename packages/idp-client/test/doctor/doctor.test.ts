@@ -85,6 +85,25 @@ describe('a healthy set-up', () => {
     })
   })
 
+  test('at a provider that responds with 403 to a wrong code', async () => {
+    await withBench({}, async ({ byVariables, provider }) => {
+      const body = JSON.stringify({ error: 'invalid_grant' })
+      const headers = { 'content-type': 'application/json' }
+      provider.faults.set('token', { kind: 'respond', status: 403, body, headers })
+      expect(await byVariables()).toMatchObject(healthy)
+    })
+  })
+
+  test('with form_post', async () => {
+    await withBench({}, async ({ byOptions, provider }) => {
+      const authorizationParameters = { response_mode: 'form_post' }
+      expect(
+        await byOptions({ appBaseUrl: 'https://localhost:3000', authorizationParameters }),
+      ).toMatchObject(healthy)
+      expect(provider.requests('authorize')).toMatchObject([{ query: { response_mode: 'form_post' } }])
+    })
+  })
+
   test('with private_key_jwt', async () => {
     await withBench({}, async ({ byOptions, provider }) => {
       const { clientId, privateKey } = provider.keyClient
@@ -149,7 +168,6 @@ test('the schema refuses other reports', () => {
 /** Sections about mistakes that show in a login, or in a call of the application, only. */
 const IN_LOGINS = [
   'AMBIENT_REQUEST_MISSING',
-  'AUTHORIZATION_CODE_GRANT_ERROR',
   'BASE_URL_UNKNOWN',
   'CODE_REFUSED',
   'EXPIRED_STATE',

@@ -329,6 +329,16 @@ export const refusals: readonly Mistake[] = [
     make: faulty('token', respondWith(400, { error: 'unauthorized_client', error_description: 'alice' })),
   },
   {
+    mistake: 'a wrong client secret at a provider that denies access',
+    code: 'CLIENT_REFUSED',
+    make: faulty('token', respondWith(401, { error: 'access_denied' })),
+  },
+  {
+    mistake: 'an error of the provider that no standard knows',
+    code: 'AUTHORIZATION_CODE_GRANT_ERROR',
+    make: faulty('token', respondWith(403, { error: 'alice_has_no_licence' })),
+  },
+  {
     mistake: 'too many requests',
     code: 'RATE_LIMITED',
     make: faulty('token', { kind: 'respond', status: 429 }),

@@ -97,6 +97,7 @@ export const findingAreas: Readonly<Record<string, readonly FindingCode[]>> = {
     'CLIENT_REFUSED',
     'CLIENT_ASSERTION_REFUSED',
     'CLIENT_NOT_ALLOWED',
+    'AUTHORIZATION_CODE_GRANT_ERROR',
     'RATE_LIMITED',
     'RESPONSE_NOT_OAUTH',
     'DPOP_REQUIRED',

@@ -1,6 +1,7 @@
 import { toUrls } from '../../config/base-url.ts'
 import type { Config } from '../../config/config.ts'
 import { randomToken } from '../../crypto/random.ts'
+import { describe } from '../../errors/diagnosis.ts'
 import { OAuthError } from '../../errors/provider.ts'
 import { authorizationUrl, newCodeVerifier } from '../../oidc/authorize.ts'
 import { endSessionUrl, v2LogoutUrl } from '../../oidc/end-session.ts'
@@ -25,8 +26,17 @@ interface Probe {
   readonly redirectUri: string
 }
 
-/** Responses to a wrong code that say nothing against the client: it was authenticated, or the provider looks at the code first. */
-const ACCEPTED_CLIENT: ReadonlySet<string | undefined> = new Set(['invalid_grant', 'invalid_request'])
+/** Whether the response to a wrong code says nothing against the client: it was authenticated, or the code was read first. */
+function isAccepted({ error, providerStatus }: OAuthError): boolean {
+  return error === 'invalid_grant' || (error === 'invalid_request' && providerStatus === 400)
+}
+
+/** A refusal without a registered error: status 401 is about the authentication of the client (RFC 6749 section 5.2). */
+function findRefusal(error: OAuthError): Findings {
+  if (error.remedy !== 'OAUTH_ERROR') return findError(error)
+  const code = error.providerStatus === 401 ? 'CLIENT_REFUSED' : 'AUTHORIZATION_CODE_GRANT_ERROR'
+  return find(code, describe(error))
+}
 
 /** Redeems a code that the provider has not issued: a client that is authenticated gets `invalid_grant`. */
 async function checkClient({ metadata, provider, redirectUri }: Probe): Promise<Findings> {
@@ -35,9 +45,8 @@ async function checkClient({ metadata, provider, redirectUri }: Probe): Promise<
     await requestTokens({ provider, metadata }, 'authorization_code', parameters)
     return []
   } catch (error) {
-    const isAccepted =
-      error instanceof OAuthError && ACCEPTED_CLIENT.has(error.error) && error.providerStatus === 400
-    return isAccepted ? [] : findThrown(error)
+    if (!(error instanceof OAuthError)) return findThrown(error)
+    return isAccepted(error) ? [] : findRefusal(error)
   }
 }
 
@@ -59,7 +68,8 @@ function toErrorSent(
   { metadata, redirectUri }: Probe,
 ): string | null {
   const location = headers.get('location')
-  if (status === 200 && text.includes('<form') && text.includes(new URL(redirectUri).pathname))
+  // With response_mode=form_post, which some providers send with the status of an error.
+  if (text.includes('<form') && text.includes(new URL(redirectUri).pathname))
     return attribute(text, 'error') ?? null
   const base = metadata.authorizationEndpoint
   if (status < 300 || status > 399 || location === null || !URL.canParse(location, base)) return null
@@ -82,7 +92,9 @@ function readAuthorization(response: PlainResponse, probe: Probe): Findings {
       'REDIRECT_URI_REFUSED',
       `The provider did not accept the authorization request with the redirect URI ${probe.redirectUri} (HTTP status ${status}, no response to that URI).`,
     )
-  return NEEDS_USER.has(error) ? [] : findError(oauthErrorAt('authorization', refusal({ error })))
+  if (NEEDS_USER.has(error)) return []
+  const refused = oauthErrorAt('authorization', refusal({ error }))
+  return refused.remedy === 'OAUTH_ERROR' ? find('REQUEST_REFUSED', describe(refused)) : findError(refused)
 }
 
 /** Parameters that name a user. */
