@@ -260,6 +260,11 @@ export const metadata: readonly Mistake[] = [
     make: withMetadata({ require_pushed_authorization_requests: true }),
   },
   {
+    mistake: 'signed requests that the provider demands',
+    code: 'REQUEST_OBJECT_REQUIRED',
+    make: withMetadata({ require_signed_request_object: true }),
+  },
+  {
     mistake: 'pushed requests that the provider does not offer',
     code: 'PAR_NOT_OFFERED',
     make: withMetadata(

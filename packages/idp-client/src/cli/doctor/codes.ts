@@ -90,6 +90,7 @@ export const findingAreas: Readonly<Record<string, readonly FindingCode[]>> = {
     'ID_TOKEN_SIGNATURE',
     'PAR_REQUIRED',
     'PAR_NOT_OFFERED',
+    'REQUEST_OBJECT_REQUIRED',
     'DPOP_NOT_ENABLED',
     'MISSING_REFRESH_TOKEN',
   ],
