@@ -1,7 +1,7 @@
 // node tools/generate.mjs: writes what pages repeat of the source, of the tests and of other files. With --check, the gate
 // `reference`, it writes nothing and reports what is not up to date, and codes that pages name and that do not exist.
 import { writeFileSync } from 'node:fs'
-import { posix } from 'node:path'
+import { CONTENTS, parseContents, toTitle } from './lib/contents.mjs'
 import { filesBelow, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
 import { migrationPage } from './lib/migration-diff.mjs'
@@ -22,22 +22,14 @@ import { marked, parseRows } from './lib/tables.mjs'
 import { projectLists } from './rules/projects.mjs'
 
 /** `llms.txt`: below its introduction a line for each page that a table of docs/README.md names as what to read. */
-export function llmsPage(text, overview = readText('docs/README.md')) {
-  const list = overview.split('\n## ').flatMap((section) => {
-    const rows = parseRows(section).filter(({ Read }) => Read)
-    if (rows.length === 0) return []
-    const lines = rows.flatMap((cells) => {
-      const [need, pages] = Object.values(cells)
-      return [...pages.matchAll(/\]\(([^)#\s]+\.md)\)/g)].map(([, page]) => {
-        const to = posix.join('docs', page)
-        return `- [${/^# (.+)$/m.exec(readText(to))?.[1]}](${to}): ${need}\n`
-      })
-    })
-    return [`\n## ${section.split('\n', 1)[0]}\n\n${lines.join('')}`]
+export function llmsPage(text, overview = readText(CONTENTS)) {
+  const list = parseContents(overview).map(({ title, entries }) => {
+    const lines = entries.map(({ need, page }) => `- [${toTitle(readText(page))}](${page}): ${need}\n`)
+    return `\n## ${title}\n\n${lines.join('')}`
   })
   const isPage = (path) => /^docs\/(?:(?:guides|reference|migration)\/.+|(?!README)[^/]+)\.md$/.test(path)
   const missing = filesBelow('docs', isPage).filter((path) => !list.join('').includes(`](${path})`))
-  if (missing.length > 0) throw new Error(`docs/README.md names ${missing.join(', ')} in no table`)
+  if (missing.length > 0) throw new Error(`${CONTENTS} names ${missing.join(', ')} in no table`)
   return text.split('\n## ')[0] + list.join('')
 }
 

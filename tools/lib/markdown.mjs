@@ -59,18 +59,21 @@ const findHeadings = (text) =>
     }),
   )
 
-/** Anchors that headings get: the rule of the common renderers. */
+/** The anchor of a heading, by the rule of the common renderers; a second one with the same title gets a number. */
+export const toAnchor = (title) =>
+  title
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .replace(/\s/g, '-')
+
+/** The anchors of the headings of a page. */
 export function findAnchors(text) {
   const counts = new Map()
   return findHeadings(text).map(({ title }) => {
-    const slug = title
-      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
-      .replace(/\s/g, '-')
-    const count = counts.get(slug) ?? 0
-    counts.set(slug, count + 1)
-    return count === 0 ? slug : `${slug}-${count}`
+    const anchor = toAnchor(title.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1'))
+    const count = counts.get(anchor) ?? 0
+    counts.set(anchor, count + 1)
+    return count === 0 ? anchor : `${anchor}-${count}`
   })
 }
 
