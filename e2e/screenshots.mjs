@@ -1,8 +1,9 @@
 // node e2e/screenshots.mjs: takes the pictures of docs/images again, from a production build of the example.
 // Needs the built packages (npm run build) and Chromium.
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { mkdirSync, statSync } from 'node:fs'
 import { startDevProvider } from 'idp-dev-provider'
 import { chromium } from 'playwright-core'
+import { chromiumOptions } from '../tools/lib/chromium.mjs'
 import { freePort } from '../tools/lib/ports.mjs'
 import { bin, fromRoot, isMain, runNode } from '../tools/lib/run.mjs'
 import { startServer, untilResponds } from '../tools/lib/server-process.mjs'
@@ -14,8 +15,6 @@ const phone = { width: 390, height: 844 }
 const largest = 150_000
 const safari =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1'
-
-const browsers = [process.env.CHROMIUM_PATH, '/usr/bin/chromium', '/usr/bin/google-chrome']
 
 async function startExample(provider) {
   const built = await runNode([bin.next, 'build'], { cwd: example })
@@ -119,10 +118,7 @@ async function run() {
   mkdirSync(folder, { recursive: true })
   const provider = await startDevProvider({ https: true, host: '127.0.0.1' })
   const site = await startExample(provider)
-  const browser = await chromium.launch({
-    executablePath: browsers.find((path) => path && existsSync(path)),
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--hide-scrollbars'],
-  })
+  const browser = await chromium.launch(chromiumOptions())
   try {
     const context = await browser.newContext({
       ignoreHTTPSErrors: true,
