@@ -1,5 +1,5 @@
 // Workflows run other people's code beside a token of this repository, so every action is pinned to a commit, and the job
-// that can publish runs nothing else.
+// that can publish runs nothing else, nor does one that can deploy.
 import { readdirSync, readFileSync } from 'node:fs'
 import { finish } from './lib/gate.mjs'
 import { fromRoot, isMain, run } from './lib/run.mjs'
@@ -39,6 +39,21 @@ function publishingProblems(jobs, name) {
   ].map((problem) => `the job ${name}, which can publish, ${problem}`)
 }
 
+/** Problems of a job that may deploy to Pages: the token is for its one action. */
+function deployingProblems(jobs, name) {
+  const job = jobs.get(name)
+  const uses = [...job.matchAll(/uses: (\S+)@/g)].map(([, action]) => action)
+  return [
+    ...(toNeeds(jobs, name).includes('test') ? [] : ['does not wait for the job test']),
+    ...(/^ {4}environment: github-pages$/m.test(job)
+      ? []
+      : ['is not limited to the environment github-pages']),
+    ...(uses.join() === 'actions/deploy-pages' && !/\brun: /.test(job)
+      ? []
+      : ['runs something beside actions/deploy-pages']),
+  ].map((problem) => `the job ${name}, which can deploy, ${problem}`)
+}
+
 /**
  * Problems of one workflow, as text: actions that are not pinned, permissions that are not stated, packages that the lock
  * does not pin, and what a job that can publish must not do.
@@ -46,7 +61,8 @@ function publishingProblems(jobs, name) {
 export function workflowProblems(name, text) {
   const uses = [...text.matchAll(/^\s*(?:- )?uses: (.+)$/gm)].map(([, value]) => value)
   const jobs = toJobs(text.replace(/^\s*#.*\n/gm, ''))
-  const publishing = [...jobs.keys()].filter((job) => /^ {6}id-token: write$/m.test(jobs.get(job)))
+  const withToken = [...jobs.keys()].filter((job) => /^ {6}id-token: write$/m.test(jobs.get(job)))
+  const mayDeploy = (job) => /^ {6}pages: write$/m.test(jobs.get(job))
   return [
     ...uses
       .filter((value) => !pinned.test(value))
@@ -56,7 +72,7 @@ export function workflowProblems(name, text) {
     ...(/\bnpx |\bnpm (?:i|install|add|exec|x) /.test(text)
       ? ['install packages of the lock only: npm ci']
       : []),
-    ...publishing.flatMap((job) => publishingProblems(jobs, job)),
+    ...withToken.flatMap((job) => (mayDeploy(job) ? deployingProblems : publishingProblems)(jobs, job)),
   ].map((problem) => `${name}: ${problem}`)
 }
 

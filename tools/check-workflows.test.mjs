@@ -40,6 +40,30 @@ describe('the release', () => {
   })
 })
 
+describe('the deployment of the docs', () => {
+  const docs = readFileSync(new URL('../.github/workflows/docs.yml', import.meta.url), 'utf8')
+
+  test('waits for the test, and runs nothing but its action', () => {
+    expect(workflowProblems('docs.yml', docs)).toEqual([])
+  })
+
+  test.each([
+    ['    needs: test', '    needs: build', 'does not wait for the job test'],
+    ['environment: github-pages', 'environment: npm', 'is not limited'],
+    [
+      '      - uses: actions/deploy-pages',
+      '      - run: npm publish\n      - uses: actions/deploy-pages',
+      'runs something',
+    ],
+    ['actions/deploy-pages', 'actions/checkout', 'runs something'],
+  ])('%j must not become %j', (part, replacement, problem) => {
+    expect(docs).toContain(part)
+    expect(workflowProblems('docs.yml', docs.replaceAll(part, replacement))).toContainEqual(
+      expect.stringContaining(problem),
+    )
+  })
+})
+
 test.each(['packages/idp-client', 'packages/dev-provider'])('%s names the repository', (directory) => {
   const { author, bugs, homepage, repository } = readJson('package.json')
   expect(readJson(`${directory}/package.json`)).toMatchObject({

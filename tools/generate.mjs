@@ -19,6 +19,7 @@ import {
 } from './lib/reference.mjs'
 import { fromRoot, isMain } from './lib/run.mjs'
 import { marked, parseRows } from './lib/tables.mjs'
+import { troubleshootingPage } from './lib/troubleshooting.mjs'
 import { projectLists } from './rules/projects.mjs'
 
 /** `llms.txt`: below its introduction a line for each page that a table of docs/README.md names as what to read. */
@@ -42,6 +43,7 @@ export const pages = {
   'docs/reference/errors.md': errorsPage,
   'docs/reference/events.md': eventsPage,
   'docs/reference/limits.md': limitsPage,
+  'docs/guides/troubleshooting.md': troubleshootingPage,
   'docs/reference/conformance.md': proofsPage,
   'docs/reference/findings.md': proofsPage,
   'llms.txt': (text) => llmsPage(text),

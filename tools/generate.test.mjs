@@ -45,6 +45,7 @@ describe('[S156] [S242] [S258] a part of a page that differs from the source is 
     [reference('errors'), '| `MISSING_SESSION` | 401', '| `MISSING_SESSION` | 400'],
     [reference('limits'), '6400 bytes', '8000 bytes'],
     [reference('limits'), '3500 bytes', '3400 bytes'],
+    ['docs/guides/troubleshooting.md', /^\| `INTERNAL_ERROR`.*\n/m, ''],
     ['llms.txt', '- [Quick start]', '- [Start]'],
   ])('%s: %s', (path, part, replacement) => {
     expect(generate(path, part, replacement)).toBe(readText(path))
@@ -59,6 +60,7 @@ describe('[S156] [S242] [S258] what a generator cannot write is an error', () =>
     [reference('events'), '| `LOGOUT`', '| `LOGGED_OUT`', 'names LOGGED_OUT, which does not exist'],
     [reference('events'), '`cookies` |', '`names` |', 'the property names'],
     [reference('limits'), '`MAX_TRANSACTIONS_BYTES`', '`SUM_BYTES`', 'sets no number'],
+    ['docs/guides/troubleshooting.md', '(`CLOCKS_DIFFER`)', '(clocks)', 'no section for CLOCKS_DIFFER'],
   ])('%s: %s', (path, part, replacement, message) => {
     expect(() => generate(path, part, replacement)).toThrow(message)
   })

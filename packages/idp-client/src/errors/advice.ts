@@ -1,5 +1,5 @@
 import type { Code } from './code.ts'
-import { remedies } from './remedies.ts'
+import { DOCS, remedies } from './remedies.ts'
 import type { Remedy } from './remedy.ts'
 
 /** A row of the troubleshooting guide, and its fix in one sentence. */
@@ -17,9 +17,7 @@ export function toAdvice(remedy: Remedy, code: Code | undefined): Advice {
   return { remedy: known, advice: remedies[known] }
 }
 
-const GUIDE = 'https://github.com/idp-client/idp-client/blob/main/docs/guides/troubleshooting.md'
-
-/** Returns the URL of the section about a remedy; browsers scroll to its name, which is in the heading. */
+/** Returns the URL of the section about a remedy: its anchor, and its name, to which browsers scroll where the page has no anchors. */
 export function toGuideUrl(remedy: Remedy): string {
-  return `${GUIDE}#:~:text=${remedy}`
+  return `${DOCS}/guides/troubleshooting.md#${remedy}:~:text=${remedy}`
 }

@@ -1,5 +1,8 @@
 import type { Remedy } from './remedy.ts'
 
+/** The pages that log lines, failure pages and fixes name. */
+export const DOCS = 'https://github.com/idp-client/idp-client/blob/main/docs'
+
 /**
  * Fixes for failures, for developers and operators: the one closed list that events, the default logger, failure pages
  * and docs share. A code has one row; where one code has several reasons, each reason has a row of its own, which an
@@ -12,8 +15,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
     'Construct the client in a module that no client component imports; without React use idp-client/browser.',
   BASE_URL_UNKNOWN: 'Set appBaseUrl (or APP_BASE_URL), or pass the request to the operation.',
   BASE_URL_NOT_ALLOWED: 'Add the origin to appBaseUrl, or correct the proxy that sets the Host header.',
-  INVALID_REQUEST:
-    'Correct the parameter; https://github.com/idp-client/idp-client/blob/main/docs/reference/routes.md describes each route.',
+  INVALID_REQUEST: `Correct the parameter; ${DOCS}/reference/routes.md describes each route.`,
   INVALID_ARGUMENTS:
     'Pass the arguments in one of the accepted orders (in production, detail lists them): the request itself, not the context object of a framework.',
   NAVIGATION_REQUIRED:
@@ -124,8 +126,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
     'Pass the body as a string, buffer, blob or form, or send a request without a body first.',
   SESSION_STORE_FAILED:
     "Look for the reason in the store's log: its error is the cause of this one, and may quote data. Sessions stay valid and are found again once the store responds.",
-  SESSION_STORE_UNSUPPORTED:
-    'Set sessionStore to a store with that method; see https://github.com/idp-client/idp-client/blob/main/docs/guides/session-stores.md.',
+  SESSION_STORE_UNSUPPORTED: `Set sessionStore to a store with that method; see ${DOCS}/guides/session-stores.md.`,
   BACKCHANNEL_LOGOUT_ERROR: 'Compare issuer, client id and clocks with those of the provider.',
   LOGOUT_TOKEN_REPLAYED: 'Nothing to do: the first delivery was processed.',
   BACKCHANNEL_LOGOUT_NOT_SUPPORTED:
@@ -245,8 +246,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   USERINFO_SIGNED: 'Remove userinfo_signed_response_alg from the client at the provider.',
 
   // The application.
-  HOOK_RESULT:
-    "Correct the hook's return value; see https://github.com/idp-client/idp-client/blob/main/docs/reference/options.md.",
+  HOOK_RESULT: `Correct the hook's return value; see ${DOCS}/reference/options.md.`,
   FORWARDED_HEADERS_IGNORED:
     'Set appBaseUrl (APP_BASE_URL), or trustProxy where the proxy overwrites both headers.',
   HTTPS_BASE_URL: 'Use http:// in appBaseUrl (APP_BASE_URL) on this machine, or serve https.',

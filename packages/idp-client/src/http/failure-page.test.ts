@@ -128,7 +128,7 @@ describe('failurePage', () => {
     expect(page).toContain('Be&lt;cause.')
     expect(page).toContain(remedies.CLIENT_REFUSED)
     expect(page).toContain(
-      '<a href="https://github.com/idp-client/idp-client/blob/main/docs/guides/troubleshooting.md#:~:text=CLIENT_REFUSED">Troubleshooting: CLIENT_REFUSED</a>',
+      '<a href="https://github.com/idp-client/idp-client/blob/main/docs/guides/troubleshooting.md#CLIENT_REFUSED:~:text=CLIENT_REFUSED">Troubleshooting: CLIENT_REFUSED</a>',
     )
     const { error } = await failurePage({ ...failure, diagnosis, development: true, json: true }).json()
     expect(error).toMatchObject({

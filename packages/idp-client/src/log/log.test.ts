@@ -31,7 +31,7 @@ describe('without a logger', () => {
     log.emit({ ...failed, id: 'abc', endpoint: 'token' })
     expect(warn).toHaveBeenCalledExactlyOnceWith('idp-client: CONFIGURATION: domain is missing.')
     expect(error).toHaveBeenCalledExactlyOnceWith(
-      'idp-client: REQUEST_FAILED [abc] at token: It failed. Because. Do that. See https://github.com/idp-client/idp-client/blob/main/docs/guides/troubleshooting.md#:~:text=CLIENT_REFUSED',
+      'idp-client: REQUEST_FAILED [abc] at token: It failed. Because. Do that. See https://github.com/idp-client/idp-client/blob/main/docs/guides/troubleshooting.md#CLIENT_REFUSED:~:text=CLIENT_REFUSED',
     )
   })
 

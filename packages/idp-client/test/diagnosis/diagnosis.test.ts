@@ -25,7 +25,7 @@ const isRemedy = (name: string): name is Remedy => name in remedies
 
 /** The row that a line names: one of the closed list. */
 function rowIn(line: string): Remedy {
-  const [, inLine, inError] = /#:~:text=([A-Z_]+)$|\bremedy: '([A-Z_]+)'/.exec(line) ?? []
+  const [, inLine, inError] = /#[A-Z_]+:~:text=([A-Z_]+)$|\bremedy: '([A-Z_]+)'/.exec(line) ?? []
   const name = inLine ?? inError ?? ''
   if (isRemedy(name)) return name
   throw new Error(`no row of the list: ${line}`)
