@@ -63,9 +63,12 @@ test('[I3] there are three runtime dependencies, and none of them, nor theirs, r
   expect([...reached].sort()).toEqual(['cookie-es', 'jose', 'oauth4webapi'])
 })
 
-test('[I3] every package of the lock file is pinned by its hash', () => {
-  expect(lockProblems(json('package-lock.json'))).toEqual([])
-})
+test.each(['package-lock.json', 'site/package-lock.json'])(
+  '[I3] every package of %s is pinned by its hash',
+  (path) => {
+    expect(lockProblems(json(path))).toEqual([])
+  },
+)
 
 test('[I3] a release installs the packages of the lock file, and is published with provenance', () => {
   const workflow = text('.github/workflows/release.yml')
