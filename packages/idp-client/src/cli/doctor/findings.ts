@@ -1,7 +1,7 @@
 import type { IdpError } from '../../errors/base.ts'
 import type { Finding } from '../../errors/finding.ts'
 import { createFinding, toFinding } from '../../errors/finding.ts'
-import { remedies } from '../../errors/remedies.ts'
+import { DOCS, remedies } from '../../errors/remedies.ts'
 import type { Remedy } from '../../errors/remedy.ts'
 import { asIdpError } from '../../log/failure.ts'
 import type { DoctorCode, FindingCode } from './codes.ts'
@@ -13,8 +13,6 @@ export type DoctorFinding = Finding<FindingCode>
 /** The findings of a check; empty if all is well. */
 export type Findings = readonly DoctorFinding[]
 
-const GUIDE = 'https://github.com/idp-client/idp-client/blob/main/docs/guides/doctor.md'
-
 const isDoctorCode = (code: FindingCode): code is DoctorCode => Object.hasOwn(doctorRemedies, code)
 
 /** Returns whether a text is the code of a finding that the library itself reports. */
@@ -23,7 +21,8 @@ export const isRemedy = (code: string): code is Remedy => Object.hasOwn(remedies
 /** Creates a finding. The message contains no secret, and nothing that another server chose. */
 export function find(code: FindingCode, message: string): Findings {
   if (!isDoctorCode(code)) return [createFinding(code, message)]
-  return [{ code, message, advice: doctorRemedies[code], page: `${GUIDE}#:~:text=${code}` }]
+  const page = `${DOCS}/guides/doctor.md#${code}:~:text=${code}`
+  return [{ code, message, advice: doctorRemedies[code], page }]
 }
 
 /** Returns the finding for an error of the library. */
