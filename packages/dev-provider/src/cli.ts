@@ -1,6 +1,8 @@
 #!/usr/bin/env node
 import { parseArgs } from 'node:util'
 import { DEFAULT_APIS, parseApis } from './apis.ts'
+import type { RunningCommand } from './command.ts'
+import { splitCommand, startCommand } from './command.ts'
 import type { DevProvider } from './dev-provider.ts'
 import { toEnvLine, writeEnvFile } from './env-file.ts'
 import { DevProviderError } from './error.ts'
@@ -8,11 +10,14 @@ import type { DevProviderOptions } from './options.ts'
 import { readSettings } from './options.ts'
 import { startDevProvider } from './start.ts'
 
-const HELP = `Usage: idp-dev-provider [options]
+const HELP = `Usage: idp-dev-provider [options] [-- <command>]
 
 A real OpenID Connect provider for development, on loopback. Prints the variables that the
 application needs and stays up until Ctrl-C. It accepts registered callback and logout URLs
 only, as a hosted provider does.
+
+With a command, for example -- npm run dev, it starts that with the variables in its environment,
+and with NODE_ENV=development unless it is set, and ends when the command ends.
 
   --app <url>          base URL of an application, repeatable (http://localhost:3000);
                        registers its callback URL and, for logout, the base URL itself
@@ -49,6 +54,8 @@ interface Command {
   readonly options: DevProviderOptions
   readonly file: string | undefined
   readonly quiet: boolean
+  /** Words of the command to start beside the provider. */
+  readonly words: readonly string[] | undefined
 }
 
 function parsePort(text: string | undefined): number {
@@ -106,7 +113,8 @@ function toAppOptions(
 }
 
 function read(args: readonly string[]): Command | 'help' {
-  const values = readArguments(args)
+  const { own, command: words } = splitCommand(args)
+  const values = readArguments(own)
   if (values.help) return 'help'
   if (process.env['NODE_ENV'] === 'production' && !values['insecure-production']) {
     throw new DevProviderError(
@@ -118,6 +126,7 @@ function read(args: readonly string[]): Command | 'help' {
   const autoLogin = values['auto-login']
   return {
     quiet,
+    words,
     file: parseFile(values.write),
     options: {
       ...readSettings(values.set),
@@ -134,21 +143,23 @@ function read(args: readonly string[]): Command | 'help' {
   }
 }
 
-function banner(provider: DevProvider, file: string | undefined): string {
-  const advice = provider.caPath
+function toAdvice({ caPath }: DevProvider): string {
+  return caPath
     ? 'Start the application with NODE_EXTRA_CA_CERTS in its environment: Node.js reads it only at start.'
     : 'This issuer is http: the application has to allow insecure requests (allowInsecureRequests: true).'
+}
+
+/** A command has the variables in its environment, so that only what a user wants to know is printed. */
+function banner(provider: DevProvider, { file, words }: Command): string {
+  const variables = Object.entries(provider.env)
+  const users = provider.users().map((user) => user.name)
   return [
-    ...Object.entries(provider.env).map(([name, value]) => toEnvLine(name, value)),
-    '',
+    ...(words ? [] : [...variables.map(([name, value]) => toEnvLine(name, value)), '']),
     ...(file === undefined
       ? []
-      : [`# Wrote these ${Object.keys(provider.env).length} variables to ${file}.`]),
-    `# ${advice}`,
-    `# Users: ${provider
-      .users()
-      .map((user) => user.name)
-      .join(', ')}. Overview: ${provider.issuer}/dev. Stop with Ctrl-C.`,
+      : [`# Wrote ${words ? 'the' : 'these'} ${variables.length} variables to ${file}.`]),
+    ...(words ? [] : [`# ${toAdvice(provider)}`]),
+    `# Users: ${users.join(', ')}. Overview: ${provider.issuer}/dev. Stop with Ctrl-C.`,
   ].join('\n')
 }
 
@@ -162,6 +173,36 @@ async function writeVariables(provider: DevProvider, file: string | undefined): 
   }
 }
 
+/**
+ * Runs the command until it ends, then stops the provider.
+ *
+ * @returns the exit code of the command
+ */
+async function runBeside(provider: DevProvider, words: readonly string[]): Promise<number> {
+  let running: RunningCommand | undefined
+  let early: NodeJS.Signals | undefined
+  const stop = (signal: NodeJS.Signals): void => {
+    early = signal
+    running?.stop(signal)
+  }
+  // A terminal sends its Ctrl-C to the command as well.
+  const onInterrupt = (): void => {
+    if (!process.stdin.isTTY) stop('SIGINT')
+  }
+  const onTerminate = (): void => stop('SIGTERM')
+  process.on('SIGINT', onInterrupt)
+  process.on('SIGTERM', onTerminate)
+  try {
+    running = await startCommand(words, provider.env)
+    if (early) running.stop(early)
+    return await running.ended
+  } finally {
+    process.off('SIGINT', onInterrupt)
+    process.off('SIGTERM', onTerminate)
+    await provider.stop()
+  }
+}
+
 async function main(): Promise<void> {
   const command = read(process.argv.slice(2))
   if (command === 'help') {
@@ -171,13 +212,19 @@ async function main(): Promise<void> {
   const log = command.quiet ? {} : { log: (line: string) => process.stderr.write(`${line}\n`) }
   const provider = await startDevProvider({ ...command.options, ...log })
   await writeVariables(provider, command.file)
+  const text = `${banner(provider, command)}\n`
+  if (command.words) {
+    process.stdout.write(text)
+    process.exitCode = await runBeside(provider, command.words)
+    return
+  }
   const stop = (): void => {
     void provider.stop()
   }
   // Before the output: a program that waits for it may stop the command at once.
   process.once('SIGINT', stop)
   process.once('SIGTERM', stop)
-  process.stdout.write(`${banner(provider, command.file)}\n`)
+  process.stdout.write(text)
 }
 
 try {

@@ -263,6 +263,57 @@ test('with --front-channel-logout the page after a logout loads the application 
     },
   ))
 
+/** A program that prints what it was started with, as a command beside the provider. */
+const program = (code: string): readonly string[] => ['--port', '0', '--', process.execPath, '-e', code]
+
+test('starts a command with the variables in its environment, and ends with its exit code', async () => {
+  const file = join(folder, '.env.command')
+  const words = program(
+    `fetch(process.env.IDP_DOMAIN + '/.well-known/openid-configuration').then(({ status }) => {
+      console.log(JSON.stringify([status, process.env.APP_BASE_URL, process.env.NODE_ENV, process.argv.slice(1)]))
+      process.exit(7)
+    })`,
+  )
+  const running = runWith({ NODE_ENV: '' }, ['--write', file, ...words, '--', '--quiet', 'last'])
+  expect(await exitCode(running)).toBe(7)
+  expect(running.output()).toContain(JSON.stringify([200, 'http://localhost:3000', '', ['--quiet', 'last']]))
+  expect(running.output()).toContain(`# Wrote the 5 variables to ${file}.`)
+  expect(running.output()).not.toContain('IDP_SECRET')
+  expect(await readFile(file, 'utf8')).toContain('IDP_SECRET=')
+})
+
+test('a command runs in development unless NODE_ENV says otherwise', async () => {
+  const print = program('console.log(process.env.NODE_ENV)')
+  const { NODE_ENV: _, ...env } = process.env
+  const child = spawn(process.execPath, [cli, ...print], { env, stdio: ['ignore', 'pipe', 'ignore'] })
+  let output = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    output += chunk.toString()
+  })
+  await once(child, 'close')
+  expect(output).toMatch(/^development$/m)
+  const other = runWith({ NODE_ENV: 'test' }, print)
+  await exitCode(other)
+  expect(other.output()).toMatch(/^test$/m)
+})
+
+test.each(['SIGINT', 'SIGTERM'] as const)('passes %s to the command, and stops after it', async (signal) => {
+  const running = run(
+    ...program(
+      `process.on('${signal}', () => { console.log('cleaned up'); process.exit(3) }); setInterval(() => {}, 1000); console.log('up')`,
+    ),
+  )
+  await expect.poll(running.output, { timeout: 30_000 }).toMatch(/^up$/m)
+  running.child.kill(signal)
+  expect(await exitCode(running)).toBe(3)
+  expect(running.output()).toMatch(/^cleaned up$/m)
+})
+
+test('ends like a shell when a signal ended the command', async () => {
+  const running = run(...program("process.kill(process.pid, 'SIGKILL')"))
+  expect(await exitCode(running)).toBe(137)
+})
+
 test('prints its usage', async () => {
   const help = run('--help')
   expect(await exitCode(help)).toBe(0)
@@ -283,6 +334,8 @@ test.each<readonly [readonly string[], RegExp]>([
   [['--write'], /--write/],
   [['--base-path', 'shop'], /--base-path must look like/],
   [['--base-path', '/shop/'], /--base-path must look like/],
+  [['--'], /^-- must be followed by a command/],
+  [['--port', '0', '--', 'no-such-command'], /The command no-such-command cannot be started \(ENOENT\)\./],
   [['--api', 'https://api.example.com/=read orders'], /^--api .*separate scopes/],
 ])('rejects %j', async (args, message) => {
   const refused = run(...args)
