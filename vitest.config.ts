@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 import type { TestSpecification } from 'vitest/node'
 import { BaseSequencer } from 'vitest/node'
+import { generatedModules } from './tools/lib/init-data.mjs'
 
 const path = (relative: string): string => fileURLToPath(new URL(relative, import.meta.url))
 const source = (file: string): string => path(`./packages/idp-client/src/${file}`)
@@ -52,6 +53,7 @@ export default defineConfig({
     projects: [
       {
         resolve: { alias },
+        plugins: [generatedModules()],
         test: {
           name: 'unit',
           include: ['packages/idp-client/src/**/*.test.{ts,tsx}'],

@@ -6,6 +6,7 @@ import { packages } from './lib/build-plan.mjs'
 import { bundle } from './lib/bundle.mjs'
 import { declarations } from './lib/declarations.mjs'
 import { filesBelow, readText } from './lib/files.mjs'
+import { createModule } from './lib/init-data.mjs'
 import { fromRoot, isMain } from './lib/run.mjs'
 
 /**
@@ -77,10 +78,13 @@ function sourceHash(plan) {
     'tsconfig.base.json',
     'package-lock.json',
     ...filesBelow('tools', (path) =>
-      /^tools\/(?:build|hosts|rules\/entries|lib\/(?:build-plan|bundle|declarations))\.mjs$/.test(path),
+      /^tools\/(?:build|hosts|rules\/entries|lib\/(?:build-plan|bundle|declarations|init-data))\.mjs$/.test(
+        path,
+      ),
     ),
   ]
   for (const path of inputs) hash.update(`${path}\0`).update(readText(path)).update('\0')
+  for (const name of plan.generated) hash.update(createModule(name))
   return hash.digest('hex')
 }
 

@@ -4,7 +4,7 @@ import { entries, entriesOf } from '../rules/entries.mjs'
  * The files of each package. `entries` share chunks: what all `hosts` load is one file, and so is what the `leanEntries`
  * take of it. `separate` files are chosen by the `imports` map of the package at run time and therefore stay files of
  * their own. `commands` get a shebang, `clientEntries` must keep their "use client" directive, `untyped` ones are
- * imported by generated code only and have no declarations.
+ * imported by generated code only and have no declarations, `generated` are the modules that the build makes of the pages.
  */
 export const packages = {
   'dev-provider': {
@@ -13,6 +13,7 @@ export const packages = {
     separate: {},
     external: [],
     commands: ['cli'],
+    generated: [],
     clientEntries: [],
     untyped: [],
     types: 'tsconfig.dev-provider.build.json',
@@ -34,6 +35,7 @@ export const packages = {
     },
     external: ['#cipher', '#async-context', '#imports', 'astro:actions', 'cloudflare:workers'],
     commands: ['cli'],
+    generated: ['#init-data'],
     clientEntries: ['react'],
     untyped: Object.keys(entries).filter((name) => entries[name].untyped),
     hosts: entriesOf('host'),

@@ -1,5 +1,6 @@
 import { rolldown } from 'rolldown'
 import { readJson } from './files.mjs'
+import { generatedModules } from './init-data.mjs'
 import { fromRoot } from './run.mjs'
 
 const shebang = '#!/usr/bin/env node\n'
@@ -44,7 +45,7 @@ function inputOptions(plan, wanted, plugins) {
     tsconfig: false,
     preserveEntrySignatures: 'allow-extension',
     transform: { target: 'es2022' },
-    plugins,
+    plugins: [...plugins, generatedModules()],
     // No comments that name the source of each module.
     experimental: { attachDebugInfo: 'none' },
     // How long plugins take depends on the machine.

@@ -8,6 +8,14 @@ import { fromRoot } from './run.mjs'
 
 export { guides }
 
+/** The runs that make the application of a guide by `idp-client init`, with the name of the guide. */
+export const initRuns = Object.fromEntries(
+  ['next', 'sveltekit', 'nuxt', 'nest', 'astro', 'hono', 'express', 'fastify'].map((name) => [
+    `init-${name}`,
+    name,
+  ]),
+)
+
 /** In the order in which they run; the files are written after `install`. */
 export const roles = ['create', 'install', 'check', 'provider', 'development', 'build', 'production']
 

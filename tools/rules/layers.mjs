@@ -178,6 +178,7 @@ export const packagePlaces = [
   ]),
   { name: '@playwright/test', places: [], typePlaces: ['playwright/'] },
   { name: 'idp-dev-provider', places: ['playwright/'] },
+  { name: '#init-data', places: ['cli/init/'] },
   { name: '#cipher', places: ['crypto/'] },
   { name: '#async-context', places: ['lib/request-scope.ts'] },
   { name: 'cloudflare:', places: ['lib/async-context.workerd.ts'] },

@@ -1,7 +1,20 @@
 #!/usr/bin/env node
+import { once } from 'node:events'
+import { createInterface } from 'node:readline/promises'
 import { run } from './run.ts'
 
-const { code, exits, stdout, stderr } = await run(process.argv.slice(2))
+/** Asks at the terminal. Ctrl-C and Ctrl-D are no. */
+async function confirm(question: string): Promise<boolean> {
+  const terminal = createInterface({ input: process.stdin, output: process.stdout })
+  const closed = once(terminal, 'close').then(() => '')
+  const input = await Promise.race([terminal.question(question), closed])
+  terminal.close()
+  return /^y(?:es)?$/i.test(input.trim())
+}
+
+const isInteractive = process.stdin.isTTY && process.stdout.isTTY
+const context = { folder: process.cwd(), ...(isInteractive ? { confirm } : {}) }
+const { code, exits, stdout, stderr } = await run(process.argv.slice(2), context)
 process.stdout.write(stdout)
 process.stderr.write(stderr)
 process.exitCode = code

@@ -5,6 +5,9 @@ import { expressOpenidConnect } from './codemod/express-openid-connect.ts'
 import { nextAuth } from './codemod/next-auth.ts'
 import { nextjsAuth0 } from './codemod/nextjs-auth0.ts'
 import { runCodemod } from './codemod/run-codemod.ts'
+import type { InitContext } from './init/init.ts'
+import { InitError } from './init/init-error.ts'
+import { generateSecret } from './secret.ts'
 
 export interface Output {
   readonly code: 0 | 1 | 2
@@ -17,6 +20,12 @@ export interface Output {
 const usage = `Usage: idp-client <command>
 
 Commands:
+  init [--provider <name>] [--host <name>] [--yes] [--dry-run] [--force] [--from <folder>]
+              Adds login and logout to the application in this folder, or to an empty one: shows what it writes, asks,
+              and ends with the command that starts everything. The provider is dev, which runs on this machine, or one
+              of keycloak, auth0, entra, okta, google, cognito, zitadel, authentik, ory, spring. --host names the
+              framework, --force writes although git has uncommitted changes, --from names the folder with the packed
+              packages
   secret      Prints a fresh cookie secret (32 random bytes as 64 hexadecimal digits), for IDP_SECRET
   dpop-keys   Prints a fresh ES256 key pair as the lines IDP_DPOP_PUBLIC_KEY and IDP_DPOP_PRIVATE_KEY
   codemod nextjs-auth0 <folder> [--dry-run]
@@ -31,11 +40,6 @@ Options:
   --help      Prints this text
   --version   Prints the version
 `
-
-function generateSecret(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(32))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
-}
 
 /** Returns one line per key for environment files: quoted, with line breaks as \\n. */
 function generateDpopKeys(): string {
@@ -109,11 +113,27 @@ async function doctor(args: readonly string[]): Promise<Output> {
   return { code: report.healthy ? 0 : 1, exits: parameters.config !== undefined, stdout, stderr }
 }
 
+/** Runs `init`; exit code 1 if it wrote nothing although there is something to write. */
+async function runInit(parameters: readonly string[], context: InitContext): Promise<Output> {
+  try {
+    const { init } = await import('./init/init.ts')
+    const { code, text } = await init(parameters, context)
+    return code === 0 ? success(text) : { code, stdout: '', stderr: text }
+  } catch (error) {
+    if (error instanceof InitError) return { code: error.code, stdout: '', stderr: `${error.message}\n` }
+    throw error
+  }
+}
+
 const invalidUsage: Output = { code: 2, stdout: '', stderr: usage }
 
 /** Returns the output of the command line and its exit code: 0, 1 for a failure, or 2 for invalid arguments. */
-export async function run(parameters: readonly string[]): Promise<Output> {
+export async function run(
+  parameters: readonly string[],
+  context: InitContext = { folder: process.cwd() },
+): Promise<Output> {
   const [command, ...rest] = parameters
+  if (command === 'init') return runInit(rest, context)
   if (command === 'codemod') return codemod(rest)
   if (command === 'doctor') return doctor(rest)
   if (command !== undefined && rest.length === 0) {

@@ -1,0 +1,94 @@
+import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
+import { dirname, join, sep } from 'node:path'
+import { InitError, toSystemCode } from './init-error.ts'
+
+/** `package.json` as far as `init` reads it. */
+export interface Manifest {
+  readonly text: string
+  readonly content: Readonly<Record<string, unknown>>
+  /** Names of all direct dependencies, with their ranges. */
+  readonly dependencies: ReadonlyMap<string, string>
+}
+
+/** The folder that `init` runs in. */
+export interface Application {
+  readonly folder: string
+  readonly manifest: Manifest | undefined
+  /** Names of its files and folders. */
+  readonly entries: readonly string[]
+}
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function toManifest(text: string): Manifest {
+  const content = parseJson(text)
+  if (!isRecord(content)) throw new InitError('package.json is not a JSON object. Correct it first.')
+  const groups = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies']
+  const entries = groups.flatMap((name) => {
+    const group = content[name]
+    return isRecord(group) ? Object.entries(group).map(([key, range]) => [key, String(range)] as const) : []
+  })
+  return { text, content, dependencies: new Map(entries.reverse()) }
+}
+
+/** Reads what `init` needs to know of a folder. */
+export async function readApplication(folder: string): Promise<Application> {
+  const entries = await readEntries(folder)
+  const text = await readText(folder, 'package.json')
+  return { folder, entries, manifest: text === undefined ? undefined : toManifest(text) }
+}
+
+/** Returns the names in a folder; none if it does not exist. */
+async function readEntries(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder)
+  } catch (error) {
+    if (toSystemCode(error) === 'ENOENT') return []
+    throw new InitError(`The folder ${folder} cannot be read (${toSystemCode(error)}).`)
+  }
+}
+
+/** Names in a folder of the application. */
+export const readNames = (folder: string, path: string): Promise<string[]> =>
+  readEntries(join(folder, path)).catch(() => [])
+
+/**
+ * Reads a file of the application; `undefined` if it does not exist.
+ *
+ * @throws InitError if something else than a text file of the application is in its place
+ */
+export async function readText(folder: string, path: string): Promise<string | undefined> {
+  try {
+    await assertInside(folder, path)
+    const entry = await lstat(join(folder, path))
+    if (!entry.isFile())
+      throw new InitError(`${path} is not a regular file. Move it, or add its lines by hand.`)
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
+      await readFile(join(folder, path)),
+    )
+  } catch (error) {
+    if (error instanceof InitError) throw error
+    if (toSystemCode(error) === 'ENOENT') return undefined
+    const reason = error instanceof TypeError ? 'it is not UTF-8' : toSystemCode(error)
+    throw new InitError(`${path} cannot be read (${reason}).`)
+  }
+}
+
+/** A folder of the application may be a link to a place that other applications use. */
+async function assertInside(folder: string, path: string): Promise<void> {
+  const root = await realpath(folder)
+  for (let parent = dirname(path); parent !== '.'; parent = dirname(parent)) {
+    const real = await realpath(join(folder, parent)).catch(() => undefined)
+    if (real !== undefined && real !== root && !real.startsWith(root + sep))
+      throw new InitError(`${parent} is a link to a folder outside of the application.`)
+  }
+}
