@@ -1,5 +1,15 @@
 // Makes the application of a guide as a reader would, and visits it.
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
@@ -99,6 +109,43 @@ export class GuideRun {
     else await must('sh', ['-c', withTarballs(line, this.#tarballs)], { cwd: this.folder, env: this.#env })
   }
 
+  /** Makes an empty folder as the guide does, without the manifest, which `init` creates. */
+  async makeFolder() {
+    for (const { lines } of this.#findBlocks('create'))
+      for (const line of lines) if (!line.startsWith('npm init')) await this.#runLine(line)
+  }
+
+  /** The SHA-256 of the files of the starter that the guide replaces, by path. */
+  hashStarterFiles() {
+    const paths = this.#blocks.flatMap(({ path }) => path ?? [])
+    const existing = paths.filter((path) => existsSync(join(this.folder, path)))
+    const hash = (path) =>
+      createHash('sha256')
+        .update(readFileSync(join(this.folder, path)))
+        .digest('hex')
+    return Object.fromEntries(existing.map((path) => [path, hash(path)]))
+  }
+
+  /**
+   * Runs `idp-client init` in place of what the guide prints after `create`.
+   *
+   * @param {string[]} args
+   * @returns {Promise<string[]>} the commands that it says to run
+   */
+  async init(args) {
+    const tarball = join('..', basename(this.#tarballs['idp-client']))
+    const all = ['--yes', '--package', tarball, 'idp-client', 'init', ...args, '--from', '..']
+    const output = await must('npx', all, { cwd: this.folder, env: this.#env })
+    const [line] = /(?<=\n {2})\S.*(?=\n$)/.exec(output) ?? []
+    if (line === undefined) throw new Error(`init says no command:\n${output}`)
+    return line.split(' && ')
+  }
+
+  /** Runs commands to their end. */
+  async runCommands(lines) {
+    for (const line of lines) await must('sh', ['-c', line], { cwd: this.folder, env: this.#env })
+  }
+
   writeFiles() {
     for (const { path, text } of this.#blocks) {
       if (path === undefined) continue
@@ -124,13 +171,33 @@ export class GuideRun {
   async visit(role, { action = false }) {
     const providers = this.#findBlocks('provider')
     const block = role === 'production' ? providers.at(-1) : providers[0]
-    const [, app] = /--app (\S+)/.exec(block.lines.at(-1))
+    await this.#visitServer({ app: toApp(block), action }, async () => {
+      const provider = await this.#startProvider(block)
+      const server = await this.#start(this.#findBlocks(role)[0])
+      return { provider, server }
+    })
+  }
+
+  /**
+   * Starts provider and application with one command, and visits the application.
+   *
+   * @param {string} command
+   * @param {{ action?: boolean }} guide
+   */
+  visitCommand(command, { action = false }) {
+    const app = toApp(this.#findBlocks('provider')[0])
+    return this.#visitServer({ app, action }, async () => {
+      await assertFree('4400')
+      return { server: await this.#start({ lines: [command] }) }
+    })
+  }
+
+  async #visitServer({ app, action }, start) {
     const giveUp = await takeTurn()
     let browser
     try {
       await assertFree(new URL(app).port)
-      const provider = await this.#startProvider(block)
-      const server = await this.#start(this.#findBlocks(role)[0])
+      const { provider, server } = await start()
       await untilResponds(app, server)
       browser = await startChromium(provider && { provider })
       await visitExample(browser, app)
@@ -174,6 +241,8 @@ export class GuideRun {
     rmSync(this.#home, { recursive: true, force: true })
   }
 }
+
+const toApp = ({ lines }) => /--app (\S+)/.exec(lines.at(-1))[1]
 
 const writtenAt = (file) => statSync(file, { throwIfNoEntry: false })?.mtimeMs
 

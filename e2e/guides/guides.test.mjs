@@ -23,6 +23,10 @@
 // labelled "Theme" and a button "Save", which stores the text in the session; the element `#theme` shows it. Without a session
 // the action leads to the login, or an element of the role `alert` says why not.
 //
+// The run `init-<guide>` makes the same application by `idp-client init --provider dev --yes`: on the starter, or in an empty folder
+// without a manifest; then it runs the command that `init` ends with, and visits the application in development. Files of a
+// starter that `init` replaces are in e2e/guides/starters/files.json, which the run of the guide extends.
+//
 // Results of guides that passed are written to e2e/guides/results; a test (`tools/guides.test.mjs`) compares them with the pages. With
 // --resume a guide is left out that passed with the same page, packages and tool; --keep leaves the folders of applications,
 // below the temporary folder of the system.
@@ -30,14 +34,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll } from 'vitest'
+import { readJson } from '../../tools/lib/files.mjs'
 import {
   guides,
   hashBlocks,
+  initRuns,
   readGuide,
   readResult,
   toFingerprint,
   toResultFile,
 } from '../../tools/lib/guides.mjs'
+import { starterFilesPath } from '../../tools/lib/init-data.mjs'
 import { fromRoot, must } from '../../tools/lib/run.mjs'
 import { currentVersion } from '../../tools/lib/versions.mjs'
 import { pack } from '../../tools/pack.mjs'
@@ -59,47 +66,112 @@ async function readStarter({ recorded, starter }) {
   return starter ? `${starter}@${(await must('npm', ['view', starter, 'version'])).trim()}` : 'empty folder'
 }
 
-async function writeResult(name, run, program) {
-  const { frameworks, node } = guides[name]
-  const result = {
+async function writeResult(name, guideName, result) {
+  const common = {
     version: currentVersion(),
-    blocks: hashBlocks(readGuide(name)),
-    fingerprint: toFingerprint(name, tarballs),
-    starter: await readStarter(guides[name]),
-    versions: Object.fromEntries(frameworks.map((each) => [each, run.readVersion(each)])),
-    node: program === process.execPath ? process.versions.node : node,
-    development: 'passed',
-    production: 'passed',
+    blocks: hashBlocks(readGuide(guideName)),
+    fingerprint: toFingerprint(guideName, tarballs),
+    starter: await readStarter(guides[guideName]),
   }
-  writeFileSync(fromRoot(toResultFile(name)), `${JSON.stringify(result, null, 2)}\n`)
+  writeFileSync(fromRoot(toResultFile(name)), `${JSON.stringify({ ...common, ...result }, null, 2)}\n`)
 }
 
-for (const name of selectNames(Object.keys(guides))) {
+/** Adds what the starter created in place of printed files to those of its earlier versions. */
+function recordStarterFiles(name, hashes) {
+  const all = readJson(starterFilesPath)
+  const known = all[name] ?? {}
+  for (const [path, hash] of Object.entries(hashes))
+    known[path] = [...new Set([...(known[path] ?? []), hash])]
+  if (Object.keys(known).length > 0) all[name] = known
+  writeFileSync(fromRoot(starterFilesPath), `${JSON.stringify(all, null, 2)}\n`)
+}
+
+async function createRun(name) {
+  const { node, recorded } = guides[name]
+  const program = await getNode(node)
+  const starter = recorded && fromRoot(`e2e/guides/starters/${name}`)
+  return {
+    run: new GuideRun(readGuide(name), { program, starter, tarballs }),
+    node: program === process.execPath ? process.versions.node : node,
+  }
+}
+
+function testGuide(name) {
   const guide = guides[name]
-  const blocks = readGuide(name)
-  let program
-  let run
+  let made
+  let starterFiles
   const steps = [
     [
       'makes the application',
       async () => {
-        program = await getNode(guide.node)
-        const starter = guide.recorded && fromRoot(`e2e/guides/starters/${name}`)
-        run = new GuideRun(blocks, { program, starter, tarballs })
-        await run.run('create')
+        made = await createRun(name)
+        await made.run.run('create')
+        starterFiles = made.run.hashStarterFiles()
       },
     ],
-    ['installs', () => run.run('install')],
-    ['writes the files', async () => run.writeFiles()],
-    ['checks the types', () => run.run('check')],
-    ['a user logs in and out in development', () => run.visit('development', guide)],
-    ['builds', () => run.run('build')],
-    ['a user logs in and out in production', () => run.visit('production', guide)],
+    ['installs', () => made.run.run('install')],
+    ['writes the files', async () => made.run.writeFiles()],
+    ['checks the types', () => made.run.run('check')],
+    ['a user logs in and out in development', () => made.run.visit('development', guide)],
+    ['builds', () => made.run.run('build')],
+    ['a user logs in and out in production', () => made.run.visit('production', guide)],
   ]
-  const isKnown = RESUME === '1' && readResult(name)?.fingerprint === toFingerprint(name, tarballs)
+  const write = () => {
+    recordStarterFiles(name, starterFiles)
+    const versions = guide.frameworks.map((each) => [each, made.run.readVersion(each)])
+    const passed = { development: 'passed', production: 'passed' }
+    return writeResult(name, name, { versions: Object.fromEntries(versions), node: made.node, ...passed })
+  }
+  return { steps, write, remove: () => made?.run.remove() }
+}
+
+/** The same application by `init`; the seconds of each step are part of the result. */
+function testInit(runName, name) {
+  const { starter, ...guide } = guides[name]
+  const seconds = {}
+  const time = async (step, work) => {
+    const start = performance.now()
+    await work()
+    seconds[step] = Math.round((performance.now() - start) / 100) / 10
+  }
+  let made
+  let commands
+  const args = ['--provider', 'dev', '--yes', ...(starter ? [] : ['--host', name])]
+  const steps = [
+    [
+      starter ? 'makes the application of the starter' : 'makes an empty folder',
+      async () => {
+        made = await createRun(name)
+        await time('create', () => (starter ? made.run.run('create') : made.run.makeFolder()))
+      },
+    ],
+    [
+      'adds login and logout by init',
+      () =>
+        time('init', async () => {
+          commands = await made.run.init(args)
+        }),
+    ],
+    ['installs', () => time('install', () => made.run.runCommands(commands.slice(0, -1)))],
+    [
+      'a user logs in and out, after one command',
+      () => time('visit', () => made.run.visitCommand(commands.at(-1), guide)),
+    ],
+  ]
+  const write = () => {
+    const run = [`idp-client init ${args.join(' ')}`, ...commands].join(' && ')
+    return writeResult(runName, name, { node: made.node, commands: run, seconds, development: 'passed' })
+  }
+  return { steps, write, remove: () => made?.run.remove() }
+}
+
+for (const name of selectNames([...Object.keys(guides), ...Object.keys(initRuns)])) {
+  const guideName = initRuns[name] ?? name
+  const { steps, write, remove } = name in initRuns ? testInit(name, guideName) : testGuide(name)
+  const isKnown = RESUME === '1' && readResult(name)?.fingerprint === toFingerprint(guideName, tarballs)
   const known = ['has passed with the same page, packages and tool', async () => {}]
   testApplication(name, isKnown ? [known] : steps, async (hasPassed) => {
-    if (run && hasPassed) await writeResult(name, run, program)
-    if (KEEP !== '1') run?.remove()
+    if (!isKnown && hasPassed) await write()
+    if (KEEP !== '1') remove()
   })
 }
