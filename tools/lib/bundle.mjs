@@ -61,7 +61,8 @@ function inputOptions(plan, wanted, plugins) {
 const outputOptions = {
   format: 'esm',
   entryFileNames: '[name].js',
-  chunkFileNames: 'shared/[name]-[hash].js',
+  // The pages are in one file, whose name does not change the others when a page changes.
+  chunkFileNames: ({ name }) => (name.endsWith('init-data') ? 'init-data.js' : 'shared/[name]-[hash].js'),
   // Readers have the repository: comments are two fifths of the code, and the declarations have those for users. Bundlers
   // need the annotations of what they may remove.
   comments: { legal: false, jsdoc: false, annotation: true },

@@ -24,7 +24,7 @@ const manifests = [
 ]
 
 /** Files that a part does not read, or that other commands write. */
-const OTHER_FILES = /^tools\/.*\.test\.mjs$|\.tsbuildinfo$|\/next-env\.d\.ts$/
+const OTHER_FILES = /^tools\/.*\.test\.mjs$|\/dist\/init-data\.js$|\.tsbuildinfo$|\/next-env\.d\.ts$/
 
 const recordFile = (part) => fromRoot(`.cache/passed/${part}.json`)
 
