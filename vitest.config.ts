@@ -56,7 +56,7 @@ export default defineConfig({
         plugins: [generatedModules()],
         test: {
           name: 'unit',
-          include: ['packages/idp-client/src/**/*.test.{ts,tsx}'],
+          include: ['packages/idp-client/src/**/*.test.{ts,tsx}', 'packages/create-idp-app/src/**/*.test.ts'],
           ...oneProcess,
           ...hangGuard,
         },

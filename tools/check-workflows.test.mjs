@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { workflowProblems } from './check-workflows.mjs'
 import { readJson } from './lib/files.mjs'
+import { published } from './pack.mjs'
 
 const pinned = 'actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1'
 
@@ -64,7 +65,7 @@ describe('the deployment of the docs', () => {
   })
 })
 
-test.each(['packages/idp-client', 'packages/dev-provider'])('%s names the repository', (directory) => {
+test.each(published)('%s names the repository', (directory) => {
   const { author, bugs, homepage, repository } = readJson('package.json')
   expect(readJson(`${directory}/package.json`)).toMatchObject({
     author,

@@ -6,7 +6,7 @@ import { readJson } from './lib/files.mjs'
 import { fromRoot, isMain, must } from './lib/run.mjs'
 
 /** Folders of the packages that are published, always together. */
-export const published = ['packages/idp-client', 'packages/dev-provider']
+export const published = ['packages/idp-client', 'packages/dev-provider', 'packages/create-idp-app']
 
 /**
  * Lays out what a package publishes: its build, the licence and changelog of the repository, and a

@@ -46,7 +46,7 @@ async function version() {
 }
 
 /**
- * Makes the tarballs of both packages, with their checksums in `SHA256SUMS`, and tests the files themselves: what they
+ * Makes the tarballs of all packages, with their checksums in `SHA256SUMS`, and tests the files themselves: what they
  * contain, the consumers, and what npm says of them.
  */
 async function packRelease(folder, { consumers }) {

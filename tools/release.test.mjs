@@ -44,9 +44,10 @@ test('[P1] the entries of the changelog become a section, and must exist', () =>
   expect(() => withRelease(changelog.replace('- New.\n\n', ''), '1.1.0', '2026-02-01')).toThrow('Unreleased')
 })
 
-test('[P1] the library tells providers the version of both packages, and the changelog has a section for the next one', () => {
+test('[P1] the library tells providers the version of all packages, and the changelog has a section for the next one', () => {
   const version = currentVersion()
-  expect(readJson('packages/dev-provider/package.json').version).toBe(version)
+  for (const name of ['dev-provider', 'create-idp-app'])
+    expect(readJson(`packages/${name}/package.json`).version).toBe(version)
   expect(readText(constantFile)).toMatch(new RegExp(`\\bversion\\b[^=]*=\\s*'${version}'`))
   expect(isInChangelog('Unreleased')).toBe(true)
   expect(() => readSteps()).not.toThrow()
@@ -56,7 +57,11 @@ describe('[P1] a release without a registry, from a changeset to the tarballs', 
   const current = currentVersion()
   const next = toNextVersion(current, 'major', true)
   const folder = mkdtempSync(join(tmpdir(), 'idp-release-test-'))
-  const names = { client: `idp-client-${next}.tgz`, provider: `idp-dev-provider-${next}.tgz` }
+  const names = {
+    create: `create-idp-app-${next}.tgz`,
+    client: `idp-client-${next}.tgz`,
+    provider: `idp-dev-provider-${next}.tgz`,
+  }
   const text = (path) => readFileSync(join(folder, path), 'utf8')
   let output
 
@@ -66,25 +71,25 @@ describe('[P1] a release without a registry, from a changeset to the tarballs', 
       'CHANGELOG.md': `# Changelog\n\n## [Unreleased]\n\n- New.\n\n## [${current}] - 2026-01-01\n\n- Old.\n`,
     }
     output = await dryRelease(join(folder, 'out'), { consumers: false, files })
-    await unpack(join(folder, 'out', names.client), join(folder, 'client'))
-    await unpack(join(folder, 'out', names.provider), join(folder, 'provider'))
+    for (const [name, file] of Object.entries(names))
+      await unpack(join(folder, 'out', file), join(folder, name))
   }, 300_000)
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-  test('[P1] both packages have the next version, of which npm publish accepts a dry run', () => {
+  test('[P1] all packages have the next version, of which npm publish accepts a dry run', () => {
     expect(readdirSync(join(folder, 'out')).sort()).toEqual([...Object.values(names), 'SHA256SUMS'].sort())
     expect(output).toContain(`release: ${current} → ${next} (major)`)
     for (const name of Object.values(names)) expect(output).toContain(`npm publish --dry-run accepts ${name}`)
-    for (const name of ['client', 'provider'])
-      expect(JSON.parse(text(`${name}/package.json`)).version).toBe(next)
+    for (const name of Object.keys(names)) expect(JSON.parse(text(`${name}/package.json`)).version).toBe(next)
+    expect(JSON.parse(text('create/package.json')).dependencies['idp-client']).toBe(`^${next}`)
   })
 
-  test('[P1] the library sends that version, and the changelog and licence are in both packages', () => {
+  test('[P1] the library sends that version, and the changelog and licence are in all packages', () => {
     const code = readdirSync(join(folder, 'client/dist'), { recursive: true }).filter((path) =>
       path.endsWith('.js'),
     )
     expect(code.some((path) => text(`client/dist/${path}`).includes(`const version = "${next}";`))).toBe(true)
-    for (const name of ['client', 'provider']) {
+    for (const name of Object.keys(names)) {
       expect(text(`${name}/CHANGELOG.md`)).toMatch(
         new RegExp(`\n## \\[Unreleased\\]\n\n## \\[${next}\\] - \\d{4}-\\d\\d-\\d\\d\n\n- New\\.\n\n`),
       )
@@ -97,7 +102,7 @@ describe('[P1] a release without a registry, from a changeset to the tarballs', 
       createHash('sha256')
         .update(readFileSync(join(folder, 'out', name)))
         .digest('hex')
-    const lines = Object.values(names).map((name) => `${sum(name)}  ${name}\n`)
+    const lines = [names.client, names.provider, names.create].map((name) => `${sum(name)}  ${name}\n`)
     expect(text('out/SHA256SUMS')).toBe(lines.join(''))
   })
 

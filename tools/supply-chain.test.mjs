@@ -38,8 +38,8 @@ const parent = (folder) => folder.slice(0, Math.max(0, folder.lastIndexOf('/')))
 /** The scripts that npm runs when a package is installed. */
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall', 'prepare', 'preprepare', 'postprepare']
 
-test('[I3] neither package runs a script when it is installed', () => {
-  for (const name of ['idp-client', 'dev-provider']) {
+test('[I3] no package of ours runs a script when it is installed', () => {
+  for (const name of ['idp-client', 'dev-provider', 'create-idp-app']) {
     const { scripts = {} } = json(`packages/${name}/package.json`)
     expect(Object.keys(scripts).filter((script) => INSTALL_SCRIPTS.includes(script))).toEqual([])
   }

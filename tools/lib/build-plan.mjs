@@ -47,4 +47,20 @@ export const packages = {
       'packages/idp-client/tsconfig.next.json',
     ],
   },
+  'create-idp-app': {
+    folder: 'packages/create-idp-app',
+    entries: { index: 'index.ts', cli: 'cli.ts' },
+    separate: {},
+    external: [],
+    commands: ['cli'],
+    generated: ['#starters'],
+    clientEntries: [],
+    untyped: [],
+    types: 'packages/create-idp-app/tsconfig.build.json',
+    inputs: [
+      'packages/create-idp-app/package.json',
+      'packages/create-idp-app/tsconfig.json',
+      'packages/create-idp-app/tsconfig.build.json',
+    ],
+  },
 }

@@ -2,8 +2,8 @@ import { rmSync } from 'node:fs'
 import { filesBelow, readText } from './files.mjs'
 import { fromRoot } from './run.mjs'
 
-/** The published packages. They have one version, so a changeset of either is one of both. */
-const packages = ['idp-client', 'idp-dev-provider']
+/** The published packages. They have one version, so a changeset of one is one of all. */
+const packages = ['idp-client', 'idp-dev-provider', 'create-idp-app']
 const steps = ['patch', 'minor', 'major']
 
 /**

@@ -16,6 +16,9 @@ export const initRuns = Object.fromEntries(
   ]),
 )
 
+/** The runs that make an application by `npm create idp-app`, with the name of the guide. */
+export const createRuns = { 'create-express': 'express', 'create-next': 'next' }
+
 /** In the order in which they run; the files are written after `install`. */
 export const roles = ['create', 'install', 'check', 'provider', 'development', 'build', 'production']
 

@@ -144,8 +144,9 @@ export function createInitData() {
 
 /** How `npm create idp-app` makes the application of each guide: the commands that the guide prints. */
 export const createStarterData = () =>
-  mapValues(guides, ({ node }, name) => ({
+  mapValues(guides, ({ node, starter }, name) => ({
     title: hosts[name]?.title ?? 'Next.js 16',
+    needsStarter: starter !== undefined,
     create: findBlocks(readGuide(name), 'create').flatMap(({ lines }) => lines),
     node: node ?? null,
   }))
@@ -156,7 +157,11 @@ const modules = {
     const { guides: all, providers } = createInitData()
     return `export const guides = ${JSON.stringify(all)}\nexport const providers = ${JSON.stringify(providers)}`
   },
-  '#starters': () => `export const starters = ${JSON.stringify(createStarterData())}`,
+  '#starters': () =>
+    [
+      `export const starters = ${JSON.stringify(createStarterData())}`,
+      `export const providers = ${JSON.stringify(['dev', ...Object.keys(providerPages)])}`,
+    ].join('\n'),
 }
 
 /** Returns the text of a generated module. */

@@ -3,7 +3,7 @@ import { filesBelow, readJson, readText } from './files.mjs'
 import { fromRoot } from './run.mjs'
 
 const client = 'packages/idp-client/package.json'
-const published = [client, 'packages/dev-provider/package.json']
+const published = [client, 'packages/dev-provider/package.json', 'packages/create-idp-app/package.json']
 
 /** The file with the constant that the library sends to providers. */
 export const constantFile = 'packages/idp-client/src/lib/version.ts'
@@ -41,7 +41,7 @@ const withDependencies = (text, from, to) =>
   )
 
 /**
- * Writes a version everywhere: the manifests of both packages and of what depends on them, the lock, the constant of the
+ * Writes a version everywhere: the manifests of all packages and of what depends on them, the lock, the constant of the
  * library and the changelog.
  */
 export function writeVersion(version, date) {

@@ -76,6 +76,7 @@ export const maxModules = 12
 export const unpackedSizes = {
   'packages/idp-client': 1_700_000,
   'packages/dev-provider': 320_000,
+  'packages/create-idp-app': 60_000,
 }
 
 /** Everything the library may pull into an application at run time. */

@@ -11,6 +11,7 @@ export const projects = {
   react: { config: 'packages/idp-client/tsconfig.react.json' },
   tests: { config: 'packages/idp-client/tsconfig.json' },
   'dev-provider': { config: 'tsconfig.dev-provider.json' },
+  'create-idp-app': { config: 'packages/create-idp-app/tsconfig.json' },
   e2e: { config: 'tsconfig.e2e.json' },
   example: { config: 'examples/next/tsconfig.json', nextApp: 'examples/next' },
 }
