@@ -38,6 +38,14 @@ const variables = {
   ASTRO_TELEMETRY_DISABLED: '1',
   NEXT_TELEMETRY_DISABLED: '1',
   NUXT_TELEMETRY_DISABLED: '1',
+  // Those of Vitest: Astro serves no pages with the first, and takes the others for those of the application.
+  VITEST: undefined,
+  BASE_URL: undefined,
+  DEV: undefined,
+  MODE: undefined,
+  PROD: undefined,
+  SSR: undefined,
+  TEST: undefined,
 }
 
 /**
@@ -132,12 +140,29 @@ export class GuideRun {
    * @param {string[]} args
    * @returns {Promise<string[]>} the commands that it says to run
    */
-  async init(args) {
-    const tarball = join('..', basename(this.#tarballs['idp-client']))
-    const all = ['--yes', '--package', tarball, 'idp-client', 'init', ...args, '--from', '..']
-    const output = await must('npx', all, { cwd: this.folder, env: this.#env })
+  init(args) {
+    return this.#runPacked(['idp-client'], ['idp-client', 'init', ...args, '--from', '..'])
+  }
+
+  /**
+   * Runs `create-idp-app`, which makes the folder itself.
+   *
+   * @param {string[]} args
+   * @returns {Promise<string[]>} the commands that it says to run
+   */
+  async createApp(args) {
+    const words = ['create-idp-app', 'my-app', ...args, '--from', '.']
+    const [enter, ...commands] = await this.#runPacked(['create-idp-app', 'idp-client'], words)
+    await this.#runLine(enter)
+    return commands
+  }
+
+  async #runPacked(names, words) {
+    const place = (name) => join(this.#home, basename(this.#tarballs[name]))
+    const packages = names.flatMap((name) => ['--package', place(name)])
+    const output = await must('npx', ['--yes', ...packages, ...words], { cwd: this.folder, env: this.#env })
     const [line] = /(?<=\n {2})\S.*(?=\n$)/.exec(output) ?? []
-    if (line === undefined) throw new Error(`init says no command:\n${output}`)
+    if (line === undefined) throw new Error(`${words[0]} says no command:\n${output}`)
     return line.split(' && ')
   }
 

@@ -24,7 +24,8 @@
 // the action leads to the login, or an element of the role `alert` says why not.
 //
 // The run `init-<guide>` makes the same application by `idp-client init --provider dev --yes`: on the starter, or in an empty folder
-// without a manifest; then it runs the command that `init` ends with, and visits the application in development. Files of a
+// without a manifest; then it runs the command that `init` ends with, and visits the application in development. The run
+// `create-<guide>` makes it by `npm create idp-app`. Files of a
 // starter that `init` replaces are in e2e/guides/starters/files.json, which the run of the guide extends.
 //
 // Results of guides that passed are written to e2e/guides/results; a test (`tools/guides.test.mjs`) compares them with the pages. With
@@ -36,6 +37,7 @@ import { join } from 'node:path'
 import { afterAll } from 'vitest'
 import { readJson } from '../../tools/lib/files.mjs'
 import {
+  createRuns,
   guides,
   hashBlocks,
   initRuns,
@@ -58,6 +60,7 @@ const folder = mkdtempSync(join(tmpdir(), 'idp-guides-'))
 const tarballs = {
   'idp-client': await pack('packages/idp-client', folder),
   'idp-dev-provider': await pack('packages/dev-provider', folder),
+  'create-idp-app': await pack('packages/create-idp-app', folder),
 }
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -125,33 +128,35 @@ function testGuide(name) {
   return { steps, write, remove: () => made?.run.remove() }
 }
 
-/** The same application by `init`; the seconds of each step are part of the result. */
-function testInit(runName, name) {
-  const { starter, ...guide } = guides[name]
+/** Measures steps; the seconds are part of the result. */
+function createTimer() {
   const seconds = {}
   const time = async (step, work) => {
     const start = performance.now()
-    await work()
+    const value = await work()
     seconds[step] = Math.round((performance.now() - start) / 100) / 10
+    return value
   }
+  return { seconds, time }
+}
+
+/** The same application by `init`. */
+function testInit(runName, name) {
+  const { starter, ...guide } = guides[name]
+  const { seconds, time } = createTimer()
   let made
   let commands
   const args = ['--provider', 'dev', '--yes', ...(starter ? [] : ['--host', name])]
+  const make = async () => {
+    made = await createRun(name)
+    await time('create', () => (starter ? made.run.run('create') : made.run.makeFolder()))
+  }
+  const init = async () => {
+    commands = await time('init', () => made.run.init(args))
+  }
   const steps = [
-    [
-      starter ? 'makes the application of the starter' : 'makes an empty folder',
-      async () => {
-        made = await createRun(name)
-        await time('create', () => (starter ? made.run.run('create') : made.run.makeFolder()))
-      },
-    ],
-    [
-      'adds login and logout by init',
-      () =>
-        time('init', async () => {
-          commands = await made.run.init(args)
-        }),
-    ],
+    [starter ? 'makes the application of the starter' : 'makes an empty folder', make],
+    ['adds login and logout by init', init],
     ['installs', () => time('install', () => made.run.runCommands(commands.slice(0, -1)))],
     [
       'a user logs in and out, after one command',
@@ -165,12 +170,46 @@ function testInit(runName, name) {
   return { steps, write, remove: () => made?.run.remove() }
 }
 
-for (const name of selectNames([...Object.keys(guides), ...Object.keys(initRuns)])) {
-  const guideName = initRuns[name] ?? name
-  const { steps, write, remove } = name in initRuns ? testInit(name, guideName) : testGuide(name)
-  const isKnown = RESUME === '1' && readResult(name)?.fingerprint === toFingerprint(guideName, tarballs)
+/** A new application by `npm create idp-app`. */
+function testCreate(runName, name) {
+  const { seconds, time } = createTimer()
+  let made
+  let command
+  const make = async () => {
+    made = await createRun(name)
+    const [only] = await time('create', () => made.run.createApp(['--host', name]))
+    command = only
+  }
+  const steps = [
+    ['makes and installs the application', make],
+    [
+      'a user logs in and out, after one command',
+      () => time('visit', () => made.run.visitCommand(command, guides[name])),
+    ],
+  ]
+  const write = () => {
+    const commands = `npm create idp-app my-app -- --host ${name} && cd my-app && ${command}`
+    return writeResult(runName, name, { node: made.node, commands, seconds, development: 'passed' })
+  }
+  return { steps, write, remove: () => made?.run.remove() }
+}
+
+const runs = {
+  ...Object.fromEntries(Object.keys(guides).map((name) => [name, [name, testGuide]])),
+  ...Object.fromEntries(
+    Object.entries(initRuns).map(([run, name]) => [run, [name, (guide) => testInit(run, guide)]]),
+  ),
+  ...Object.fromEntries(
+    Object.entries(createRuns).map(([run, name]) => [run, [name, (guide) => testCreate(run, guide)]]),
+  ),
+}
+
+for (const run of selectNames(Object.keys(runs))) {
+  const [name, test] = runs[run]
+  const { steps, write, remove } = test(name)
+  const isKnown = RESUME === '1' && readResult(run)?.fingerprint === toFingerprint(name, tarballs)
   const known = ['has passed with the same page, packages and tool', async () => {}]
-  testApplication(name, isKnown ? [known] : steps, async (hasPassed) => {
+  testApplication(run, isKnown ? [known] : steps, async (hasPassed) => {
     if (!isKnown && hasPassed) await write()
     if (KEEP !== '1') remove()
   })
