@@ -29,7 +29,9 @@ async function choose(question: string, names: readonly string[]): Promise<strin
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
   const closed = once(terminal, 'close').then(() => '')
   const list = names.map((name, index) => `  ${index + 1}  ${name}`).join('\n')
-  const text = (await Promise.race([terminal.question(`${list}\n${question}: `), closed])).trim()
+  // Some versions of Node.js reject after Ctrl-C, others never settle.
+  const typed = terminal.question(`${list}\n${question}: `).catch(() => '')
+  const text = (await Promise.race([typed, closed])).trim()
   terminal.close()
   return names[Number(text) - 1] ?? text
 }

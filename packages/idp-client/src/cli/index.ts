@@ -7,7 +7,8 @@ import { run } from './run.ts'
 async function confirm(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stdout })
   const closed = once(terminal, 'close').then(() => '')
-  const input = await Promise.race([terminal.question(question), closed])
+  // Some versions of Node.js reject then, others never settle.
+  const input = await Promise.race([terminal.question(question).catch(() => ''), closed])
   terminal.close()
   return /^y(?:es)?$/i.test(input.trim())
 }
