@@ -62,6 +62,7 @@ function toGuide(name, starterFiles) {
     packages: detected ?? frameworks.slice(0, 1),
     configs,
     needsStarter: starter !== undefined,
+    tested: frameworks.length === 0 ? '' : toRange(frameworks[0], name),
     dependencies: Object.fromEntries(packages.map((each) => [each, toRange(each, name)])),
     app,
     envFile,

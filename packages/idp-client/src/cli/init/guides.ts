@@ -17,6 +17,8 @@ export interface Guide {
   readonly configs: readonly string[]
   /** Whether its files need an application of the official starter; otherwise an empty folder is sufficient. */
   readonly needsStarter: boolean
+  /** The range of the first package that the guide was tested with. */
+  readonly tested: string
   /** Further packages, with the range that the guide was tested with. */
   readonly dependencies: Readonly<Record<string, string>>
   /** Base URL of the application in development. */

@@ -162,6 +162,14 @@ describe('hosts', () => {
     expect((await init('--host', 'express', '--yes')).code).toBe(0)
   })
 
+  test('packages that depend on another version of the framework are left to the user', async () => {
+    await write({ 'package.json': toManifest({ dependencies: { astro: '^5.18.2' } }) })
+    expect((await init('--yes')).stdout).toContain(
+      'Install @astrojs/node in the version that fits astro ^5.18.2: npm install @astrojs/node@<version>',
+    )
+    expect(JSON.parse(await read('package.json')).dependencies).not.toHaveProperty('@astrojs/node')
+  })
+
   test('finds an application by its configuration where its packages are listed elsewhere', async () => {
     await write({ 'package.json': toManifest({ name: 'shop' }), 'astro.config.ts': 'export default {}\n' })
     const { code, stdout } = await init('--yes')
@@ -424,27 +432,29 @@ describe('secrets', () => {
   const variables = ['IDP_DOMAIN', 'IDP_CLIENT_ID', 'IDP_CLIENT_SECRET', 'IDP_SECRET', 'APP_BASE_URL']
 
   test.each(Object.keys(providers))(
-    'for %s they are in a file that git ignores and only the user reads',
+    'for %s its variables are in the file, and its page is named',
     async (name) => {
       await write({ 'package.json': nextManifest, 'tsconfig.json': tsconfig })
-      commitAll()
       const { code, stdout } = await init('--provider', name, '--yes')
       expect([code, stdout]).toEqual([0, expect.stringContaining(`/${providers[name]?.page}`)])
-      const env = await read('.env.local')
-      expect(env.match(/^\w+(?==)/gm)).toEqual(variables)
-      const secret = /^IDP_SECRET=([0-9a-f]{64})$/m.exec(env)?.[1] ?? 'none'
-      expect(secret).not.toBe('none')
-      expect((await stat(join(folder, '.env.local'))).mode & 0o777).toBe(0o600)
-      expect(git('status', '--porcelain', '--untracked-files=all')).not.toContain('.env.local')
-      const { '.env.local': _, ...others } = await readAll()
-      expect(JSON.stringify([others, stdout])).not.toContain(secret)
+      expect((await read('.env.local')).match(/^\w+(?==)/gm)).toEqual(variables)
       expect(JSON.parse(await read('package.json'))).not.toHaveProperty('devDependencies')
-      expect(await init('--provider', name, '--yes')).toMatchObject({
-        code: 0,
-        stdout: expect.stringMatching(/^Nothing to change/),
-      })
     },
   )
+
+  test('they are in a file that git ignores and only the user reads', async () => {
+    await write({ 'package.json': nextManifest, 'tsconfig.json': tsconfig })
+    commitAll()
+    const { stdout } = await init('--provider', 'keycloak', '--yes')
+    const secret = /^IDP_SECRET=([0-9a-f]{64})$/m.exec(await read('.env.local'))?.[1] ?? 'none'
+    expect(secret).not.toBe('none')
+    expect((await stat(join(folder, '.env.local'))).mode & 0o777).toBe(0o600)
+    expect(git('status', '--porcelain', '--untracked-files=all')).not.toContain('.env.local')
+    const { '.env.local': _, ...others } = await readAll()
+    expect(JSON.stringify([others, stdout])).not.toContain(secret)
+    const again = await init('--provider', 'keycloak', '--yes')
+    expect([again.code, again.stdout]).toEqual([0, expect.stringMatching(/^Nothing to change/)])
+  })
 
   test('a value that exists is not replaced', async () => {
     await write({ 'package.json': nextManifest, '.env.local': 'IDP_SECRET=mine\nOTHER=1' })

@@ -19,7 +19,7 @@ import { fitToNext, toNextGuide } from './next.ts'
 import type { PackageManager } from './package-manager.ts'
 import { findPackageManager, toInstalled, toScript } from './package-manager.ts'
 import type { Plan } from './plan.ts'
-import { joinPlans, planFiles, planIgnore, planManifest, planVariables } from './plan.ts'
+import { joinPlans, planDependencies, planFiles, planIgnore, planManifest, planVariables } from './plan.ts'
 import { writeChanges } from './write-changes.ts'
 
 interface Setup {
@@ -117,13 +117,15 @@ async function createPlan(setup: Setup): Promise<Plan> {
   const { application, guide, provider, git, from } = setup
   const range = (name: string): Promise<string> => toRange(application, from, name)
   const dev = provider ? undefined : await planDevProvider(setup)
+  const further = planDependencies(application, guide)
   const manifest = planManifest(application, {
-    dependencies: { 'idp-client': await range('idp-client'), ...guide.dependencies },
+    dependencies: { 'idp-client': await range('idp-client'), ...further.dependencies },
     devDependencies: dev ? { 'idp-dev-provider': await range('idp-dev-provider') } : {},
     scripts: dev?.scripts ?? {},
   })
   return joinPlans([
     { changes: manifest, byHand: [], notes: [] },
+    further,
     await planFiles(application.folder, guide.files),
     ...(dev ? [dev] : []),
     ...(provider ? [await planVariables(application, guide, toVariables(guide, provider), git)] : []),

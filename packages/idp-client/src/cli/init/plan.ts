@@ -79,6 +79,26 @@ export function planManifest({ folder, manifest }: Application, additions: Manif
   return text === before ? [] : [{ path: 'package.json', before, text }]
 }
 
+const toMajor = (range: string): string | undefined => /\d+/.exec(range)?.[0]
+
+/**
+ * Plans the further packages of a guide. Beside another major version of the framework than the guide was tested with, npm has to
+ * choose theirs.
+ */
+export function planDependencies(
+  { manifest }: Application,
+  { packages, tested, dependencies }: Guide,
+): Plan & Pick<ManifestAdditions, 'dependencies'> {
+  const [name = ''] = packages
+  const range = manifest?.dependencies.get(name)
+  const missing = Object.keys(dependencies).filter((each) => !manifest?.dependencies.has(each))
+  const fits = range === undefined || (toMajor(range) ?? toMajor(tested)) === toMajor(tested)
+  if (fits || missing.length === 0) return { dependencies, changes: [], byHand: [], notes: [] }
+  const list = missing.join(' ')
+  const text = `Install ${list} in the version that fits ${name} ${range}: npm install ${list}@<version>`
+  return { dependencies: {}, changes: [], byHand: [text], notes: [] }
+}
+
 /** How an environment file is kept out of git. */
 export interface IgnorePlan {
   readonly isSafe: boolean
