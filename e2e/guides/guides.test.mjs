@@ -46,7 +46,7 @@ import {
   toFingerprint,
   toResultFile,
 } from '../../tools/lib/guides.mjs'
-import { starterFilesPath } from '../../tools/lib/init-data.mjs'
+import { createInitData, starterFilesPath } from '../../tools/lib/init-data.mjs'
 import { fromRoot, must } from '../../tools/lib/run.mjs'
 import { currentVersion } from '../../tools/lib/versions.mjs'
 import { pack } from '../../tools/pack.mjs'
@@ -146,7 +146,10 @@ function testInit(runName, name) {
   const { seconds, time } = createTimer()
   let made
   let commands
-  const args = ['--provider', 'dev', '--yes', ...(starter ? [] : ['--host', name])]
+  // An application that has the framework already is recognized.
+  const { packages, dependencies } = createInitData().guides[name]
+  const host = packages.some((each) => !(each in dependencies)) ? [] : ['--host', name]
+  const args = ['--provider', 'dev', '--yes', ...host]
   const make = async () => {
     made = await createRun(name)
     await time('create', () => (starter ? made.run.run('create') : made.run.makeFolder()))

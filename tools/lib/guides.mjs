@@ -10,10 +10,9 @@ export { guides }
 
 /** The runs that make the application of a guide by `idp-client init`, with the name of the guide. */
 export const initRuns = Object.fromEntries(
-  ['next', 'sveltekit', 'nuxt', 'nest', 'astro', 'hono', 'express', 'fastify'].map((name) => [
-    `init-${name}`,
-    name,
-  ]),
+  Object.keys(guides)
+    .filter((name) => name !== 'solid-start')
+    .map((name) => [`init-${name}`, name]),
 )
 
 /** The runs that make an application by `npm create idp-app`, with the name of the guide. */
