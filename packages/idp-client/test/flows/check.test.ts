@@ -41,7 +41,9 @@ describe('what it finds', () => {
         code: 'INVALID_CONFIGURATION',
         message: expect.stringContaining('clientId is missing'),
         advice: expect.any(String),
-        page: expect.stringMatching(/troubleshooting\.md#INVALID_CONFIGURATION:~:text=INVALID_CONFIGURATION$/),
+        page: expect.stringMatching(
+          /troubleshooting\.md#INVALID_CONFIGURATION:~:text=INVALID_CONFIGURATION$/,
+        ),
       },
     ])
     expect(loads(made)).toBe(0)
