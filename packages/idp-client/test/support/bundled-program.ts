@@ -29,6 +29,8 @@ export async function bundleProgram(
     platform: 'node',
     target: 'node20',
     packages: 'external',
+    // The pages as data, which the build makes: only the command init loads them.
+    external: ['#init-data'],
     alias: {
       '#cipher': source('crypto/cipher.node.ts'),
       '#async-context': source('lib/async-context.node.ts'),
