@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterEach, describe, expect, test } from 'vitest'
 import { doctorRemedies, findingAreas } from '../../src/cli/doctor/codes.ts'
@@ -209,13 +210,22 @@ test('every code has a section on the page that its finding names', () => {
   expect(codes.filter((code) => !sections.includes(`\`${code}\``))).toEqual([])
 })
 
+test('without a base URL, the client is checked, and a note says what is not', async () => {
+  await withBench({}, async (bench) => {
+    const { exitCode, report } = await bench.byVariables({ APP_BASE_URL: '' })
+    expect([exitCode, report.findings]).toEqual([0, []])
+    expect(report.notes).toEqual([expect.stringContaining('--app')])
+    expect([bench.provider.count('token'), bench.provider.count('authorize')]).toEqual([1, 0])
+  })
+})
+
 describe('--config', () => {
   const before = new Set(Object.keys(process.env))
   afterEach(() => {
     for (const name of Object.keys(process.env)) if (!before.has(name)) delete process.env[name]
   })
 
-  const file = 'packages/idp-client/test/fixtures/doctor'
+  const file = fileURLToPath(new URL('../fixtures/doctor', import.meta.url))
   const byModule = (bench: Bench, name: string, args: readonly string[] = []) =>
     bench.byVariables({}, ['--config', `${file}/${name}.ts`, ...args])
 
@@ -242,6 +252,13 @@ describe('--config', () => {
       expect(report.notes).toEqual([expect.stringMatching(sentence)])
       expect(exitCode).toBe(0)
       expect(output).not.toContain('p4ssword')
+    })
+  })
+
+  test('a client without a store leaves nothing for --store, which a note says', async () => {
+    await withBench({}, async (bench) => {
+      const { report } = await byModule(bench, 'without-store', ['--store'])
+      expect(report).toEqual({ healthy: true, findings: [], notes: [expect.stringContaining('--store')] })
     })
   })
 

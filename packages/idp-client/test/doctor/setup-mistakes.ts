@@ -308,6 +308,11 @@ export const refusals: readonly Mistake[] = [
     make: withVariables({ IDP_CLIENT_SECRET: 'not-the-registered-one' }),
   },
   {
+    mistake: 'a wrong client secret of an application whose base URL follows from requests',
+    code: 'CLIENT_REFUSED',
+    make: (bench) => bench.byOptions({ clientSecret: 'not-the-registered-one', appBaseUrl: undefined }),
+  },
+  {
     mistake: 'a wrong client id',
     code: 'CLIENT_REFUSED',
     make: withVariables({ IDP_CLIENT_ID: 'another-client' }),

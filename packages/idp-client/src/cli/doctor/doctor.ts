@@ -4,7 +4,7 @@ import { probeStore } from '../../session/store/probe.ts'
 import { checkApplication } from './application.ts'
 import type { Findings } from './findings.ts'
 import { findThrown } from './findings.ts'
-import { probeProvider } from './probes.ts'
+import { probeProvider, toBaseUrls } from './probes.ts'
 import { discover } from './provider.ts'
 import type { DoctorReport } from './report.ts'
 import { createReport } from './report.ts'
@@ -44,8 +44,25 @@ export async function checkSetup(setup: Setup, parameters: DoctorParameters): Pr
   return found
 }
 
+/** Returns a sentence for each check that the parameters ask for and the set-up has nothing for. */
+function findUnchecked(
+  { apiConfig, config, notes, sessionStore }: Setup,
+  { app, probe, store }: DoctorParameters,
+): readonly string[] {
+  // Without the module the notes say what was checked.
+  if (!apiConfig || notes.length > 0) return []
+  const isWithoutUrl = config && probe && toBaseUrls(config, app).length === 0
+  return [
+    isWithoutUrl &&
+      'The base URL follows from requests, so redirect URI and logout were not checked: name it by --app.',
+    store && !sessionStore && 'The client has no session store: --store had nothing to check.',
+    app !== undefined && !config && 'The client has no sessions: --app had nothing to check.',
+  ].filter((note) => typeof note === 'string')
+}
+
 /** Examines the set-up of an application. */
 export async function examine(parameters: DoctorParameters, variables: Variables): Promise<DoctorReport> {
   const setup = await loadSetup(parameters, variables)
-  return createReport([...setup.findings, ...(await checkSetup(setup, parameters))], setup.notes)
+  const found = await checkSetup(setup, parameters)
+  return createReport([...setup.findings, ...found], [...setup.notes, ...findUnchecked(setup, parameters)])
 }

@@ -3,6 +3,7 @@ import type { Config } from '../../config/config.ts'
 import { randomToken } from '../../crypto/random.ts'
 import { describe } from '../../errors/diagnosis.ts'
 import { OAuthError } from '../../errors/provider.ts'
+import { defined } from '../../lib/own-properties.ts'
 import { authorizationUrl, newCodeVerifier } from '../../oidc/authorize.ts'
 import { endSessionUrl, v2LogoutUrl } from '../../oidc/end-session.ts'
 import type { ServerMetadata } from '../../oidc/metadata.ts'
@@ -39,8 +40,12 @@ function findRefusal(error: OAuthError): Findings {
 }
 
 /** Redeems a code that the provider has not issued: a client that is authenticated gets `invalid_grant`. */
-async function checkClient({ metadata, provider, redirectUri }: Probe): Promise<Findings> {
-  const parameters = { code: randomToken(), redirect_uri: redirectUri, code_verifier: newCodeVerifier() }
+async function checkClient(
+  { metadata, provider }: Pick<Probe, 'metadata' | 'provider'>,
+  redirectUri: string | undefined,
+): Promise<Findings> {
+  const sent = defined({ redirect_uri: redirectUri })
+  const parameters = { code: randomToken(), ...sent, code_verifier: newCodeVerifier() }
   try {
     await requestTokens({ provider, metadata }, 'authorization_code', parameters)
     return []
@@ -141,7 +146,7 @@ async function checkLogout({ baseUrl, config, provider }: Probe): Promise<Findin
 }
 
 /** Returns the base URLs of the application; that of the parameter if they follow from requests. */
-function toBaseUrls({ appBaseUrl }: Config, app: string | undefined): readonly string[] {
+export function toBaseUrls({ appBaseUrl }: Config, app: string | undefined): readonly string[] {
   const configured = toUrls(appBaseUrl)
   return configured.length === 0 && app !== undefined ? [app] : configured
 }
@@ -173,9 +178,11 @@ export async function probeProvider(
     const redirectUri = toRedirectUri(config, baseUrl, config.authorization.redirectUri)
     return { config, provider, metadata, baseUrl, redirectUri }
   })
-  const [first] = probes
-  if (!first) return []
-  const client = metadata.tokenEndpoint === undefined ? [] : await checkClient(first)
+  // Without a base URL the code has no redirect URI, which does not matter for one that is wrong.
+  const client =
+    metadata.tokenEndpoint === undefined
+      ? []
+      : await checkClient({ metadata, provider }, probes[0]?.redirectUri)
   if (client.some(({ code }) => CLIENT_CODES.has(code))) return client
   const found = [...client]
   for (const probe of probes) {
