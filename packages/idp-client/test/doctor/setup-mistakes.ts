@@ -379,6 +379,11 @@ export const refusals: readonly Mistake[] = [
     make: (bench) => bench.byVariables(),
   },
   {
+    mistake: 'a redirect URI for which the provider redirects to a page about the error',
+    code: 'REDIRECT_URI_REFUSED',
+    make: faulty('authorize', { kind: 'redirect', location: '/signin/oauth/error?authError=none' }),
+  },
+  {
     mistake: 'a redirect URI that is not registered, with pushed requests',
     code: 'REQUEST_REFUSED',
     also: ['POST_LOGOUT_URL_REFUSED'],

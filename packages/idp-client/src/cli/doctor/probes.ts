@@ -67,6 +67,9 @@ const NEEDS_USER: ReadonlySet<string> = new Set([
 const attribute = (html: string, name: string): string | undefined =>
   new RegExp(`name=["']?${name}["']?[^>]*value=["']?([\\w.-]+)`).exec(html)?.[1]
 
+/** Google names an error in a parameter of its own, `authError`, of `/signin/oauth/error`. */
+const ERROR_PAGE = /\/error(?:\/|$)/
+
 /** Returns the `error` that the response sends to the redirect URI; `null` if it sends nothing there. */
 function toErrorSent(
   { headers, status, text }: PlainResponse,
@@ -80,8 +83,11 @@ function toErrorSent(
   if (status < 300 || status > 399 || location === null || !URL.canParse(location, base)) return null
   const target = new URL(location, base)
   const error = target.searchParams.get('error')
-  // A page of the provider for the login: prompt=none was ignored, the request was not.
-  if (!target.href.startsWith(redirectUri)) return error === null ? 'login_required' : null
+  if (!target.href.startsWith(redirectUri)) {
+    // A page of the provider for the login, unless it is about an error: prompt=none was ignored, the request was not.
+    const isRefusal = error !== null || ERROR_PAGE.test(target.pathname)
+    return isRefusal ? null : 'login_required'
+  }
   return error ?? new URLSearchParams(target.hash.slice(1)).get('error') ?? 'login_required'
 }
 
