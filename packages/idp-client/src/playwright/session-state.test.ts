@@ -55,6 +55,11 @@ test.each([
   ['a short option', { cookie: { secret: 'too short' } }, 'sessionCookie.secret'],
   ['no base URL', { baseURL: undefined }, 'set baseURL'],
   ['a relative base URL', { baseURL: '/shop' }, 'set baseURL'],
+  [
+    'a cookie domain of another host',
+    { env: { ...given.env, IDP_COOKIE_DOMAIN: 'example.com' } },
+    'IDP_COOKIE_DOMAIN',
+  ],
   ['an unknown SameSite', { env: { ...given.env, IDP_COOKIE_SAME_SITE: 'some' } }, 'IDP_COOKIE_SAME_SITE'],
 ])('%s is reported by the name of what to set, without its value', async (_title, wrong, named) => {
   const error = await toSessionState({ ...given, ...wrong }).catch((thrown: unknown) => thrown)

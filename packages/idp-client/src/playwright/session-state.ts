@@ -38,6 +38,16 @@ function requireSecret(
   )
 }
 
+/** Returns the host of the cookie; a browser would not send one of another host, and nobody would be signed in. */
+function toHost({ hostname }: URL, domain: string | undefined): string {
+  if (domain === undefined) return hostname
+  const host = `.${domain.replace(/^\./, '').toLowerCase()}`
+  if (`.${hostname}`.endsWith(host)) return host
+  throw kitError(
+    'the option user needs a cookie that baseURL gets: IDP_COOKIE_DOMAIN, or the option sessionCookie.domain, is not its host nor above it.',
+  )
+}
+
 /** The input of a session cookie. */
 export interface SignedIn {
   readonly session: TestSession
@@ -51,6 +61,7 @@ export async function toSessionState({ baseURL, cookie, env, session }: SignedIn
   const url = requireBaseUrl(baseURL)
   const secret = requireSecret(cookie.secret, env)
   const { domain = env.IDP_COOKIE_DOMAIN, path = env.IDP_COOKIE_PATH ?? '/' } = cookie
+  const host = toHost(url, domain)
   const { sameSite = readSameSite(env), secure = url.protocol === 'https:' } = cookie
   const settings = { ...cookie, path, sameSite, secret, secure }
   const cookies = await generateSessionCookies(
@@ -60,7 +71,7 @@ export async function toSessionState({ baseURL, cookie, env, session }: SignedIn
   return {
     cookies: cookies.map(({ name, value }) => ({
       ...{ name, value, path, secure, expires: -1, httpOnly: true },
-      domain: domain === undefined ? url.hostname : `.${domain.replace(/^\./, '')}`,
+      domain: host,
       sameSite: sameSites[sameSite],
     })),
     origins: [],
