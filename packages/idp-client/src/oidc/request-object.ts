@@ -2,6 +2,7 @@ import type { AuthorizationServer } from 'oauth4webapi'
 import { issueRequestObject, modifyAssertion } from 'oauth4webapi'
 import type { Config, SigningKey } from '../config/config.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { lazy } from '../lib/request-scope.ts'
 import { clientMetadata, importSigningKey } from './client-auth.ts'
 import { parseObject, parseObjects } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
@@ -47,14 +48,15 @@ function selectAlgorithm({ algorithm, algorithms }: SigningKey, metadata: Server
 }
 
 /** The imported keys by algorithm: importing one costs more than signing with it. */
-const imported = new WeakMap<SigningKey, Map<string, Promise<CryptoKey>>>()
+const imported = new WeakMap<SigningKey, Map<string, () => Promise<CryptoKey>>>()
 
 function importOnce(signingKey: SigningKey, algorithm: string): Promise<CryptoKey> {
-  const keys = imported.get(signingKey) ?? new Map<string, Promise<CryptoKey>>()
+  const keys = imported.get(signingKey) ?? new Map<string, () => Promise<CryptoKey>>()
   imported.set(signingKey, keys)
-  const key = keys.get(algorithm) ?? importSigningKey('requestObject.key', signingKey.key, algorithm)
-  keys.set(algorithm, key)
-  return key
+  const load =
+    keys.get(algorithm) ?? lazy(() => importSigningKey('requestObject.key', signingKey.key, algorithm))
+  keys.set(algorithm, load)
+  return load()
 }
 
 function checkJson(parameters: URLSearchParams): void {
