@@ -104,7 +104,8 @@ async function doctor(args: readonly string[]): Promise<Output> {
   if (!parameters) return { code: 2, stdout: '', stderr: doctorUsage }
   const { readVariables } = await import('./doctor/setup.ts')
   const variables = readVariables(parameters.env)
-  if (!variables) return { code: 2, stdout: '', stderr: `${parameters.env} cannot be read.\n` }
+  if (!variables)
+    return { code: 2, stdout: '', stderr: `${parameters.env ?? '.env or .env.local'} cannot be read.\n` }
   const { examine } = await import('./doctor/doctor.ts')
   const { printJson, printText } = await import('./doctor/report.ts')
   const report = await examine(parameters, variables)

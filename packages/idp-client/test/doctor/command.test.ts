@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -87,6 +87,14 @@ describe('behind nginx with TLS', () => {
       expect(stdout).toMatch(/^APP_UNREACHABLE\n.*not issued by a trusted authority/)
     })
   })
+})
+
+test('a default file that cannot be read is named', async () => {
+  const cwd = mkdtempSync(join(folder, 'unreadable-'))
+  mkdirSync(join(cwd, '.env'))
+  const child = spawn(process.execPath, [program.file, 'doctor'], { cwd, env: { NODE_ENV: 'development' } })
+  const stderr = await child.stderr.setEncoding('utf8').toArray()
+  expect(stderr.join('')).toBe('.env or .env.local cannot be read.\n')
 })
 
 describe('--config', () => {
