@@ -98,6 +98,13 @@ describe('what it finds', () => {
     expect(JSON.stringify(findings)).not.toContain('p4ss')
   })
 
+  test('a record that a replica lacks once says nothing about the clock of the store', async () => {
+    const store = newStore()
+    const get = vi.fn(store.get).mockResolvedValueOnce(null)
+    const { client } = await start({ sessionStore: { ...store, get } })
+    expect(await codesOf(client)).toEqual([['failed', 'SESSION_STORE_LOST_RECORD']])
+  })
+
   test('a store that never responds', async () => {
     const never = (): Promise<never> => new Promise(() => {})
     const { client } = await start({
