@@ -4,7 +4,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import { afterEach, describe, expect, test } from 'vitest'
 import { doctorRemedies, findingAreas } from '../../src/cli/doctor/codes.ts'
 import { run } from '../../src/cli/run.ts'
-import { generateDpopKeyPair } from '../../src/index.ts'
+import { customFetch, generateDpopKeyPair } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Bench, Mistake } from './bench.ts'
 import { codesIn, withBench, withFile } from './bench.ts'
@@ -208,6 +208,21 @@ test('every code has a section on the page that its finding names', () => {
   const sections = `${read('troubleshooting')}${read('doctor')}`
   const codes = Object.values(groups).flatMap((mistakes) => mistakes.map(({ code }) => code))
   expect(codes.filter((code) => !sections.includes(`\`${code}\``))).toEqual([])
+})
+
+test('of a long page of the provider only the beginning is read', async () => {
+  await withBench({}, async (bench) => {
+    let pages = 0
+    const pull = (controller: ReadableStreamDefaultController): void => {
+      pages += 1
+      if (pages > 100) controller.close()
+      else controller.enqueue(new Uint8Array(65_536))
+    }
+    const own: typeof fetch = async (input, init) =>
+      String(input).includes('/authorize') ? new Response(new ReadableStream({ pull })) : fetch(input, init)
+    expect(codesIn(await bench.byOptions({ [customFetch]: own }))).toContain('REDIRECT_URI_REFUSED')
+    expect(pages).toBeLessThan(10)
+  })
 })
 
 test('without a base URL, the client is checked, and a note says what is not', async () => {

@@ -28,10 +28,10 @@ function toHeaders({ rawHeaders }: IncomingMessage): Headers {
   return headers
 }
 
-async function readText(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = []
+async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const chunks: Uint8Array[] = []
   let size = 0
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  for await (const chunk of body) {
     chunks.push(chunk)
     size += chunk.byteLength
     if (size > BODY_LIMIT) break
@@ -74,8 +74,8 @@ export async function requestProvider(
   try {
     const headers = { accept: 'text/html' }
     const response = await fetch(url, { headers, redirect: 'manual', cache: 'no-store', signal })
-    const body = await response.text()
-    return { status: response.status, headers: response.headers, text: body.slice(0, BODY_LIMIT) }
+    const text = response.body ? await readText(response.body) : ''
+    return { status: response.status, headers: response.headers, text }
   } catch (error) {
     throw signal.aborted ? new TransportError('timeout') : toTransportError(error)
   }
