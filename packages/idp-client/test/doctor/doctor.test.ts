@@ -264,8 +264,10 @@ describe('--config', () => {
   ])('a module that %s leaves the variables to be checked', async (name, sentence) => {
     await withBench({}, async (bench) => {
       const { exitCode, output, report } = await byModule(bench, name)
-      expect(report.notes).toEqual([expect.stringMatching(sentence)])
-      expect(exitCode).toBe(0)
+      expect(report.findings).toEqual([
+        expect.objectContaining({ code: 'CONFIG_NOT_LOADED', message: expect.stringMatching(sentence) }),
+      ])
+      expect(exitCode).toBe(1)
       expect(output).not.toContain('p4ssword')
     })
   })

@@ -2,6 +2,7 @@ import type { Remedy } from '../../errors/remedy.ts'
 
 /** A code of a finding that is in no log line. */
 export type DoctorCode =
+  | 'CONFIG_NOT_LOADED'
   | 'UNKNOWN_VARIABLE'
   | 'POST_LOGOUT_URL_REFUSED'
   | 'APP_URL_INSECURE'
@@ -29,6 +30,8 @@ export type FindingCode = Remedy | DoctorCode
  * loads.
  */
 export const doctorRemedies: Readonly<Record<DoctorCode, string>> = {
+  CONFIG_NOT_LOADED:
+    'Name the module that exports the client. Run it with node to see its error; TypeScript needs Node.js 22.18 or newer, and no path aliases.',
   UNKNOWN_VARIABLE: 'Correct the name of the variable.',
   POST_LOGOUT_URL_REFUSED:
     'Register that URL at the provider as a post-logout redirect URI, character by character.',
@@ -64,7 +67,13 @@ export const doctorRemedies: Readonly<Record<DoctorCode, string>> = {
 
 /** The codes by what they are about, in the order of the checks: the list in docs/guides/doctor.md. */
 export const findingAreas: Readonly<Record<string, readonly FindingCode[]>> = {
-  Configuration: ['INVALID_CONFIGURATION', 'UNKNOWN_VARIABLE', 'HOOK_SIGNATURE', 'DPOP_KEYS'],
+  Configuration: [
+    'CONFIG_NOT_LOADED',
+    'INVALID_CONFIGURATION',
+    'UNKNOWN_VARIABLE',
+    'HOOK_SIGNATURE',
+    'DPOP_KEYS',
+  ],
   'Reaching the provider': [
     'UNKNOWN_HOST',
     'CONNECTION_REFUSED',

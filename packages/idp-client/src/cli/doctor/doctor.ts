@@ -46,11 +46,10 @@ export async function checkSetup(setup: Setup, parameters: DoctorParameters): Pr
 
 /** Returns a sentence for each check that the parameters ask for and the set-up has nothing for. */
 function findUnchecked(
-  { apiConfig, config, notes, sessionStore }: Setup,
+  { apiConfig, config, sessionStore }: Setup,
   { app, probe, store }: DoctorParameters,
 ): readonly string[] {
-  // Without the module the notes say what was checked.
-  if (!apiConfig || notes.length > 0) return []
+  if (!apiConfig) return []
   const isWithoutUrl = config && probe && toBaseUrls(config, app).length === 0
   return [
     isWithoutUrl &&
@@ -64,5 +63,5 @@ function findUnchecked(
 export async function examine(parameters: DoctorParameters, variables: Variables): Promise<DoctorReport> {
   const setup = await loadSetup(parameters, variables)
   const found = await checkSetup(setup, parameters)
-  return createReport([...setup.findings, ...found], [...setup.notes, ...findUnchecked(setup, parameters)])
+  return createReport([...setup.findings, ...found], findUnchecked(setup, parameters))
 }

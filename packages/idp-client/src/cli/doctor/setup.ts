@@ -20,8 +20,6 @@ import type { DoctorParameters, Variables } from './usage.ts'
 /** The set-up of the application, as far as it is usable. */
 export interface Setup {
   readonly findings: Findings
-  /** Sentences about what could not be checked. */
-  readonly notes: readonly string[]
   readonly apiConfig?: ApiConfig
   /** Absent for an API alone, too. */
   readonly config?: Config
@@ -62,7 +60,7 @@ function fromVariables(variables: Variables): Setup {
   const env: Env = { ...defined(known), ...readEnv({ publicPrefixes: ['NEXT_PUBLIC_'] }) }
   const { apiConfig, config, problems } = resolve({ allowInsecureRequests: usesLocalHttp(env) }, env)
   const findings = problems.flatMap(({ message, remedy = 'INVALID_CONFIGURATION' }) => find(remedy, message))
-  return defined({ findings, notes: [], apiConfig: apiConfig ?? undefined, config: config ?? undefined })
+  return defined({ findings, apiConfig: apiConfig ?? undefined, config: config ?? undefined })
 }
 
 function isApplication(value: unknown): value is Application {
@@ -87,31 +85,34 @@ export function fromApplication(application: Application): Setup {
   const engine = settings.sessions ? application.engine() : application.apiEngine()
   const config = settings.sessions ? application.engine().config : undefined
   const { config: apiConfig, sessionStore } = engine
-  return defined({ findings: config ? checkHooks(config) : [], notes: [], apiConfig, config, sessionStore })
+  return defined({ findings: config ? checkHooks(config) : [], apiConfig, config, sessionStore })
 }
 
 /** Why a module could not be loaded. The message of an error may contain an address with a password, so it is left out. */
 function describeFailure(file: string, error: unknown): string {
   const code: unknown = error instanceof Error && 'code' in error ? error.code : undefined
   if (code === 'ERR_UNKNOWN_FILE_EXTENSION')
-    return `${file} was not loaded: this Node.js does not run TypeScript; use Node.js 22.18 or newer, or name a JavaScript file. Only the variables were checked.`
+    return `${file} was not loaded: this Node.js does not run TypeScript. Only the variables were checked.`
   const reason = typeof code === 'string' && /^[A-Z_]{1,64}$/.test(code) ? code : toClassName(error)
-  return `${file} could not be loaded (${reason}): run it with node to see the error. Only the variables were checked.`
+  return `${file} could not be loaded (${reason}). Only the variables were checked.`
 }
 
 /** Loads the module, in the process that has the variables. A failure of the module leaves the variables to be checked. */
 async function fromModule(file: string, variables: Variables): Promise<Setup> {
   for (const [name, value] of Object.entries(variables)) process.env[name] ??= value
-  const withNote = (note: string): Setup => ({ ...fromVariables(variables), notes: [note] })
+  const withoutModule = (reason: string): Setup => {
+    const setup = fromVariables(variables)
+    return { ...setup, findings: [...find('CONFIG_NOT_LOADED', reason), ...setup.findings] }
+  }
   try {
     const exported: unknown = await import(pathToFileURL(resolvePath(file)).href)
     const application = findApplication(Object(exported))
     return application
       ? fromApplication(application)
-      : withNote(`${file} exports no IdpClient. Only the variables were checked.`)
+      : withoutModule(`${file} exports no IdpClient. Only the variables were checked.`)
   } catch (error) {
-    if (isIdpError(error)) return { findings: findError(error), notes: [] }
-    return withNote(describeFailure(file, error))
+    if (isIdpError(error)) return { findings: findError(error) }
+    return withoutModule(describeFailure(file, error))
   }
 }
 

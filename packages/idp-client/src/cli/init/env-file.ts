@@ -9,7 +9,7 @@ export interface Variable {
 
 /** Returns the variables that the text does not name. */
 export function findMissing(text: string, variables: readonly Variable[]): Variable[] {
-  const named = parseEnv(text)
+  const named = parseEnv(text.replace(/^\uFEFF/, ''))
   return variables.filter(({ name }) => !Object.hasOwn(named, name))
 }
 

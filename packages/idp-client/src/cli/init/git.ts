@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { dirname, isAbsolute, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { InitError } from './init-error.ts'
 
 const run = promisify(execFile)
 
@@ -15,7 +18,24 @@ export interface Git {
 
 const never = async (): Promise<boolean> => false
 
-/** Reads the state of a folder in git. Reading takes no lock. */
+/** Whether a folder is in a repository as far as the file system tells. */
+function isInRepository(folder: string): boolean {
+  if (existsSync(join(folder, '.git'))) return true
+  const parent = dirname(folder)
+  return parent !== folder && isInRepository(parent)
+}
+
+/** Whether the output of `git check-ignore --verbose` names a rule that every clone of the repository has. */
+function isSharedRule(output: string | null): boolean {
+  const [, source = '', pattern = ''] = /^(.*?):\d+:(.*?)\t/.exec(output ?? '') ?? []
+  return /(?:^|\/)\.gitignore$/.test(source) && !isAbsolute(source) && !pattern.startsWith('!')
+}
+
+/**
+ * Reads the state of a folder in git. Reading takes no lock.
+ *
+ * @throws InitError if there is a repository that git cannot read, so that nobody knows what it tracks
+ */
 export async function readGit(folder: string): Promise<Git> {
   const git = async (...args: string[]): Promise<string | null> => {
     try {
@@ -24,13 +44,17 @@ export async function readGit(folder: string): Promise<Git> {
       return null
     }
   }
-  if ((await git('rev-parse', '--is-inside-work-tree'))?.trim() !== 'true')
-    return { kind: 'none', changes: [], isTracked: never, isIgnored: never }
+  const isInside = await git('rev-parse', '--is-inside-work-tree')
+  if (isInside === null && isInRepository(resolve(folder)))
+    throw new InitError(
+      'This folder is in a git repository that git cannot read. Correct what git status says, or install git.',
+    )
+  if (isInside?.trim() !== 'true') return { kind: 'none', changes: [], isTracked: never, isIgnored: never }
   const status = (await git('status', '--porcelain', '--untracked-files=normal', '--', '.')) ?? ''
   return {
     kind: (await git('rev-parse', '--verify', '--quiet', 'HEAD')) === null ? 'unborn' : 'repository',
     changes: status.split('\n').filter((line) => line !== ''),
     isTracked: async (path) => (await git('ls-files', '--error-unmatch', '--', path)) !== null,
-    isIgnored: async (path) => (await git('check-ignore', '--quiet', '--', path)) !== null,
+    isIgnored: async (path) => isSharedRule(await git('check-ignore', '--verbose', '--', path)),
   }
 }

@@ -475,6 +475,43 @@ describe('secrets', () => {
     expect(await read('.env.local')).toBe('OTHER=1\n')
   })
 
+  test.each([
+    ['a repository of another user', { GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' }],
+    ['no git', { PATH: '/nowhere' }],
+  ])('where git cannot say what it tracks (%s), nothing is written', async (_, env) => {
+    await write({ 'package.json': nextManifest, '.env.local': 'OTHER=1\n' })
+    git('init', '--quiet')
+    git('add', '--force', '--all')
+    git('commit', '--quiet', '--message', 'Start')
+    for (const [name, value] of Object.entries(env)) vi.stubEnv(name, value)
+    const { code, stderr } = await init('--provider', 'keycloak', '--yes')
+    vi.unstubAllEnvs()
+    expect([code, stderr]).toEqual([1, expect.stringContaining('a git repository that git cannot read')])
+    expect(await read('.env.local')).toBe('OTHER=1\n')
+    expect(git('status', '--porcelain')).toBe('')
+  })
+
+  test('a rule that only this clone has does not protect the file', async () => {
+    await write({ 'package.json': nextManifest })
+    commitAll()
+    await write({ '.git/info/exclude': '.env.local\n' })
+    await init('--provider', 'keycloak', '--yes')
+    expect(await read('.gitignore')).toBe('.env.local\n')
+  })
+
+  test('a value behind a byte order mark is not replaced', async () => {
+    await write({ 'package.json': nextManifest, '.env.local': '\uFEFFIDP_DOMAIN=mine\n' })
+    await init('--provider', 'keycloak', '--yes')
+    expect((await read('.env.local')).match(/IDP_DOMAIN/g)).toHaveLength(1)
+  })
+
+  test('what is shown has no secret', async () => {
+    await write({ 'package.json': nextManifest })
+    const { stdout } = await init('--provider', 'keycloak', '--dry-run')
+    expect(stdout).toContain('IDP_SECRET=…')
+    expect(stdout).not.toMatch(/[0-9a-f]{64}/)
+  })
+
   test('a .gitignore that makes an exception for the file gets a line behind it', async () => {
     await write({ 'package.json': nextManifest, '.gitignore': '.env*\n!.env.local' })
     commitAll()

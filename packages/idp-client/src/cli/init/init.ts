@@ -89,7 +89,12 @@ async function planDevProvider({ application, guide, manager, git }: Setup): Pro
   const script = (write: string): Readonly<Record<string, string>> => ({
     [SCRIPT_NAME]: `idp-dev-provider --app ${app}${write} -- ${toScript(guide.development, manager)}`,
   })
-  if (hasScript(application)) return { scripts: {}, changes: [], byHand: [], notes: [] }
+  const existing = findScript(application)
+  if (existing !== undefined) {
+    const isOwn = String(existing).startsWith('idp-dev-provider ')
+    const notes = isOwn ? [] : [`The script ${SCRIPT_NAME} exists already, with another command, and stays.`]
+    return { scripts: {}, changes: [], byHand: [], notes }
+  }
   const text = (await readText(application.folder, envFile)) ?? ''
   const isFree = findMissing(text, devVariables).length === devVariables.length
   const { isSafe, changes } = await planIgnore(application, envFile, git)
@@ -98,9 +103,9 @@ async function planDevProvider({ application, guide, manager, git }: Setup): Pro
   return { scripts: script(''), changes: [], byHand: [], notes: [note] }
 }
 
-function hasScript({ manifest }: Application): boolean {
+function findScript({ manifest }: Application): unknown {
   const scripts = manifest?.content['scripts']
-  return typeof scripts === 'object' && scripts !== null && SCRIPT_NAME in scripts
+  return typeof scripts === 'object' && scripts !== null ? Reflect.get(scripts, SCRIPT_NAME) : undefined
 }
 
 function toVariables({ app }: Guide, { domain }: ProviderPage) {
@@ -131,6 +136,9 @@ async function createPlan(setup: Setup): Promise<Plan> {
     ...(provider ? [await planVariables(application, guide, toVariables(guide, provider), git)] : []),
   ])
 }
+
+/** The file gets the secret; a terminal or the log of a build does not. */
+const withoutSecret = (diff: string): string => diff.replaceAll(/^(\+ IDP_SECRET=).+$/gm, '$1…')
 
 const list = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? '' : `${title}\n${lines.map((line) => `  ${line}\n`).join('')}\n`
@@ -185,7 +193,7 @@ async function carryOut(
   const byHand = list('To do by hand:', plan.byHand) + list('Notes:', plan.notes)
   const steps = toNextSteps(setup, plan)
   if (plan.changes.length === 0) return { code: 0, text: `Nothing to change.\n\n${byHand}${steps}` }
-  const head = `${guide.title}: ${toPageUrl(guide.page)}\n\n${plan.changes.map(toDiff).join('\n')}\n`
+  const head = `${guide.title}: ${toPageUrl(guide.page)}\n\n${plan.changes.map(toDiff).map(withoutSecret).join('\n')}\n`
   if (args.dryRun) return { code: 0, text: `${head}${byHand}Nothing was written (--dry-run).\n` }
   assertClean(git, args.force)
   const count = `${plan.changes.length} ${plan.changes.length === 1 ? 'file' : 'files'}`

@@ -7,8 +7,8 @@ import type { CompleteStore } from './complete-store.ts'
 
 /** Seconds until a record of the probe expires, if it cannot be deleted. */
 const SOON = 60
-/** The same, far beyond the difference between any two clocks. */
-const LATER = 31_536_000
+/** The same, beyond what clocks differ by, also where one takes its local time for UTC: two days. */
+const LATER = 172_800
 
 /** The part of a store that sessions need. */
 type Records = Pick<CompleteStore, 'delete' | 'get' | 'set'>
@@ -25,13 +25,17 @@ function createRecord(now: number): SessionData {
 /** Writes a record that expires at that time, reads it, and deletes it. Returns whether it was there. */
 async function roundTrip(store: Records, now: number, expiresAt: number): Promise<boolean> {
   const id = randomToken()
+  let found: unknown
   try {
     await store.set(id, createRecord(now), { expiresAt })
-    const found = await store.get(id)
-    return typeof found === 'object' && found !== null
-  } finally {
-    await store.delete(id)
+    found = await store.get(id)
+  } catch (error) {
+    // Its own failure would hide the cause.
+    await store.delete(id).catch(() => {})
+    throw error
   }
+  await store.delete(id)
+  return typeof found === 'object' && found !== null
 }
 
 async function probe(store: Records, now: number): Promise<void> {
