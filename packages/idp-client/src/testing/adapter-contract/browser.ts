@@ -100,7 +100,12 @@ export class Browser {
     const response = await fetch(this.address(url), {
       ...init,
       redirect: 'manual',
-      headers: { ...this.headers(url, crossSite), ...Object.fromEntries(new Headers(headers)) },
+      headers: {
+        // A server may close an idle connection while it is used again; browsers then repeat the request, `fetch` of Node.js does not.
+        connection: 'close',
+        ...this.headers(url, crossSite),
+        ...Object.fromEntries(new Headers(headers)),
+      },
     })
     for (const cookie of response.headers.getSetCookie().map(parseSetCookie)) {
       if (isDeletion(cookie)) this.#cookies.delete(cookie.name)
@@ -124,8 +129,6 @@ export class Browser {
     const init = {
       method: method ?? (isCrossSite ? 'POST' : 'GET'),
       headers: {
-        // A server may close an idle connection while it is used again; browsers then repeat the request, `fetch` of Node.js does not.
-        connection: 'close',
         ...(isCrossSite ? { origin: 'https://provider.example' } : {}),
         ...headers,
       },
