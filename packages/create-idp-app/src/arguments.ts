@@ -19,10 +19,14 @@ function parse(parameters: readonly string[]) {
         host: { type: 'string' },
         provider: { type: 'string', default: 'dev' },
         from: { type: 'string' },
+        // As of `init`; this command asks nothing that it has an option for.
+        yes: { type: 'boolean', short: 'y' },
       },
     })
   } catch (error) {
-    throw new CreateError(error instanceof Error ? error.message : String(error), 2)
+    // Node.js goes on about positional arguments.
+    const [reason] = String(error instanceof Error ? error.message : error).split('. ')
+    throw new CreateError(`${reason}. Say --help for the options.`, 2)
   }
 }
 

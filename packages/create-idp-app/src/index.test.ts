@@ -87,6 +87,12 @@ describe('a new application', () => {
   })
 })
 
+test.each(['--help', '-h'])('%s prints the options', async (option) => {
+  const { code, commands, stdout } = await create([option])
+  expect([code, stdout, commands]).toEqual([0, expect.stringContaining('--provider'), []])
+  expect(await readdir(folder)).toEqual([])
+})
+
 describe('bad input', () => {
   test.each<readonly [readonly string[], RegExp]>([
     [[], /^Name the framework: --host <name>, one of: next, express, /],
@@ -95,7 +101,7 @@ describe('bad input', () => {
     [['a', 'b'], /^Name one folder only\.\n$/],
     [['../a', '--host', 'next'], /^"\.\.\/a" is no name of a package/],
     [['a;b', '--host', 'next'], /^"a;b" is no name of a package/],
-    [['--unknown'], /--unknown/],
+    [['--unknown'], /^Unknown option '--unknown'\. Say --help for the options\.\n$/],
   ])('%j is an error of the arguments', async (args, message) => {
     const { code, commands, stdout, stderr } = await create(args)
     expect([code, stdout, stderr, commands]).toEqual([2, '', expect.stringMatching(message), []])

@@ -26,6 +26,16 @@ export interface CreateContext {
 
 const hosts = Object.keys(starters)
 
+const usage = `Usage: npm create idp-app [folder] -- [options]
+
+Makes a new application with login and logout.
+
+  --host <name>      the framework: ${hosts.join(', ')};
+                     asks without it
+  --provider <name>  ${providers.join(', ')}; default dev
+  --from <folder>    takes idp-client and idp-dev-provider from packed files in this folder
+`
+
 async function assertEmpty(folder: string): Promise<void> {
   const names = existsSync(folder) ? await readdir(folder).catch(() => ['']) : []
   if (names.length > 0)
@@ -88,6 +98,10 @@ async function runInit(args: readonly string[], cwd: string, context: CreateCont
  * @returns the exit code
  */
 export async function createApp(parameters: readonly string[], context: CreateContext): Promise<number> {
+  if (parameters.includes('--help') || parameters.includes('-h')) {
+    context.print(usage, 'stdout')
+    return 0
+  }
   try {
     await create(parameters, context)
     return 0

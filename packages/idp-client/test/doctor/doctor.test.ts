@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { Validator } from '@cfworker/json-schema'
 import { afterEach, describe, expect, test } from 'vitest'
 import { doctorRemedies, findingAreas } from '../../src/cli/doctor/codes.ts'
+import { loadSetup } from '../../src/cli/doctor/setup.ts'
 import { run } from '../../src/cli/run.ts'
 import { customFetch, generateDpopKeyPair } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
@@ -270,6 +271,14 @@ describe('--config', () => {
       ])
       expect(exitCode).toBe(1)
       expect(output).not.toContain('p4ssword')
+    })
+  })
+
+  test('a module that waits for a server leaves the variables to be checked', async () => {
+    const { findings } = await loadSetup({ config: `${file}/waits.ts` }, {}, 1)
+    expect(findings[0]).toMatchObject({
+      code: 'CONFIG_NOT_LOADED',
+      message: expect.stringContaining('waits for something'),
     })
   })
 

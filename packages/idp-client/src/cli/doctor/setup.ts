@@ -12,6 +12,7 @@ import type { Application } from '../../engine.ts'
 import { isIdpError } from '../../errors/base.ts'
 import { toClassName } from '../../errors/diagnosis.ts'
 import { defined } from '../../lib/own-properties.ts'
+import { atMost } from '../../lib/pause.ts'
 import type { CompleteStore } from '../../session/store/complete-store.ts'
 import type { Findings } from './findings.ts'
 import { find, findError } from './findings.ts'
@@ -97,16 +98,23 @@ function describeFailure(file: string, error: unknown): string {
   return `${file} could not be loaded (${reason}). Only the variables were checked.`
 }
 
+/** Milliseconds after which a module that waits, for example for a database, counts as one that cannot be loaded. */
+const LOADING_TIME = 30_000
+
 /** Loads the module, in the process that has the variables. A failure of the module leaves the variables to be checked. */
-async function fromModule(file: string, variables: Variables): Promise<Setup> {
+async function fromModule(file: string, variables: Variables, patience: number): Promise<Setup> {
   for (const [name, value] of Object.entries(variables)) process.env[name] ??= value
   const withoutModule = (reason: string): Setup => {
     const setup = fromVariables(variables)
     return { ...setup, findings: [...find('CONFIG_NOT_LOADED', reason), ...setup.findings] }
   }
   try {
-    const exported: unknown = await import(pathToFileURL(resolvePath(file)).href)
-    const application = findApplication(Object(exported))
+    const loading: Promise<unknown> = import(pathToFileURL(resolvePath(file)).href)
+    if (!(await atMost(patience, loading)))
+      return withoutModule(
+        `${file} was not loaded within ${LOADING_TIME / 1000} s: it waits for something, such as a server that does not respond. Only the variables were checked.`,
+      )
+    const application = findApplication(Object(await loading))
     return application
       ? fromApplication(application)
       : withoutModule(`${file} exports no IdpClient. Only the variables were checked.`)
@@ -117,7 +125,11 @@ async function fromModule(file: string, variables: Variables): Promise<Setup> {
 }
 
 /** Loads the set-up: the client that the module exports, otherwise what the variables say. */
-export async function loadSetup({ config: file }: DoctorParameters, variables: Variables): Promise<Setup> {
-  const setup = file === undefined ? fromVariables(variables) : await fromModule(file, variables)
+export async function loadSetup(
+  { config: file }: Pick<DoctorParameters, 'config'>,
+  variables: Variables,
+  patience = LOADING_TIME,
+): Promise<Setup> {
+  const setup = file === undefined ? fromVariables(variables) : await fromModule(file, variables, patience)
   return { ...setup, findings: [...findMisspelt(variables), ...setup.findings] }
 }
