@@ -128,7 +128,7 @@ async function fromModule(file: string, variables: Variables, patience: number):
 export async function loadSetup(
   { config: file }: Pick<DoctorParameters, 'config'>,
   variables: Variables,
-  patience = LOADING_TIME,
+  patience: number = LOADING_TIME,
 ): Promise<Setup> {
   const setup = file === undefined ? fromVariables(variables) : await fromModule(file, variables, patience)
   return { ...setup, findings: [...findMisspelt(variables), ...setup.findings] }

@@ -44,6 +44,16 @@ function isDeletion({ attributes }: SetCookie): boolean {
 }
 
 /** A browser of one user in front of the host under test. Stores cookies like browsers and follows no redirect. */
+/** Whether `fetch` failed because the server had closed the connection. */
+function isConnectionLost(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined
+  return (
+    cause instanceof Error &&
+    'code' in cause &&
+    /^(?:UND_ERR_SOCKET|ECONNRESET|EPIPE)$/.test(String(cause.code))
+  )
+}
+
 export class Browser {
   readonly #host: ContractHost
   readonly #cookies = new Map<string, SetCookie>()
@@ -100,12 +110,7 @@ export class Browser {
     const response = await fetch(this.address(url), {
       ...init,
       redirect: 'manual',
-      headers: {
-        // A server may close an idle connection while it is used again; browsers then repeat the request, `fetch` of Node.js does not.
-        connection: 'close',
-        ...this.headers(url, crossSite),
-        ...Object.fromEntries(new Headers(headers)),
-      },
+      headers: { ...this.headers(url, crossSite), ...Object.fromEntries(new Headers(headers)) },
     })
     for (const cookie of response.headers.getSetCookie().map(parseSetCookie)) {
       if (isDeletion(cookie)) this.#cookies.delete(cookie.name)
@@ -129,13 +134,18 @@ export class Browser {
     const init = {
       method: method ?? (isCrossSite ? 'POST' : 'GET'),
       headers: {
+        connection: 'close',
         ...(isCrossSite ? { origin: 'https://provider.example' } : {}),
         ...headers,
       },
       ...(isCrossSite ? { body: new URLSearchParams(crossSiteForm) } : {}),
       ...(body === undefined ? {} : { body }),
     }
-    const response = await this.fetch(url, init, isCrossSite)
+    const response = await this.fetch(url, init, isCrossSite).catch((error: unknown) => {
+      // A server may close an idle connection while it is used again; browsers then repeat the request, `fetch` of Node.js does not.
+      if (init.method !== 'GET' || !isConnectionLost(error)) throw error
+      return this.fetch(url, init, isCrossSite)
+    })
     const location = response.headers.get('location')
     return {
       status: response.status,
