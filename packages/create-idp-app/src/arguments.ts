@@ -24,7 +24,7 @@ function parse(parameters: readonly string[]) {
       },
     })
   } catch (error) {
-    // Node.js goes on about positional arguments.
+    // The other sentences of Node.js are about positional arguments.
     const [reason] = String(error instanceof Error ? error.message : error).split('. ')
     throw new CreateError(`${reason}. Say --help for the options.`, 2)
   }
