@@ -20,8 +20,6 @@ export interface Discovered {
   readonly findings: Findings
   /** Absent if the document cannot be used. */
   readonly metadata?: ServerMetadata
-  /** The document as it is. */
-  readonly document?: JsonObject
 }
 
 /** A document with the difference of the clocks, in seconds: positive if that of the provider is ahead. */
@@ -193,7 +191,7 @@ export async function discover(apiConfig: ApiConfig, config: Config | undefined)
       ...(await checkKeys(metadata, config ?? apiConfig)),
       ...checkFeatures(config, metadata, document),
     ]
-    return { findings, metadata, document }
+    return { findings, metadata }
   } catch (error) {
     return { findings: findThrown(error) }
   }
