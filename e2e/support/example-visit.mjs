@@ -1,12 +1,5 @@
 import { equal, match, ok } from 'node:assert/strict'
 
-/** Returns a context whose pages may take as long as a development server that compiles them. */
-async function newContext(browser) {
-  const context = await browser.newContext()
-  context.setDefaultTimeout(120_000)
-  return context
-}
-
 /** Waits for `/`, which says whether a user is signed in, or has only the link that follows from it. */
 const untilHome = (page, isSignedIn) =>
   page
@@ -27,7 +20,7 @@ async function openAccount(page, base) {
  * so does logging out. The pages are those that every example has: `/`, `/account`, `/api/me`.
  */
 export async function visitExample(browser, base) {
-  const context = await newContext(browser)
+  const context = await browser.newContext()
   const problems = []
   context.on('weberror', (event) => problems.push(String(event.error())))
   try {
@@ -72,7 +65,7 @@ export async function visitExample(browser, base) {
  * browser is then at the login, or an alert says why.
  */
 export async function visitAction(browser, base) {
-  const context = await newContext(browser)
+  const context = await browser.newContext()
   const save = async (page, theme) => {
     await page.waitForLoadState('networkidle')
     await page.getByLabel('Theme').fill(theme)
