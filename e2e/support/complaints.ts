@@ -43,7 +43,7 @@ export class Complaints {
       ...unexpected.map((complaint) => `not announced: ${complaint}`),
       ...missing.map((title) => `announced, but did not come: ${title}`),
     ]
-    if (problems.length > 0) throw new Error(`${this.#source}:\n${problems.join('\n')}`)
+    if (problems.length > 0) throw new Error(`${this.#source}: ${problems.join('; ')}`)
   }
 
   #missing(): string[] {
