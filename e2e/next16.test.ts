@@ -410,6 +410,13 @@ describe.each(modes)('Chromium on a $bundler', ({ mode }) => {
     }))
     provider.registerApp(server.url)
     running.push(server)
+    // A development server compiles a page at its first request, and makes every open page refresh itself then: amid a
+    // navigation, that is reported on the console of the browser.
+    const cookie = await signedIn('test|first', 'fresh')
+    for (const path of mode === 'dev'
+      ? ['/links', '/page', '/legacy/guarded', '/actions', '/auth/login']
+      : [])
+      await fetch(server.url + path, { redirect: 'manual', headers: { cookie } })
   })
 
   beforeEach(async () => {
