@@ -1,4 +1,4 @@
-import type { AccessTokenFactory, FetcherOptions } from './config/fetcher.ts'
+import type { FetcherOptions } from './config/fetcher.ts'
 import type { ConnectedAccount } from './config/hooks.ts'
 import type { ResourceOptions } from './config/resource.ts'
 import type { GetAccessTokenOptions } from './config/token-options.ts'
@@ -38,6 +38,7 @@ import { startLogin } from './routes/start-login.ts'
 import type { SessionData, User } from './session/model/session-data.ts'
 import type { SessionAdministration } from './session-administration.ts'
 import { sessionAdministration } from './session-administration.ts'
+import type { TokenSource } from './tokens/token-request.ts'
 
 /** Placeholder for operations without options, where other libraries accept some. */
 export type NoOptions = Readonly<Record<string, never>>
@@ -418,7 +419,7 @@ export abstract class IdpClientBase<
   createFetcher(options?: FetcherOptions): Promise<Fetcher>
   async createFetcher(...args: readonly unknown[]): Promise<Fetcher> {
     const { request, response, options = {} } = this.#read.withOptions<FetcherOptions>('createFetcher', args)
-    const getSessionToken: AccessTokenFactory = async (tokenOptions) =>
+    const getSessionToken: TokenSource = async (tokenOptions) =>
       this.operate(request, response, (engine, exchange) => getAccessToken(engine, exchange, tokenOptions))
     return this.operate(request, response, async (engine, exchange) => {
       const { createFetcher } = await import('./flows/fetcher.ts')

@@ -2,7 +2,17 @@ import { defined } from '../lib/own-properties.ts'
 import { resolveAssertion } from './client-assertion.ts'
 import type { ClientAuth, SecretMethod, SigningKey } from './config.ts'
 import type { Source } from './readers.ts'
-import { getField, invalid, isPresent, isSet, readGroup, readOneOf, readText, waysToSet } from './readers.ts'
+import {
+  getField,
+  invalid,
+  isPresent,
+  isSet,
+  readFlag,
+  readGroup,
+  readOneOf,
+  readText,
+  waysToSet,
+} from './readers.ts'
 import { readSigningKey, signingAlgorithms } from './signing-key.ts'
 
 /** How a secret is sent; beside a key it contradicts it. */
@@ -17,8 +27,9 @@ function resolveMethod(source: Source, hasKey: boolean): SecretMethod | undefine
   )
 }
 
-/** Exactly one method: a key wins over a secret. Undefined while neither is usable, which is noted. */
+/** Exactly one method: a key wins over a secret. Undefined while none is usable, which is noted. */
 export function resolveClientAuth(source: Source): ClientAuth | undefined {
+  if (readFlag(getField('clientCertificate', source))) return { kind: 'certificate' }
   const keyField = getField('clientAssertionSigningKey', source)
   const secretField = getField('clientSecret', source)
   const method = resolveMethod(source, isSet(keyField))
@@ -39,7 +50,7 @@ export function resolveClientAuth(source: Source): ClientAuth | undefined {
   if (!isSet(secretField)) {
     source.addIssue(
       'missing',
-      `clientSecret is missing: ${waysToSet(secretField)} (or, instead, clientAssertionSigningKey or IDP_CLIENT_ASSERTION_SIGNING_KEY).`,
+      `clientSecret is missing: ${waysToSet(secretField)} (or, instead, clientAssertionSigningKey or IDP_CLIENT_ASSERTION_SIGNING_KEY, or clientCertificate).`,
     )
   }
   return undefined

@@ -30,6 +30,8 @@ export type ClientAuth =
       /** Absent: the issuer. */
       readonly audience?: 'token_endpoint'
     })
+  /** By the TLS certificate that `fetch` presents (RFC 8705 section 2). */
+  | { readonly kind: 'certificate' }
 
 /** A private key of the client, and what it signs with. */
 export interface SigningKey {
@@ -195,6 +197,11 @@ export interface ApiConfig extends Settings {
 export interface Config extends ApiConfig {
   readonly clientId: string
   readonly clientAuth: ClientAuth
+  /** `fetch` presents a TLS certificate of the client, at the endpoints for such requests (RFC 8705). Absent: none. */
+  readonly mutualTls?: {
+    /** Access tokens are bound to it. */
+    readonly boundTokens: boolean
+  }
   /** Algorithms of ID and logout tokens; absent: what the provider advertises. */
   readonly idTokenAlgorithms?: readonly string[]
   /** The first seals, all open. */

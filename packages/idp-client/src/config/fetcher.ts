@@ -37,7 +37,10 @@ export interface FetcherOptions {
    * the token goes to no other origin. Default: none, so every URL has to be absolute.
    */
   baseUrl?: string | undefined
-  /** Carries the calls to the API, and nothing else. Default: the global `fetch` as it is at the time of the call. */
+  /**
+   * Carries the calls to the API, and nothing else. Default: the global `fetch` as it is at the time of the call; `[customFetch]` for
+   * tokens that `certificateBoundAccessTokens` binds to the certificate, of other sources if they visibly are (`cnf` of a JWT).
+   */
   fetch?: typeof globalThis.fetch | undefined
 }
 

@@ -78,6 +78,7 @@ export const optionRows = {
     default: 'issuer',
     variable: 'IDP_CLIENT_ASSERTION_AUDIENCE',
   },
+  clientCertificate: { kind: 'boolean', default: false },
   idTokenSignedResponseAlg: { kind: 'string or list', variable: 'IDP_ID_TOKEN_SIGNED_RESPONSE_ALG' },
   allowInsecureRequests: { kind: 'boolean', default: false },
   httpTimeout: { kind: 'number', unit: 'milliseconds', min: 1, max: 2_147_483_647, default: 5000 },
@@ -196,6 +197,7 @@ export const optionRows = {
 
   // Tokens.
   tokenRefreshBuffer: { kind: 'number', unit: 'seconds', min: 0, max: 31_536_000, default: 0 },
+  certificateBoundAccessTokens: { kind: 'boolean', default: false },
   useDPoP: { kind: 'boolean', default: false },
   dpopKeyPair: { kind: 'group' },
   'dpopKeyPair.publicKey': { kind: 'CryptoKey', variable: 'IDP_DPOP_PUBLIC_KEY' },

@@ -467,6 +467,13 @@ export interface IdpClientOptions {
    */
   clientAssertionAudience?: 'issuer' | 'token_endpoint' | undefined
   /**
+   * Authenticates the client by its [TLS
+   * certificate](https://github.com/idp-client/idp-client/blob/main/docs/guides/certificates.md) (`tls_client_auth` and
+   * `self_signed_tls_client_auth`, RFC 8705), which `[customFetch]` presents, in place of a secret or a key.
+   * @default false
+   */
+  clientCertificate?: boolean | undefined
+  /**
    * Restricts the signing algorithms of ID tokens and logout tokens to those registered for the client: a name, a
    * list, or a comma-separated string. They may differ from those that the provider advertises. `none` and HMAC are
    * rejected.
@@ -646,6 +653,14 @@ export interface IdpClientOptions {
    */
   enableConnectAccountEndpoint?: boolean | undefined
   /**
+   * Demands access tokens that are bound to the client's [TLS
+   * certificate](https://github.com/idp-client/idp-client/blob/main/docs/guides/certificates.md#bound-access-tokens) (RFC 8705
+   * section 3): one that visibly is not bound is rejected, and fetchers and proxies call APIs by `[customFetch]`, which presents the
+   * certificate. Requires `clientCertificate` or `clientAssertionSigningKey`.
+   * @default false
+   */
+  certificateBoundAccessTokens?: boolean | undefined
+  /**
    * Binds tokens to a key pair ([DPoP](https://github.com/idp-client/idp-client/blob/main/docs/guides/dpop.md), RFC
    * 9449): token requests and fetchers send DPoP proofs, and a Bearer token in a token response is rejected. Requires
    * a key pair.
@@ -686,7 +701,8 @@ export interface IdpClientOptions {
    */
   logger?: Logger | undefined
   /**
-   * Used for every request to the provider. A symbol, exported by every server entry point.
+   * Used for every request to the provider, and with `certificateBoundAccessTokens` for those to APIs. A symbol, exported by every
+   * server entry point.
    * @default global `fetch`
    */
   [customFetch]?: typeof globalThis.fetch | undefined

@@ -21,6 +21,7 @@ import { noteOutOfReach } from './cookie-reach.ts'
 import { resolveDpop } from './dpop.ts'
 import type { Env } from './env.ts'
 import { resolveFrontChannelLogout } from './front-channel-logout.ts'
+import { resolveMutualTls } from './mutual-tls.ts'
 import type { IdpClientOptions } from './options.ts'
 import { customClock, customFetch } from './options.ts'
 import { withoutPlaceholders } from './placeholders.ts'
@@ -199,12 +200,24 @@ function resolveSessions(source: Source, base: BaseSettings, isUsable: () => boo
   const clientId = resolveClientId(source)
   const secrets = resolveSecrets(source)
   const clientAuth = resolveClientAuth(source)
+  const boundTokens = readFlag(getField('certificateBoundAccessTokens', source))
+  const isCertificate = clientAuth?.kind === 'certificate'
+  const mutualTls =
+    isCertificate || boundTokens
+      ? resolveMutualTls(source, { clientCertificate: isCertificate, boundTokens })
+      : undefined
   const rest = { ...resolveRest(source, base), ...resolveApi(source) }
   noteOutOfReach(base, rest, source.addIssue)
   if (!isUsable() || !appBaseUrl || !provider || !clientId || !clientAuth || !secrets)
     return { config: null, apiConfig: null }
   const required = { appBaseUrl, allowInsecureRequests, provider, clientId, clientAuth, secrets }
-  const config: Config = { ...settings, ...rest, ...required, idTokenAudiences: [clientId] }
+  const config: Config = {
+    ...settings,
+    ...rest,
+    ...required,
+    ...(mutualTls && { mutualTls }),
+    idTokenAudiences: [clientId],
+  }
   return { config, apiConfig: config }
 }
 

@@ -196,6 +196,8 @@ export const remedies: Readonly<Record<Remedy, string>> = {
     'Compare clientId and clientSecret (IDP_CLIENT_ID, IDP_CLIENT_SECRET) with the client at the provider. If it expects the secret in another way, set tokenEndpointAuthMethod (IDP_TOKEN_ENDPOINT_AUTH_METHOD) to client_secret_basic or client_secret_post.',
   CLIENT_ASSERTION_REFUSED:
     'Register the public key of clientAssertionSigningKey for private_key_jwt at the provider; compare key id (clientAssertionSigningKeyId), algorithm (clientAssertionSigningAlg) and the clocks; a provider that expects its token endpoint as audience needs clientAssertionAudience: token_endpoint.',
+  CLIENT_CERTIFICATE_REFUSED:
+    'Let [customFetch] present a TLS certificate that is valid now and registered for this client at the provider (its subject, or the certificate itself with self_signed_tls_client_auth); a proxy that terminates TLS has to forward it to the provider.',
   CLIENT_NOT_ALLOWED:
     'Allow the grant type and response type code for this client at the provider (authorization code, refresh token).',
   REDIRECT_URI_REFUSED:
@@ -215,6 +217,8 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   DPOP_REQUIRED: 'Set useDPoP to true, with a key pair: the provider binds the tokens of this client.',
   DPOP_KEYS: 'Create a pair with generateDpopKeyPair(), and set both keys together.',
   DPOP_NOT_ENABLED: 'Enable DPoP for the client and the API at the provider, or set useDPoP to false.',
+  TOKEN_NOT_BOUND:
+    'Enable certificate-bound access tokens for this client at the provider (tls_client_certificate_bound_access_tokens), check that [customFetch] presents the certificate at its token endpoint, or set certificateBoundAccessTokens to false.',
   DPOP_PROOF_REFUSED:
     'Compare the clocks of both servers (dpopOptions.clockSkew), and the algorithms that the provider accepts for DPoP (ES256 is used).',
   DPOP_NONCE_REFUSED:
@@ -268,49 +272,3 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   SESSION_STORE_UPDATE:
     'Give sessionStore.update the signature update(id, change, expiry), or rename or remove it.',
 }
-
-/** Retrying does not help: the setup of the application or the provider has to be corrected. */
-export const setupMistakes: ReadonlySet<Remedy> = new Set<Remedy>([
-  'INVALID_CONFIGURATION',
-  'BASE_URL_UNKNOWN',
-  'BASE_URL_NOT_ALLOWED',
-  'UNKNOWN_HOST',
-  'CERTIFICATE_NOT_TRUSTED',
-  'CERTIFICATE_EXPIRED',
-  'CERTIFICATE_HOST',
-  'NOT_TLS',
-  'PROVIDER_REDIRECTS',
-  'DISCOVERY_NOT_FOUND',
-  'DISCOVERY_NOT_JSON',
-  'DISCOVERY_ISSUER_MISMATCH',
-  'ENDPOINT_MISSING',
-  'CLIENT_REFUSED',
-  'CLIENT_ASSERTION_REFUSED',
-  'CLIENT_NOT_ALLOWED',
-  'REDIRECT_URI_REFUSED',
-  'SCOPE_REFUSED',
-  'AUDIENCE_REFUSED',
-  'REQUEST_REFUSED',
-  'PAR_REQUIRED',
-  'REQUEST_OBJECT_REQUIRED',
-  'PAR_NOT_OFFERED',
-  'DPOP_REQUIRED',
-  'DPOP_KEYS',
-  'DPOP_NOT_ENABLED',
-  'DPOP_PROOF_REFUSED',
-  'CLOCKS_DIFFER',
-  'ID_TOKEN_MISSING',
-  'ID_TOKEN_ALGORITHM',
-  'ID_TOKEN_ALGORITHM_UNSUPPORTED',
-  'ID_TOKEN_AUDIENCE',
-  'ID_TOKEN_ISSUER',
-  'MAX_AGE_NOT_MET',
-  'SESSION_EXPIRY_CLAIM',
-  'USERINFO_TOKEN_REFUSED',
-  'USERINFO_SIGNED',
-  'HOOK_RESULT',
-  'SESSION_TOO_LARGE',
-  'SESSION_STORE_NOT_SET_UP',
-  'SESSION_STORE_NOT_CONNECTED',
-  'SESSION_STORE_UPDATE',
-])

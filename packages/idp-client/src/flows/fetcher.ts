@@ -1,13 +1,18 @@
-import type { AccessTokenFactory, FetcherOptions } from '../config/fetcher.ts'
+import type { FetcherConfig, FetcherOptions } from '../config/fetcher.ts'
 import { apiUrl, resolveFetcher } from '../config/fetcher.ts'
 import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import type { Engine } from '../engine.ts'
 import { AccessTokenError } from '../errors/tokens.ts'
+import type { ApiCall } from '../http/api-call.ts'
 import { apiCall } from '../http/api-call.ts'
 import type { Exchange } from '../http/exchange.ts'
+import { defined } from '../lib/own-properties.ts'
+import { reportFailure } from '../log/failure.ts'
 import { toAuthorizationScheme } from '../tokens/authorization-scheme.ts'
 import type { DpopProver } from '../tokens/bound-call.ts'
 import { sendBound } from '../tokens/bound-call.ts'
+import type { SessionToken } from '../tokens/replacement.ts'
+import type { TokenSource } from '../tokens/token-request.ts'
 
 /**
  * Calls APIs for the user of one request. Each call gets the current access token of that user, so do not keep a
@@ -22,6 +27,9 @@ export interface Fetcher {
    * - The token is refreshed first if necessary, and the new tokens are stored, as with `getAccessToken`.
    * - Every response of the API is returned, including 401 and redirects. Redirects are not followed, because the token
    *   is not meant for their target. The only time limit is `init.signal`.
+   * - With `certificateBoundAccessTokens`, `[customFetch]` presents the certificate for tokens that are bound to it, unless the
+   *   option `fetch` is set. A request whose token of the session the API refuses (401 `invalid_token`), as after a rotation of the
+   *   certificate, is repeated once with a refreshed one, if its body can be sent again.
    * - A request whose response demands a DPoP nonce is repeated up to four times, after `dpopOptions.retry`. Strings,
    *   buffers, blobs and forms can be sent again, as can the body of a `Request` up to 1 MiB.
    *
@@ -83,6 +91,54 @@ export async function getDpopProver({ config }: Engine): Promise<DpopProver> {
   }
 }
 
+/** The certificate-bound token of one call, and how a token of the session is replaced that the API refuses. */
+interface BoundToken {
+  readonly accessToken: string
+  /** Absent: the one of the fetcher's options. */
+  readonly certificateFetch?: typeof globalThis.fetch
+  readonly replace: () => Promise<SessionToken | null>
+}
+
+/**
+ * Sends a call with a token of the session that is bound to the client's certificate. If the API refuses it as invalid, as it does
+ * after a rotation of the certificate (RFC 8705 section 3), the call is sent again with a new one.
+ */
+async function sendRenewing(
+  { config }: Engine,
+  call: ApiCall,
+  { accessToken, certificateFetch, replace }: BoundToken,
+): Promise<Response> {
+  const { refusesToken } = await import('../oidc/dpop.ts')
+  const repetition = call.prepareRepetition()
+  const response = await call.send({ authorization: `Bearer ${accessToken}` }, undefined, certificateFetch)
+  const init = refusesToken(response) ? await repetition() : null
+  if (!init) return response
+  const next = await replace().catch((error: unknown) => {
+    // The response of the API says what is wrong.
+    reportFailure(config.log, error)
+    return null
+  })
+  if (!next) return response
+  response.body?.cancel().catch(() => undefined)
+  return call.send({ authorization: `Bearer ${next.token}` }, init, certificateFetch)
+}
+
+/** Sends a call with a bearer token where the tokens of the session are bound to the client's certificate. */
+async function sendByCertificate(
+  engine: Engine,
+  call: ApiCall,
+  { fetch, getAccessToken }: FetcherConfig,
+  token: Omit<BoundToken, 'certificateFetch'>,
+): Promise<Response> {
+  const certificateFetch = fetch ? undefined : engine.config.fetch
+  if (!getAccessToken) return sendRenewing(engine, call, defined({ ...token, certificateFetch }))
+  const { isCertificateBound } = await import('../oidc/certificate-binding.ts')
+  // Another provider may have issued it, for an API that has nothing to do with this certificate.
+  const isBound = isCertificateBound(token.accessToken) === true
+  const authorization = `Bearer ${token.accessToken}`
+  return call.send({ authorization }, undefined, isBound ? certificateFetch : undefined)
+}
+
 /**
  * Creates a fetcher for the user of this exchange:
  * 1. validates the options: `InvalidConfigurationError`;
@@ -96,10 +152,11 @@ export async function createFetcher(
   engine: Engine,
   exchange: Exchange,
   options: FetcherOptions,
-  getSessionToken: AccessTokenFactory,
+  getSessionToken: TokenSource,
 ): Promise<Fetcher> {
   const config = resolveFetcher(options, engine.config)
-  if (!(await engine.sessions.load(exchange))) throw new AccessTokenError('MISSING_SESSION')
+  const session = await engine.sessions.load(exchange)
+  if (!session) throw new AccessTokenError('MISSING_SESSION')
   const getToken = config.getAccessToken ?? getSessionToken
   return {
     async fetchWithAuth(
@@ -113,7 +170,17 @@ export async function createFetcher(
       const call = apiCall({ input, init, fetch, resolve: (address) => apiUrl(config, address) })
       const { scheme, accessToken } = toAuthorizationScheme(await getToken(tokenOptions), bound)
       if (scheme === 'DPoP') return sendBound(call, accessToken, await getDpopProver(engine))
-      return call.send({ authorization: `Bearer ${accessToken}` })
+      if (!engine.config.mutualTls?.boundTokens) return call.send({ authorization: `Bearer ${accessToken}` })
+      const replace = async (): Promise<SessionToken | null> => {
+        const { replacementToken } = await import('../tokens/replacement.ts')
+        const { sessionKey } = session
+        const clientTag = await engine.clientTag()
+        return replacementToken(
+          { config: engine.config, clientTag, sessionKey, token: accessToken },
+          async () => getSessionToken({ ...tokenOptions, refresh: true }),
+        )
+      }
+      return sendByCertificate(engine, call, config, { accessToken, replace })
     },
   }
 }

@@ -7,9 +7,14 @@ export interface ApiCall {
   readonly url: URL
   readonly signal: AbortSignal | undefined
   /**
-   * Sends the request; `headers` replace those of the same name. Pass `init` of a `Repetition` to repeat the request.
+   * Sends the request; `headers` replace those of the same name. Pass `init` of a `Repetition` to repeat the request, and
+   * `certificateFetch` to send it by that one: with an address and options, since a `Request` is not that of every implementation.
    */
-  send(headers: Readonly<Record<string, string>>, init?: RequestInit): Promise<Response>
+  send(
+    headers: Readonly<Record<string, string>>,
+    init?: RequestInit,
+    certificateFetch?: typeof globalThis.fetch,
+  ): Promise<Response>
   /** Prepares a repetition; must be called before the first `send`. */
   prepareRepetition(): Repetition
 }
@@ -66,10 +71,17 @@ export function apiCall({ fetch: customFetch, init, input, resolve }: Parts): Ap
     method: normalized(init.method ?? request?.method ?? 'GET'),
     url,
     signal: init.signal ?? request?.signal,
-    async send(authorization, sendInit = init) {
+    async send(authorization, sendInit = init, certificateFetch = undefined) {
       const headers = new Headers(init.headers ?? request?.headers)
       for (const name of ['authorization', 'dpop']) headers.delete(name)
       for (const [name, value] of Object.entries(authorization)) headers.set(name, value)
+      if (certificateFetch)
+        return certificateFetch(url.href, {
+          ...(request ? toInit(request) : {}),
+          ...sendInit,
+          headers,
+          redirect,
+        })
       // Called unbound: some runtimes reject a fetch whose `this` is another object.
       const fetch = customFetch ?? globalThis.fetch
       return fetch(target, { ...foreign, ...sendInit, headers, redirect })

@@ -12,7 +12,7 @@ import { clientMetadata, describeAuthentication } from './client-auth.ts'
 import { isNonceChallenge, nonceRetryDelay } from './dpop.ts'
 import { parseObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { mayRequest, requireEndpoint, toWireName } from './metadata.ts'
+import { mayRequest, requireAlias, requireEndpoint, toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import type { ProviderResponse } from './translate.ts'
 import { oauthErrorAt, refusalIn, unexpectedStatus } from './translate.ts'
@@ -215,7 +215,12 @@ async function sendWithNonce(request: ProviderCall, send: SendRequest): Promise<
   const handle = bound ? await provider.dpop.handle() : undefined
   let received: ReceivedResponse | undefined
   const context: RequestContext = {
-    server: { issuer: metadata.issuer, [toWireName(endpoint)]: requireEndpoint(metadata, endpoint) },
+    server: {
+      issuer: metadata.issuer,
+      [toWireName(endpoint)]: config.mutualTls
+        ? requireAlias(metadata, endpoint, config.allowInsecureRequests)
+        : requireEndpoint(metadata, endpoint),
+    },
     client: clientMetadata(config),
     authentication: provider.authentication(metadata),
     options: {

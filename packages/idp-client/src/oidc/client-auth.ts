@@ -1,6 +1,6 @@
 import { importPKCS8 } from 'jose/key/import'
 import type { Client, ClientAuth } from 'oauth4webapi'
-import { ClientSecretPost, clockSkew, modifyAssertion, PrivateKeyJwt } from 'oauth4webapi'
+import { ClientSecretPost, clockSkew, modifyAssertion, PrivateKeyJwt, TlsClientAuth } from 'oauth4webapi'
 import type { Config, SecretMethod } from '../config/config.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { systemClock } from '../lib/clock.ts'
@@ -108,9 +108,10 @@ function secretMethod(
   return isBasic ? 'client_secret_basic' : 'client_secret_post'
 }
 
-/** Returns how this client authenticates at every endpoint: exactly one method, a key by signed assertion. */
+/** Returns how this client authenticates at every endpoint: exactly one method, a key by signed assertion, a certificate by TLS. */
 export function clientAuthentications({ clientAuth }: Config): (metadata: ServerMetadata) => ClientAuth {
   if (clientAuth.kind === 'assertion') return assertionAuths(clientAuth)
+  if (clientAuth.kind === 'certificate') return () => TlsClientAuth()
   const { secret } = clientAuth
   return (metadata) =>
     secretMethod(clientAuth, metadata) === 'client_secret_basic'
@@ -132,6 +133,8 @@ export function describeAuthentication({ clientAuth }: Config, metadata: ServerM
   const methods = listed(metadata.clientAuthMethods, (name) => REGISTERED_METHOD.test(name))
   if (clientAuth.kind === 'secret')
     return `Sent: ${secretMethod(clientAuth, metadata)}; advertised: ${methods}.`
+  if (clientAuth.kind === 'certificate')
+    return `Sent: client_id, and the TLS certificate of [customFetch]; advertised: ${methods}.`
   const sent = `private_key_jwt with ${selectAlgorithm(clientAuth, metadata)}`
   const audience = clientAuth.audience === 'token_endpoint' ? 'the token endpoint' : 'the issuer'
   const keyId = clientAuth.keyId === undefined ? 'without kid' : 'with kid'
@@ -140,7 +143,8 @@ export function describeAuthentication({ clientAuth }: Config, metadata: ServerM
 }
 
 /**
- * Returns the client authentication for a JSON endpoint, as properties of the body: a new assertion or the secret.
+ * Returns the client authentication for a JSON endpoint, as properties of the body: a new assertion, the secret, or
+ * with a certificate the client id alone.
  */
 export async function clientCredentials(
   { authentication, config }: Pick<Provider, 'authentication' | 'config'>,
@@ -148,7 +152,7 @@ export async function clientCredentials(
 ): Promise<Readonly<Record<string, string>>> {
   const { clientAuth } = config
   const authenticate =
-    clientAuth.kind === 'assertion' ? authentication(metadata) : ClientSecretPost(clientAuth.secret)
+    clientAuth.kind === 'secret' ? ClientSecretPost(clientAuth.secret) : authentication(metadata)
   const members = new URLSearchParams()
   await authenticate({ issuer: metadata.issuer }, clientMetadata(config), members, new Headers())
   return Object.fromEntries(members)

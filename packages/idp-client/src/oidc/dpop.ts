@@ -175,6 +175,15 @@ export function isNonceChallenge(response: Response, body: JsonObject | null): b
   )
 }
 
+/** Returns whether an API says that it takes another token only (RFC 6750 section 3.1). */
+export function refusesToken({ headers, status }: Response): boolean {
+  if (status !== 401) return false
+  const challenge = headers.get('www-authenticate') ?? ''
+  return ['bearer', 'dpop'].some(
+    (scheme) => challengeParameter(challenge, scheme, 'error') === 'invalid_token',
+  )
+}
+
 /** The longest delay before a second retry, as a multiple of the configured one; it doubles with every further retry. */
 const SECOND_DELAY = 8
 

@@ -2,7 +2,7 @@ import type { Config, ProviderAddress } from '../config/config.ts'
 import { DiscoveryError } from '../errors/provider.ts'
 import { defined } from '../lib/own-properties.ts'
 import type { JsonObject } from './json.ts'
-import { stringList } from './json.ts'
+import { isObject, stringList } from './json.ts'
 import { isSupportedAlgorithm } from './signed-token.ts'
 
 /** Validated metadata of the provider, as far as this client uses it (OpenID Connect Discovery 1.0 section 3). */
@@ -27,6 +27,8 @@ export interface ServerMetadata extends Endpoints {
   readonly backchannelRequestAlgorithms?: readonly string[]
   /** `require_signed_request_object` (RFC 9101 section 10.5). */
   readonly requireRequestObject?: boolean
+  /** `mtls_endpoint_aliases` as received: only a client that presents a certificate reads them (`requireAlias`). */
+  readonly mutualTlsAliases?: unknown
   /** Advertised endpoints that must not be used, by wire name, with the reason. */
   readonly unusable: ReadonlyMap<string, string>
 }
@@ -136,6 +138,7 @@ export function readMetadata(
       'backchannel_authentication_request_signing_alg_values_supported',
     ),
     requireRequestObject: document['require_signed_request_object'] === true || undefined,
+    mutualTlsAliases: document['mtls_endpoint_aliases'] ?? undefined,
   })
 }
 
@@ -150,5 +153,24 @@ export function requireEndpoint<Name extends EndpointName>(
   if (address !== undefined) return address
   const wireName = endpoints[name]
   const detail = `${wireName} ${metadata.unusable.get(wireName) ?? 'is missing'}.`
+  throw new DiscoveryError('DISCOVERY_ERROR', { detail, remedy: 'ENDPOINT_MISSING', endpoint: 'discovery' })
+}
+
+/**
+ * Returns the URL of an endpoint for a request with a TLS certificate: its alias, if the provider has one (RFC 8705 section 5). Throws
+ * as `requireEndpoint`.
+ */
+export function requireAlias(
+  metadata: ServerMetadata,
+  name: EndpointName,
+  allowInsecureRequests: boolean,
+): string {
+  const { mutualTlsAliases: aliases } = metadata
+  const wireName = endpoints[name]
+  const alias = isObject(aliases) ? aliases[wireName] : undefined
+  if (alias === undefined || alias === null) return requireEndpoint(metadata, name)
+  const reason = unusableReason(alias, allowInsecureRequests)
+  if (reason === null) return String(alias)
+  const detail = `mtls_endpoint_aliases.${wireName} ${reason}.`
   throw new DiscoveryError('DISCOVERY_ERROR', { detail, remedy: 'ENDPOINT_MISSING', endpoint: 'discovery' })
 }

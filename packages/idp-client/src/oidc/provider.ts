@@ -167,7 +167,7 @@ function cachedDocument<T>(
   ...parts: readonly unknown[]
 ): CachedDocument<T> {
   const newDocuments = () => new Lru<string, CachedDocument<unknown>>(MAX_DOCUMENTS)
-  const documents = processWideFor('cache:provider-documents/10', fetch, newDocuments)
+  const documents = processWideFor('cache:provider-documents/11', fetch, newDocuments)
   const key = toKey(kind, allowInsecureRequests, ...parts)
   const document = documents.get(key) ?? new CachedDocument<unknown>()
   documents.set(key, document)

@@ -56,13 +56,19 @@ export async function requestTokens(
   grantType: string,
   parameters: Readonly<Record<string, string>> | URLSearchParams,
 ): Promise<TokenResponse> {
-  const mustBeBound = request.provider.config.dpop.enabled && !upstream
-  return call(
+  const { dpop, mutualTls } = request.provider.config
+  const mustBeBound = dpop.enabled && !upstream
+  const response = await call(
     { ...request, endpoint: 'tokenEndpoint' },
     ({ authentication, client, options, server }) =>
       genericTokenEndpointRequest(server, client, authentication, grantType, parameters, options),
-    (response) => read(response, mustBeBound),
+    (received) => read(received, mustBeBound),
   )
+  if (mutualTls?.boundTokens && !upstream) {
+    const { requireCertificateBinding } = await import('./certificate-binding.ts')
+    requireCertificateBinding(response)
+  }
+  return response
 }
 
 /** Validated tokens of a token response. */

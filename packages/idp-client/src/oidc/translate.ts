@@ -83,13 +83,18 @@ const UNAUTHENTICATED: ReadonlySet<string> = new Set(['unauthorized_client', 'in
 const isClientRefused = (error: string, status: number | undefined): boolean =>
   error === 'invalid_client' || (status === 401 && UNAUTHENTICATED.has(error))
 
+const CLIENT_REMEDIES: Readonly<Record<Config['clientAuth']['kind'], Remedy>> = {
+  secret: 'CLIENT_REFUSED',
+  assertion: 'CLIENT_ASSERTION_REFUSED',
+  certificate: 'CLIENT_CERTIFICATE_REFUSED',
+}
+
 function toRefusalRemedy(
   error: string,
   status: number | undefined,
   client: RefusedClient | undefined,
 ): Remedy | undefined {
-  if (isClientRefused(error, status))
-    return client?.clientAuth.kind === 'assertion' ? 'CLIENT_ASSERTION_REFUSED' : 'CLIENT_REFUSED'
+  if (isClientRefused(error, status)) return CLIENT_REMEDIES[client?.clientAuth.kind ?? 'secret']
   if (error === 'invalid_dpop_proof' && client?.dpop.enabled === false) return 'DPOP_REQUIRED'
   return refusals.get(error)
 }

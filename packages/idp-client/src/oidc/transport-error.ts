@@ -41,6 +41,10 @@ const networkRemedies: readonly (readonly [codes: RegExp, remedy: Remedy])[] = [
   [/^(?:ERR_TLS_CERT_ALTNAME_INVALID|HOSTNAME_MISMATCH)$/, 'CERTIFICATE_HOST'],
   [/SELF_SIGNED|^UNABLE_TO_(?:GET_ISSUER|VERIFY|DECODE_ISSUER)/, 'CERTIFICATE_NOT_TRUSTED'],
   [/^CERT_(?:UNTRUSTED|REJECTED|CHAIN_TOO_LONG)$/, 'CERTIFICATE_NOT_TRUSTED'],
+  [
+    /^ERR_SSL_[A-Z0-9_/]*ALERT_(?:ACCESS_DENIED|UNKNOWN_CA|(?:BAD|UNSUPPORTED)_CERTIFICATE|CERTIFICATE_(?:EXPIRED|REQUIRED|REVOKED|UNKNOWN))$/,
+    'CLIENT_CERTIFICATE_REFUSED',
+  ],
   [/^(?:EPROTO|ERR_SSL_[A-Z_]+|HPE_[A-Z_]+)$/, 'NOT_TLS'],
   [/^(?:ECONNRESET|EPIPE|ECONNABORTED|UND_ERR_SOCKET)$/, 'CONNECTION_LOST'],
 ]
@@ -54,6 +58,8 @@ const networkTexts: Partial<Record<Remedy, string>> = {
   CERTIFICATE_EXPIRED: 'The TLS certificate is not valid at the time that the clock of this server shows',
   CERTIFICATE_HOST: 'The TLS certificate was issued for another host name',
   CERTIFICATE_NOT_TRUSTED: 'The TLS certificate is not issued by a trusted authority',
+  CLIENT_CERTIFICATE_REFUSED:
+    'The server demands a TLS certificate of the client, or rejects the presented one',
   NOT_TLS: 'The server at that port uses another protocol than the URL',
   CONNECTION_LOST: 'The connection broke before the response was complete',
 }
@@ -83,8 +89,11 @@ export class TransportError extends Error {
   }
 }
 
-/** Error codes of Node.js, undici and OpenSSL: upper case, with words and digits too short for a token. */
-const SYSTEM_CODE = /^(?=.{2,48}$)[A-Z]{1,20}(?:_[A-Z0-9]{1,20})*$|^E2BIG$/
+/**
+ * Error codes of Node.js, undici and OpenSSL: upper case, with words and digits too short for a token. OpenSSL 3.2 and later writes
+ * `SSL/TLS` in alerts.
+ */
+const SYSTEM_CODE = /^(?=.{2,48}$)[A-Z]{1,20}(?:_(?:[A-Z0-9]{1,20}|SSL\/TLS))*$|^E2BIG$/
 
 /**
  * Returns the system error code of the error or its causes (`ECONNREFUSED`, `UND_ERR_SOCKET`, `CERT_HAS_EXPIRED`),

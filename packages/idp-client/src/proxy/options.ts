@@ -53,7 +53,10 @@ export interface ProxyOptions {
   idleTimeout?: number | undefined
   /** Seconds after which a response is cut, also if it still sends, as event streams do. Default: 3600. */
   maxDuration?: number | undefined
-  /** Sends the requests to the API. Default: the global `fetch` as it is at the time of the request. */
+  /**
+   * Sends the requests to the API. Default: the global `fetch` as it is at the time of the request; `[customFetch]` with
+   * `certificateBoundAccessTokens`.
+   */
   fetch?: typeof globalThis.fetch | undefined
 }
 

@@ -8,6 +8,7 @@ import { streamedResponse } from '../http/responses.ts'
 import { publicPrefix } from '../http/return-path.ts'
 import { asIdpError } from '../log/failure.ts'
 import { reportRefusal } from '../log/refusal.ts'
+import { refusesToken } from '../oidc/dpop.ts'
 import { mfaRequiredJson } from '../routes/fail-with-json.ts'
 import { passThrough } from '../routes/pass-through.ts'
 import { toStatus } from '../routes/status.ts'
@@ -20,10 +21,10 @@ import { Limits } from './limits.ts'
 import type { ProxyConfig } from './options.ts'
 import { toPublic, toUpstream } from './path.ts'
 import type { Caller } from './token.ts'
-import { currentToken, replacementToken } from './token.ts'
+import { currentToken, replace } from './token.ts'
 import { MAX_WHOLE_BYTES, Upload } from './upload.ts'
 import type { UpstreamRequest } from './upstream.ts'
-import { refusesToken, repeatedBody, sendWithToken, toUpstreamError } from './upstream.ts'
+import { repeatedBody, sendWithToken, toUpstreamError } from './upstream.ts'
 
 /** Marks responses of this library, so that a 401 of the API is not taken for one of the session. */
 const OWN_FAILURE = 'idp-client-error'
@@ -100,6 +101,11 @@ function takeBody({ exchange, unwatch }: Watched): Transfer {
   }
 }
 
+/** The `fetch` that presents the certificate which the tokens of the session are bound to; undefined if they are bound to none. */
+function boundFetch({ engine: { config } }: Caller): typeof globalThis.fetch | undefined {
+  return config.mutualTls?.boundTokens ? config.fetch : undefined
+}
+
 function prepare(caller: Watched, config: ProxyConfig, url: URL): Sending {
   const { exchange, limits, unwatch } = caller
   const { headers, method } = exchange.request
@@ -122,7 +128,7 @@ function prepare(caller: Watched, config: ProxyConfig, url: URL): Sending {
   return {
     caller,
     config,
-    request: { method, url, headers: sent, upload, limits, fetch: config.fetch },
+    request: { method, url, headers: sent, upload, limits, fetch: config.fetch ?? boundFetch(caller) },
     close,
   }
 }
@@ -140,7 +146,7 @@ async function send({ caller, config, request }: Sending): Promise<Response> {
   limits.moved()
   const response = await sendWithToken(engine, request, token, upload ? await upload.first() : {})
   if (!refusesToken(response) || upload?.isKept === false) return response
-  const next = await replace(caller, config, token.token)
+  const next = await replaceRefused(caller, config, token.token)
   const body = next && (await repeatedBody(upload))
   if (!body) return response
   discard(response)
@@ -149,9 +155,9 @@ async function send({ caller, config, request }: Sending): Promise<Response> {
 }
 
 /** Returns the token that replaces a refused one; `null` without one, when the response of the API is passed on. */
-async function replace(caller: Caller, config: ProxyConfig, refused: string) {
+async function replaceRefused(caller: Caller, config: ProxyConfig, refused: string) {
   try {
-    return await replacementToken(caller, config, refused)
+    return await replace(caller, config, refused)
   } catch (thrown) {
     if (isIdpError(thrown, 'SESSION_EXPIRED')) throw thrown
     reportRefusal(caller.engine.config, asIdpError(thrown), 'error')

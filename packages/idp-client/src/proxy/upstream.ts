@@ -1,12 +1,11 @@
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { getDpopProver } from '../flows/fetcher.ts'
-import type { AccessToken } from '../flows/get-access-token.ts'
 import type { ApiCall } from '../http/api-call.ts'
-import { challengeParameter } from '../oidc/dpop.ts'
 import { toTransportError } from '../oidc/transport-error.ts'
 import { toAuthorizationScheme } from '../tokens/authorization-scheme.ts'
 import { sendBound } from '../tokens/bound-call.ts'
+import type { SessionToken } from '../tokens/replacement.ts'
 import type { Limits } from './limits.ts'
 import type { SentBody, Upload } from './upload.ts'
 
@@ -66,7 +65,7 @@ async function sendOnce(
 export async function sendWithToken(
   engine: Engine,
   request: UpstreamRequest,
-  token: AccessToken,
+  token: SessionToken,
   body: SentBody,
 ): Promise<Response> {
   const { headers, limits, method, upload, url } = request
@@ -87,13 +86,4 @@ export async function sendWithToken(
 /** Returns the body of a request, to send it again; `null` if it cannot be. */
 export async function repeatedBody(upload: Upload | null): Promise<SentBody | null> {
   return upload ? upload.repeat() : {}
-}
-
-/** Returns whether the API says that it takes another token only (RFC 6750 section 3.1). */
-export function refusesToken({ headers, status }: Response): boolean {
-  if (status !== 401) return false
-  const challenge = headers.get('www-authenticate') ?? ''
-  return ['bearer', 'dpop'].some(
-    (scheme) => challengeParameter(challenge, scheme, 'error') === 'invalid_token',
-  )
 }

@@ -1,0 +1,55 @@
+import type { Config } from './config.ts'
+import { customFetch } from './options.ts'
+import type { Source } from './readers.ts'
+import { getField, invalid, isPresent, isSet, readFlag, toName } from './readers.ts'
+
+/** How `[customFetch]` presents a certificate. The runtimes have no common way, so that no default is possible. */
+const PRESENTING =
+  'Node.js: import { Agent, fetch } from "undici", dispatcher = new Agent({ connect: { cert, key } }), [customFetch]: (url, init) => fetch(url, { ...init, dispatcher }); ' +
+  'Bun: [customFetch]: (url, init) => fetch(url, { ...init, tls: { cert, key } }); ' +
+  'Deno: client = Deno.createHttpClient({ cert, key }), [customFetch]: (url, init) => fetch(url, { ...init, client }); ' +
+  'Workers: a binding of mtls_certificates, [customFetch]: (url, init) => env.CERTIFICATE.fetch(url, init); ' +
+  'other runtimes, such as browsers and most edge runtimes, cannot present one'
+
+/** The other ways to authenticate the client. */
+const OTHER_METHODS = ['clientSecret', 'clientAssertionSigningKey', 'tokenEndpointAuthMethod'] as const
+
+function checkOnlyMethod(source: Source): void {
+  for (const other of OTHER_METHODS.map((name) => getField(name, source))) {
+    if (isSet(other))
+      invalid(
+        getField('clientCertificate', source),
+        `is a way to authenticate the client, and so is ${toName(other)}: set one of the two`,
+      )
+  }
+}
+
+/** Checks what cannot go with bound tokens: another binding, and a secret, which anybody may use who has read it. */
+function checkBoundTokens(source: Source, isAuthenticated: boolean): void {
+  const field = getField('certificateBoundAccessTokens', source)
+  if (readFlag(getField('useDPoP', source)))
+    invalid(field, 'and useDPoP bind tokens in two ways: set one of the two')
+  const hasKey = isSet(getField('clientAssertionSigningKey', source))
+  if (!isAuthenticated && !hasKey && isSet(getField('clientSecret', source)))
+    invalid(field, 'needs clientCertificate or clientAssertionSigningKey in place of a client secret')
+}
+
+/** The two options, as they are set. */
+interface Flags {
+  readonly clientCertificate: boolean
+  readonly boundTokens: boolean
+}
+
+/** Resolves what the certificate of the client is for, with at least one of the options (RFC 8705). */
+export function resolveMutualTls(
+  source: Source,
+  { boundTokens, clientCertificate }: Flags,
+): NonNullable<Config['mutualTls']> {
+  if (clientCertificate) checkOnlyMethod(source)
+  if (boundTokens) checkBoundTokens(source, clientCertificate)
+  if (!isPresent(source.options[customFetch])) {
+    const name = clientCertificate ? 'clientCertificate' : 'certificateBoundAccessTokens'
+    invalid(getField(name, source), `needs [customFetch], which presents the certificate. ${PRESENTING}`)
+  }
+  return { boundTokens }
+}
