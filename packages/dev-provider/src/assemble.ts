@@ -99,6 +99,7 @@ type Observation = Pick<
   | 'rewrite'
   | 'rewriteText'
   | 'tamperAccessToken'
+  | 'tamperAuthorizationResponse'
   | 'tamperIdToken'
 >
 
@@ -111,6 +112,7 @@ function observation({ front, listening }: Parts): Observation {
     rewrite: rewrites.rewrite,
     rewriteText: rewrites.rewriteText,
     tamperAccessToken: rewrites.tamperAccessToken,
+    tamperAuthorizationResponse: rewrites.tamperAuthorizationResponse,
     tamperIdToken: rewrites.tamperIdToken,
     faults: {
       set: (endpoint, fault, options) => faults.set(endpoint, fault, options),

@@ -15,7 +15,7 @@ import type { User, UserOptions } from './users.ts'
 import type { Endpoint } from './wire/endpoints.ts'
 import type { FaultOptions, Faults } from './wire/faults.ts'
 import type { LoggedRequest } from './wire/request-log.ts'
-import type { JsonRewrite, TextRewrite, TokenChange } from './wire/rewrites.ts'
+import type { JsonRewrite, ParameterChange, TextRewrite, TokenChange } from './wire/rewrites.ts'
 
 /** A running provider. Everything in it is its own: two of them share nothing. */
 export interface DevProvider {
@@ -62,6 +62,9 @@ export interface DevProvider {
   tamperIdToken(change: TokenChange, options?: FaultOptions): () => void
   /** The same for JWT access tokens; opaque ones are left alone. */
   tamperAccessToken(change: TokenChange, options?: FaultOptions): () => void
+
+  /** Changes the parameters with which the browser returns to the application, in the response mode `query`. */
+  tamperAuthorizationResponse(change: ParameterChange, options?: FaultOptions): () => void
 
   readonly clock: VirtualClock
   /** The published keys. */

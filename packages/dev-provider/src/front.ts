@@ -16,6 +16,7 @@ import {
 import { introspectJwt } from './extensions/jwt-introspection.ts'
 import { mfaApi } from './extensions/mfa/api.ts'
 import { refusedOfflineAccess, withoutOfflineAccess } from './extensions/offline-access.ts'
+import { withoutRequestObject } from './extensions/request-objects.ts'
 import { moveAuthTime } from './extensions/session-auth-time.ts'
 import { v2Logout } from './extensions/v2-logout.ts'
 import { interact } from './interaction.ts'
@@ -152,7 +153,7 @@ async function respondTo(front: Front, endpoint: Endpoint, received: Call): Prom
     case 'backchannelAuthentication':
       return withInterval(state, await engineResponse(state, call))
     case 'authorize':
-      return confirmLogout(state, call, await engineResponse(state, call))
+      return confirmLogout(state, call, await engineResponse(state, withoutRequestObject(state, call)))
     case 'endSession': {
       const frames = frontChannelUrls(state, call)
       return withLogoutFrames(frames, await confirmLogout(state, call, await engineResponse(state, call)))

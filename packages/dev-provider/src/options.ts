@@ -87,6 +87,11 @@ export interface DevProviderSettings {
    * because the port of an application under test is known late. The command line turns it off.
    */
   allowLoopbackRedirects: boolean
+  /**
+   * The authorization endpoint ignores request objects (RFC 9101) of clients that do not have to sign their requests, and
+   * takes the parameters outside. Default false.
+   */
+  ignoreRequestObjects: boolean
   /** Backchannel authentication requests are approved as soon as they arrive. Default false. */
   cibaAutoApprove: boolean
   /** Polling interval, in seconds, told to CIBA clients; default 1. */
@@ -184,6 +189,7 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
     sessionExpiry: options.sessionExpiry ?? false,
     dpopNonces: options.dpopNonces ?? false,
     allowLoopbackRedirects: options.allowLoopbackRedirects ?? true,
+    ignoreRequestObjects: options.ignoreRequestObjects ?? false,
     cibaAutoApprove: options.cibaAutoApprove ?? false,
     cibaInterval: options.cibaInterval ?? 1,
     mfaTtl: options.mfaTtl ?? 3600,

@@ -1,11 +1,11 @@
-import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, importPKCS8, jwtVerify } from 'jose'
+import { createLocalJWKSet, decodeJwt, decodeProtectedHeader, importPKCS8, jwtVerify, SignJWT } from 'jose'
 import * as client from 'openid-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { DevProvider } from '../src/index.ts'
 import { startDevProvider } from '../src/index.ts'
 import { isRecord } from '../src/wire/message.ts'
 import type { RelyingParty } from './relying-party.ts'
-import { oauthError, relyingParty, SCOPE } from './relying-party.ts'
+import { CALLBACK, oauthError, relyingParty, SCOPE } from './relying-party.ts'
 
 /** Switches that make the provider behave like real ones that differ from the rest. */
 
@@ -246,4 +246,37 @@ test('logoutTokenExp: with false no logout token has an exp, whether a user or a
     })
     expect(protectedHeader.typ).toBe('logout+jwt')
   }
+})
+
+test('ignoreRequestObjects takes the parameters outside, without the state and the nonce in the request object', async () => {
+  const request = await new SignJWT({ state: 'inside', redirect_uri: CALLBACK })
+    .setProtectedHeader({ alg: 'HS256' })
+    .sign(new TextEncoder().encode(provider.clientSecret))
+  const { url } = await app.authorize()
+  url.searchParams.set('request', request)
+  url.searchParams.set('state', 'outside')
+  provider.settings.ignoreRequestObjects = true
+  const { location = '' } = await provider.login(url.href)
+  expect(new URL(location).searchParams.get('state')).toBe('outside')
+  provider.settings.ignoreRequestObjects = false
+  const refused = await provider.login(url.href).then(String, String)
+  expect(refused).not.toContain('outside')
+})
+
+test('tamperAuthorizationResponse changes what the browser returns with, and no other redirect', async () => {
+  const seen: string[] = []
+  const stop = provider.tamperAuthorizationResponse((parameters) => {
+    seen.push([...parameters.keys()].sort().join(' '))
+    parameters.delete('iss')
+    parameters.set('state', 'other')
+  })
+  const { url } = await app.authorize()
+  const { location = '' } = await provider.login(url.href)
+  expect([...new URL(location).searchParams.keys()].sort()).toEqual(['code', 'state'])
+  expect(new URL(location).searchParams.get('state')).toBe('other')
+  await provider.login(url.href, { deny: true })
+  expect(seen).toEqual(['code iss state', 'error error_description iss state'])
+  stop()
+  const after = await provider.login(url.href)
+  expect(new URL(after.location ?? '').searchParams.get('iss')).toBe(provider.issuer)
 })

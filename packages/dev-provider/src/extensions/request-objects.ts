@@ -1,4 +1,6 @@
 import type { ProviderState } from '../oidc/state.ts'
+import type { Call } from '../wire/message.ts'
+import { getPath, parseQuery } from '../wire/message.ts'
 
 /** Header type of signed authorization requests (RFC 9101 section 10.8). */
 const TYPE = 'oauth-authz-req+jwt'
@@ -32,4 +34,12 @@ export function assertRequestObject(
   if (lifetime > LIFETIME_LIMIT) refuse(`is valid for more than ${LIFETIME_LIMIT} s`)
   if ('sub' in claims) refuse('has a sub, as a client assertion has')
   if (isBackchannel && !('iat' in claims && 'jti' in claims)) refuse('has no iat or no jti')
+}
+
+/** Returns an authorization request as a provider sees it that does not know request objects, with `ignoreRequestObjects`. */
+export function withoutRequestObject({ settings }: ProviderState, call: Call): Call {
+  const query = parseQuery(call)
+  if (!settings.ignoreRequestObjects || !query.has('request')) return call
+  query.delete('request')
+  return { ...call, url: `${getPath(call)}?${query}` }
 }

@@ -35,6 +35,9 @@ export type TokenChange = (
   header: JWTHeaderParameters,
 ) => Forgery | undefined | Promise<Forgery | undefined>
 
+/** Changes the parameters of an authorization response in place: `code`, `state`, `iss`, or `error`. */
+export type ParameterChange = (parameters: URLSearchParams, request: LoggedRequest) => void
+
 /** `undefined`: there was nothing to change, so it does not count as used. */
 type Rewrite = (
   response: BufferedResponse,
@@ -46,6 +49,7 @@ export interface Rewrites {
   rewriteText(endpoint: Endpoint, change: TextRewrite, options?: FaultOptions): () => void
   tamperIdToken(change: TokenChange, options?: FaultOptions): () => void
   tamperAccessToken(change: TokenChange, options?: FaultOptions): () => void
+  tamperAuthorizationResponse(change: ParameterChange, options?: FaultOptions): () => void
   apply(response: BufferedResponse, request: LoggedRequest): Promise<BufferedResponse>
   clear(endpoint?: Endpoint): void
 }
@@ -69,6 +73,18 @@ async function forge(token: string, change: TokenChange, keys: KeyRing): Promise
     ...(forgery.key === undefined ? {} : { key: forgery.key }),
   })
 }
+
+/** Redirects of the authorization endpoint to its own pages are no authorization responses. */
+const toTampered =
+  (change: ParameterChange): Rewrite =>
+  (response, request) => {
+    const { location } = response.headers
+    if (typeof location !== 'string' || !URL.canParse(location)) return undefined
+    const url = new URL(location)
+    if (!url.searchParams.has('code') && !url.searchParams.has('error')) return undefined
+    change(url.searchParams, request)
+    return { ...response, headers: { ...response.headers, location: url.href } }
+  }
 
 /** Changes to real responses, applied in the order in which they were set. */
 export function createRewrites(keys: KeyRing): Rewrites {
@@ -103,6 +119,7 @@ export function createRewrites(keys: KeyRing): Rewrites {
       ),
     tamperIdToken: (change, options) => rules.set('token', tamper('id_token', change), options),
     tamperAccessToken: (change, options) => rules.set('token', tamper('access_token', change), options),
+    tamperAuthorizationResponse: (change, options) => rules.set('authorize', toTampered(change), options),
     apply: async (response, request) => {
       let result = response
       for (const rule of rules.matching(request)) {
