@@ -5,7 +5,7 @@ import { CONTENTS, parseContents, toTitle } from './lib/contents.mjs'
 import { filesBelow, readText } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
 import { migrationPage } from './lib/migration-diff.mjs'
-import { findProofs, proofsPage } from './lib/proofs.mjs'
+import { findProofs, plansPage, proofsPage } from './lib/proofs.mjs'
 import {
   doctorPage,
   errorsPage,
@@ -45,6 +45,7 @@ export const pages = {
   'docs/reference/limits.md': limitsPage,
   'docs/guides/troubleshooting.md': troubleshootingPage,
   'docs/reference/conformance.md': proofsPage,
+  'docs/reference/conformance-plans.md': plansPage,
   'docs/reference/findings.md': proofsPage,
   'llms.txt': (text) => llmsPage(text),
   ...projectLists,

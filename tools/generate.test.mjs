@@ -46,6 +46,8 @@ describe('[S156] [S242] [S258] a part of a page that differs from the source is 
     [reference('limits'), '6400 bytes', '8000 bytes'],
     [reference('limits'), '3500 bytes', '3400 bytes'],
     ['docs/guides/troubleshooting.md', /^\| `INTERNAL_ERROR`.*\n/m, ''],
+    [reference('conformance-plans'), 'refuses: `MISSING_STATE`', 'succeeds'],
+    [reference('conformance-plans'), /^.*-invalid-missing-aud-test`.*\n/m, ''],
     ['llms.txt', '- [Quick start]', '- [Start]'],
   ])('%s: %s', (path, part, replacement) => {
     expect(generate(path, part, replacement)).toBe(readText(path))

@@ -1,4 +1,4 @@
-import { mapRows } from './tables.mjs'
+import { mapRows, toTable } from './tables.mjs'
 
 /**
  * Returns the test files whose titles contain an id in a tag such as `[S022]` or `[S022, J3]`, by the id.
@@ -35,4 +35,28 @@ export function proofsPage(text, { proofs }) {
   const gap = numbers.sort((a, b) => a - b).findIndex((number, index) => number !== index + 1)
   if (gap >= 0) throw new Error(`there is no row S${String(gap + 1).padStart(3, '0')}`)
   return page
+}
+
+const writtenBelow = '<!-- Written by tools/generate.mjs from here on. -->\n'
+
+/** How a client ends a module, as its log says it. */
+function toResult({ refused }) {
+  if (!refused) return 'succeeds'
+  const { code, detail } = refused
+  return detail === undefined ? `refuses: \`${code}\`` : `refuses: \`${code}\`, "${detail}"`
+}
+
+/** The page with the modules of conformance plans, from the table that their tests run. */
+export function plansPage(text, { plans }) {
+  const sections = plans.map(({ file, modules, prefix, title }) => {
+    const rows = modules.map((module) => [
+      `\`${prefix}${module.name}\``,
+      module.demand,
+      module.section,
+      toResult(module),
+    ])
+    const table = toTable(['Module', 'What the client must do', 'Standard', 'The client'], rows)
+    return `## ${title}\n\nTests: \`${file}\`.\n\n${table}\n`
+  })
+  return `${text.split(writtenBelow)[0]}${writtenBelow}\n${sections.join('\n')}`
 }

@@ -20,6 +20,7 @@ const alias = Object.fromEntries(
 export async function loadSource() {
   const config = { configFile: false, logLevel: 'error', resolve: { alias } }
   const load = async (file) => (await runnerImport(fromRoot(`${folder}/${file}`), config)).module
+  const { plans } = await load('../test/support/conformance-modules.ts')
   const { optionRows } = await load('config/option-rows.ts')
   const { variableNames } = await load('config/env.ts')
   const { codes: rows } = await load('errors/codes.ts')
@@ -41,6 +42,7 @@ export async function loadSource() {
     table,
     doctorRemedies,
     findingAreas,
+    plans,
     log: readText(`${folder}/log/log.ts`),
   }
 }

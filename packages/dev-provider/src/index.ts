@@ -37,4 +37,11 @@ export type { Endpoint } from './wire/endpoints.ts'
 export type { Failure } from './wire/failure.ts'
 export type { Fault, FaultOptions, Faults } from './wire/faults.ts'
 export type { LoggedRequest } from './wire/request-log.ts'
-export type { Forgery, JsonObject, JsonRewrite, ParameterChange, TextRewrite, TokenChange } from './wire/rewrites.ts'
+export type {
+  Forgery,
+  JsonObject,
+  JsonRewrite,
+  ParameterChange,
+  TextRewrite,
+  TokenChange,
+} from './wire/rewrites.ts'

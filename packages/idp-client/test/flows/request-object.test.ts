@@ -11,6 +11,7 @@ const REGISTERED = 'request-signer'
 
 let world: World
 let key: CryptoKey
+let jwk: JWK
 let pem: string
 let client: IdpClientOptions
 
@@ -19,7 +20,7 @@ beforeAll(async () => {
   const pair = await generateKeyPair('ES256', { extractable: true })
   key = pair.privateKey
   pem = await exportPKCS8(key)
-  const jwk: JWK = { ...(await exportJWK(pair.publicKey)), kid: 'request-key', use: 'sig', alg: 'ES256' }
+  jwk = { ...(await exportJWK(pair.publicKey)), kid: 'request-key', use: 'sig', alg: 'ES256' }
   const { clientSecret } = await world.provider.addClient({
     clientId: REGISTERED,
     jwks: { keys: [jwk] },
@@ -148,6 +149,21 @@ describe('signed authorization requests (RFC 9101)', () => {
       }),
     )
     expect(JSON.stringify(world.events)).not.toContain('no json')
+  })
+
+  test('a provider that ignores the request object returns no state: nothing of its response is used', async () => {
+    const { clientId, clientSecret } = await world.provider.addClient({
+      jwks: { keys: [jwk] },
+      apps: ['http://localhost:3000'],
+    })
+    const options = { clientId, clientSecret }
+    expect(await login(options)).toBe('http://localhost:3000/')
+    world.provider.settings.ignoreRequestObjects = true
+    world.provider.clearRequests()
+    expect(await login(options)).toBeNull()
+    world.provider.settings.ignoreRequestObjects = false
+    expect(world.events).toContainEqual(expect.objectContaining({ error: 'MISSING_STATE' }))
+    expect(world.provider.count('token')).toBe(0)
   })
 
   test.each([
