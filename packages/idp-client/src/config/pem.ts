@@ -37,6 +37,15 @@ export function detectKeyKind(pem: string): KeyKind | undefined {
   return identifiers.find(([identifier]) => head.includes(identifier))?.[1]
 }
 
+/** DER of the version of an RSA private key (RFC 8017, appendix A.1.2), the tag of its modulus, and a length of two bytes. */
+const MODULUS = /0201000282([0-9a-f]{4})/
+
+/** Returns whether the modulus of an RSA private key has at least 2048 bits: 256 bytes after one of zeros. */
+export function hasLongModulus(pem: string): boolean {
+  const [, length = '0'] = MODULUS.exec(toHex(pem)) ?? []
+  return Number.parseInt(length, 16) > 256
+}
+
 /** Hexadecimal digits of an uncompressed point on P-256, and of a private key that names no public one. */
 const POINT = 130
 const BARE_PRIVATE_KEY = 140

@@ -3,9 +3,9 @@ import { defined } from '../lib/own-properties.ts'
 import type { SigningKey } from './config.ts'
 import type { OtherRow, TextRow } from './option-rows.ts'
 import type { KeyKind } from './pem.ts'
-import { detectKeyKind, pemFault, unescapePem } from './pem.ts'
+import { detectKeyKind, hasLongModulus, pemFault, unescapePem } from './pem.ts'
 import type { Field } from './readers.ts'
-import { invalid, readText } from './readers.ts'
+import { invalid, isPresent, readText } from './readers.ts'
 
 /** Asymmetric algorithms only (RFC 7518, RFC 8037, RFC 9864): a shared secret signs nothing here. */
 export const signingAlgorithms: ReadonlySet<string> = new Set([
@@ -29,20 +29,33 @@ function readAlgorithm(field: Field<TextRow>): string | undefined {
   return invalid(field, `must be one of ${[...signingAlgorithms].join(', ')}`)
 }
 
+/** The length that RFC 7518 (section 3.3) demands. */
+const RSA_BITS = 2048
+const TOO_SHORT = `must be an RSA key of at least ${RSA_BITS} bits`
+
+function hasShortModulus({ algorithm }: CryptoKey): boolean {
+  return 'modulusLength' in algorithm && Number(algorithm.modulusLength) < RSA_BITS
+}
+
 /** Reads a private key: a `CryptoKey`, or PKCS#8 PEM text. */
 function readKey(field: Field<OtherRow>): string | CryptoKey | undefined {
   const { given } = field
   if (isCryptoKey(given)) {
     const signs = given.type === 'private' && given.usages.includes('sign')
-    if (signs && signatureAlgorithms(given).length > 0) return given
-    return invalid(field, "must be a private key with the usage 'sign' (RSA, ECDSA or Ed25519)")
+    if (!signs || signatureAlgorithms(given).length === 0)
+      return invalid(field, "must be a private key with the usage 'sign' (RSA, ECDSA or Ed25519)")
+    return hasShortModulus(given) ? invalid(field, TOO_SHORT) : given
   }
+  if (isPresent(given) && typeof given !== 'string')
+    return invalid(field, 'must be a CryptoKey, or a PKCS#8 key as PEM text (-----BEGIN PRIVATE KEY-----)')
   const text = readText(field)
   if (text === undefined) return undefined
   const pem = unescapePem(text)
   const fault = pemFault(pem, 'PRIVATE KEY')
   if (fault !== null) return invalid(field, fault)
-  if (detectKeyKind(pem)) return pem
+  const kind = detectKeyKind(pem)
+  if (kind === 'RSA' && !hasLongModulus(pem)) return invalid(field, TOO_SHORT)
+  if (kind) return pem
   return invalid(field, 'must hold an RSA, an elliptic curve (P-256, P-384, P-521) or an Ed25519 key')
 }
 
