@@ -30,6 +30,7 @@ function describeRequest(url, { body, headers, method = 'GET' }) {
     method: authenticationMethod(form, new Headers(headers)),
     ...(assertion ? { assertion: { ...decodePart(assertion, 0), aud: decodePart(assertion, 1).aud } } : {}),
     ...(form.has('scope') ? { scope: form.get('scope') } : {}),
+    isSigned: form.has('request') || new URL(url).searchParams.has('request'),
     isBound: new Headers(headers).has('dpop'),
   }
 }

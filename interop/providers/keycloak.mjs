@@ -76,10 +76,19 @@ const groupsMapper = (groups) => ({
   },
 })
 
+/** A client that has to sign its requests, also those of backchannel authentication. */
+const signedRequests = (algorithm, par) => ({
+  // The address has a `request_uri` after a pushed request.
+  'request.object.required': par ? 'request or request_uri' : 'request only',
+  'request.object.signature.alg': algorithm,
+  'ciba.backchannel.auth.request.signing.alg': algorithm,
+})
+
 const flag = (name, isOn) => (isOn ? { [name]: 'true' } : {})
 
 function representation(clientId, wanted) {
   const { apps, accessTokenSeconds = 300, backchannelLogoutUrl, dpop, idTokenAlgorithm, par } = wanted
+  const { requestAlgorithm } = wanted
   const { attributes, ...rest } = authentication(wanted)
   return {
     clientId,
@@ -102,6 +111,7 @@ function representation(clientId, wanted) {
       ...flag('dpop.bound.access.tokens', dpop),
       ...flag('oidc.ciba.grant.enabled', wanted.ciba),
       ...flag('standard.token.exchange.enabled', wanted.exchange),
+      ...(requestAlgorithm ? signedRequests(requestAlgorithm, par) : {}),
       ...(idTokenAlgorithm ? { 'id.token.signed.response.alg': idTokenAlgorithm } : {}),
       ...(backchannelLogoutUrl
         ? { 'backchannel.logout.url': backchannelLogoutUrl, 'backchannel.logout.session.required': 'true' }

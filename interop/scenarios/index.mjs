@@ -9,6 +9,7 @@ import { mistakes } from './mistakes.mjs'
 import { outage } from './outage.mjs'
 import { refresh } from './refresh.mjs'
 import { senderConstrained } from './sender-constrained.mjs'
+import { signedRequests } from './signed-requests.mjs'
 
 /**
  * Every scenario, in the order in which they run. `needs` names what not every provider offers.
@@ -20,6 +21,7 @@ export const scenarios = [
   ...mistakes,
   ...doctor,
   ...senderConstrained,
+  ...signedRequests,
   ...login,
   ...refresh,
   ...logout,
