@@ -3,6 +3,7 @@ import type { AppOptions, ClientOptions, SigningAlg, TokenEndpointAuthMethod } f
 import { DevProviderError } from './error.ts'
 import type { AccessTokenProfile } from './extensions/access-token-profile.ts'
 import { ACCESS_TOKEN_PROFILES } from './extensions/access-token-profile.ts'
+import { GRANTED_DETAILS } from './extensions/authorization-details.ts'
 import type { AssertionAudience, WrongSecretError } from './extensions/client-authentication.ts'
 import { ASSERTION_AUDIENCES, WRONG_SECRET_ERRORS } from './extensions/client-authentication.ts'
 import type { FrontChannelParameters } from './extensions/front-channel-logout.ts'
@@ -80,6 +81,11 @@ export interface DevProviderSettings {
    * negative; a text is sent as it is, such as a wrong value. Default false: no claim.
    */
   sessionExpiry: number | string | false
+  /**
+   * The `authorization_details` of tokens (RFC 9396): those of the request (`requested`, default), or with `other` details that
+   * nobody requested.
+   */
+  grantedDetails: (typeof GRANTED_DETAILS)[number]
   /** Every DPoP proof must carry a nonce of the provider (RFC 9449, section 8). Default false. */
   dpopNonces: boolean
   /**
@@ -135,6 +141,8 @@ export interface DevProviderOptions extends Partial<DevProviderSettings> {
   readonly clients?: readonly ClientOptions[]
   /** APIs that access tokens can be issued for; replaces the three default ones. */
   readonly apis?: readonly Api[]
+  /** The types of `authorization_details` that requests may have; default `account_information`, `payment`, `payment_initiation`. */
+  readonly authorizationDetailsTypes?: readonly string[]
   /** Upstream connections that can hand out tokens; default `google-oauth2` and `github`. */
   readonly connections?: readonly string[]
   /** ID token algorithm of the default client; default RS256. */
@@ -187,6 +195,7 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
     logoutTokenExp: options.logoutTokenExp ?? true,
     frontChannelParameters: options.frontChannelParameters ?? 'iss-and-sid',
     sessionExpiry: options.sessionExpiry ?? false,
+    grantedDetails: options.grantedDetails ?? 'requested',
     dpopNonces: options.dpopNonces ?? false,
     allowLoopbackRedirects: options.allowLoopbackRedirects ?? true,
     ignoreRequestObjects: options.ignoreRequestObjects ?? false,
@@ -203,6 +212,7 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
 const WORDS: Partial<Record<keyof DevProviderSettings, readonly string[]>> = {
   accessTokenProfile: ACCESS_TOKEN_PROFILES,
   frontChannelParameters: FRONT_CHANNEL_PARAMETERS,
+  grantedDetails: GRANTED_DETAILS,
   introspectionOf: INTROSPECTION_OF,
   offlineAccess: OFFLINE_ACCESS,
   assertionAudience: ASSERTION_AUDIENCES,

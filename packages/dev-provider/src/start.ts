@@ -11,6 +11,7 @@ import { accountAudience } from './extensions/accounts/access.ts'
 import { ACCOUNT_SCOPES } from './extensions/accounts/api.ts'
 import { createConnectRequests } from './extensions/accounts/requests.ts'
 import { createAccountVault } from './extensions/accounts/vault.ts'
+import { DETAILS_TYPES } from './extensions/authorization-details.ts'
 import { createMfaState } from './extensions/mfa/state.ts'
 import type { Front } from './front.ts'
 import { handle } from './front.ts'
@@ -109,6 +110,7 @@ async function createState(options: DevProviderOptions, issuer: string): Promise
     secure: issuer.startsWith('https:'),
     settings: resolveSettings(options),
     endSession: options.endSession ?? true,
+    authorizationDetailsTypes: options.authorizationDetailsTypes ?? DETAILS_TYPES,
     connections: new Set(options.connections ?? ['google-oauth2', 'github']),
     cookieKeys: [randomBytes(32).toString('base64url')],
     nonceSecret: randomBytes(32),

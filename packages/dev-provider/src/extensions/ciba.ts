@@ -1,8 +1,9 @@
-import type { Account, CIBAConfiguration, KoaContextWithOIDC } from 'oidc-provider'
+import type { Account, AuthorizationDetail, CIBAConfiguration, KoaContextWithOIDC } from 'oidc-provider'
 import { DevProviderError } from '../error.ts'
 import { saveGrant, toFacts } from '../oidc/authorization.ts'
 import type { AuthorizationFacts, ProviderState } from '../oidc/state.ts'
 import { isRecord } from '../wire/message.ts'
+import { requestedDetails } from './authorization-details.ts'
 import { demandMembership } from './organizations.ts'
 
 /** A backchannel authentication request that waits for its user. */
@@ -26,7 +27,13 @@ export interface Ciba {
 
 /** Facts and details of the requests that were not decided yet. */
 export interface CibaRequests {
-  readonly open: Map<string, { readonly pending: PendingAuthentication; readonly facts: AuthorizationFacts }>
+  readonly open: Map<string, OpenRequest>
+}
+
+interface OpenRequest {
+  readonly pending: PendingAuthentication
+  readonly facts: AuthorizationFacts
+  readonly details: AuthorizationDetail[] | undefined
 }
 
 // Letters and digits of any script, blanks, and the punctuation that hosted providers allow.
@@ -78,7 +85,7 @@ async function remember(
     scope: [...facts.scope].join(' '),
     ...(typeof message === 'string' ? { bindingMessage: message } : {}),
   }
-  state.ciba.open.set(authReqId, { pending, facts })
+  state.ciba.open.set(authReqId, { pending, facts, details: requestedDetails(ctx) })
   if (state.settings.cibaAutoApprove) await decide(state, authReqId, true)
 }
 
@@ -96,7 +103,10 @@ async function decide(state: ProviderState, authReqId: string, approved: boolean
   const { sub, clientId } = request.pending
   const grant = new engine.Grant({ accountId: sub, clientId })
   await saveGrant(state, grant, request.facts)
-  await engine.backchannelResult(authReqId, grant, { authTime: state.clock.now() })
+  await engine.backchannelResult(authReqId, grant, {
+    authTime: state.clock.now(),
+    ...(request.details ? { rar: request.details } : {}),
+  })
 }
 
 export function createCiba(state: ProviderState): Ciba {

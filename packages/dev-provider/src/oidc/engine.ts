@@ -3,6 +3,7 @@ import { OIDC_SCOPES } from '../apis.ts'
 import { fanOutClient } from '../clients.ts'
 import { applyProfile } from '../extensions/access-token-profile.ts'
 import { accountAudience } from '../extensions/accounts/access.ts'
+import { withDetailsTypes } from '../extensions/authorization-details.ts'
 import { assertAssertion } from '../extensions/client-authentication.ts'
 import { registerFederatedConnection } from '../extensions/federated-connection.ts'
 import { noteAccessToken } from '../extensions/jwt-introspection.ts'
@@ -74,7 +75,10 @@ function createConfiguration(state: ProviderState): Configuration {
   return {
     adapter: (model) =>
       model === 'Client'
-        ? { ...state.store.adapter(model), find: async (id) => state.clients.metadata(id) }
+        ? {
+            ...state.store.adapter(model),
+            find: async (id) => withDetailsTypes(state, state.clients.metadata(id)),
+          }
         : state.store.adapter(model),
     jwks: state.keys.privateJwks(),
     routes: routes(),

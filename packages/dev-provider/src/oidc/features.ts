@@ -1,5 +1,6 @@
 import type { Configuration, KoaContextWithOIDC } from 'oidc-provider'
 import { describeUnknownAudience } from '../apis.ts'
+import { detailsConfiguration } from '../extensions/authorization-details.ts'
 import { cibaConfiguration } from '../extensions/ciba.ts'
 import { assertRequestObject } from '../extensions/request-objects.ts'
 import { noticePage } from '../pages/notices.ts'
@@ -48,6 +49,7 @@ export function createFeatures(state: ProviderState): NonNullable<Configuration[
       },
     },
     pushedAuthorizationRequests: { enabled: true },
+    richAuthorizationRequests: detailsConfiguration(state),
     revocation: { enabled: true, allowedPolicy: ownTokensOnly },
     rpInitiatedLogout: {
       enabled: state.endSession,

@@ -33,6 +33,7 @@ export interface ProviderState {
   readonly settings: DevProviderSettings
   readonly endSession: boolean
   readonly connections: ReadonlySet<string>
+  readonly authorizationDetailsTypes: readonly string[]
   readonly cookieKeys: readonly string[]
   readonly nonceSecret: Buffer
   readonly oidc: OidcModule
