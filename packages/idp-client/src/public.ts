@@ -21,7 +21,6 @@ export type { Finding } from './errors/finding.ts'
 export * from './errors/index.ts'
 export type { SessionInfo } from './flows/administer-sessions.ts'
 export type {
-  AuthorizationDetail,
   BackchannelAuthenticationOptions,
   BackchannelAuthenticationResult,
   BackchannelHint,
@@ -63,6 +62,7 @@ export type { AuthenticationClaims } from './session/model/authentication.ts'
 export { DEFAULT_ID_TOKEN_CLAIMS, filterDefaultIdTokenClaims } from './session/model/claims.ts'
 export type {
   AccessTokenSet,
+  AuthorizationDetail,
   ConnectionTokenSet,
   InternalSessionData,
   SessionData,

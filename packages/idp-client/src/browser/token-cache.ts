@@ -11,6 +11,8 @@ export interface AccessTokenResponse {
   readonly scope?: string
   /** `Bearer` or `DPoP`. */
   readonly token_type?: string
+  /** The details that the provider granted (RFC 9396). */
+  readonly authorization_details?: readonly { readonly type: string; readonly [property: string]: unknown }[]
 }
 
 /** A token request and the lifetime of its result; times are those of `performance.now()`, in milliseconds. */

@@ -9,17 +9,11 @@ import { authenticateByBackchannel } from '../oidc/ciba.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { decodeClaims } from '../session/model/claims.ts'
 import { toTokenSet } from '../session/model/session.ts'
-import type { TokenSet, User } from '../session/model/session-data.ts'
+import type { AuthorizationDetail, TokenSet, User } from '../session/model/session-data.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
 import { withOfferedScope } from '../tokens/offered-scope.ts'
 import { usesDefaultScope } from '../tokens/token-request.ts'
 import { effectiveAuthorization } from '../transaction/authorization.ts'
-
-/** One entry of `authorization_details` (RFC 9396 section 2). */
-export interface AuthorizationDetail {
-  type: string
-  [property: string]: unknown
-}
 
 /** The user to approve the request: exactly one of three hints (OpenID Connect CIBA section 7.1). */
 export type BackchannelHint =
@@ -64,7 +58,7 @@ export interface BackchannelAuthenticationResult {
   tokenSet: TokenSet
   /** All claims of the validated ID token. */
   idTokenClaims: User
-  /** The granted authorization details. */
+  /** The granted authorization details, those of `tokenSet`. */
   authorizationDetails?: AuthorizationDetail[]
 }
 
@@ -135,10 +129,6 @@ const DROPPED: ReadonlySet<string> = new Set([
   'dpop_jkt',
 ])
 
-function isDetail(detail: object): detail is AuthorizationDetail {
-  return 'type' in detail && typeof detail.type === 'string'
-}
-
 function toBackchannelError(cause: unknown): unknown {
   const isOurs = isIdpError(cause) && cause.name === 'BackchannelAuthenticationError'
   if (isOurs || isIdpError(cause, 'INVALID_CONFIGURATION')) return cause
@@ -190,7 +180,7 @@ export async function backchannelAuthentication(
     return defined({
       tokenSet: toTokenSet(grant, requested),
       idTokenClaims: { ...grant.claims } as User,
-      authorizationDetails: grant.authorizationDetails?.filter(isDetail),
+      authorizationDetails: grant.authorizationDetails,
     })
   } catch (cause) {
     const { audience, scope } = requested

@@ -4,6 +4,7 @@ import { CustomTokenExchangeError } from '../errors/tokens.ts'
 import { defined } from '../lib/own-properties.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { exchangeTokens } from '../oidc/token-endpoint.ts'
+import type { AuthorizationDetail } from '../session/model/session-data.ts'
 
 /** Options of `auth.exchange()`. */
 export interface AccessTokenExchangeOptions {
@@ -21,6 +22,8 @@ export interface ExchangedAccessToken {
   /** Lifetime in seconds from now. */
   expiresIn: number
   scope?: string
+  /** The details that the provider granted (RFC 9396 section 7). */
+  authorizationDetails?: AuthorizationDetail[]
 }
 
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
@@ -47,8 +50,8 @@ export async function exchangeAccessToken(
   })
   try {
     const grant = await exchangeTokens(getProvider(config), parameters)
-    const { accessToken, expiresIn, scope: granted, tokenType } = grant
-    return defined({ accessToken, tokenType, expiresIn, scope: granted })
+    const { accessToken, authorizationDetails, expiresIn, scope: granted, tokenType } = grant
+    return defined({ accessToken, tokenType, expiresIn, scope: granted, authorizationDetails })
   } catch (cause) {
     if (isIdpError(cause, 'INVALID_CONFIGURATION')) throw cause
     throw new CustomTokenExchangeError('EXCHANGE_FAILED', { cause })

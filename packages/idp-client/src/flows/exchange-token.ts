@@ -5,6 +5,7 @@ import { defined } from '../lib/own-properties.ts'
 import { getProvider } from '../oidc/provider.ts'
 import type { ExchangeParameters } from '../oidc/token-endpoint.ts'
 import { exchangeTokens, mayExchangeSet } from '../oidc/token-endpoint.ts'
+import type { AuthorizationDetail } from '../session/model/session-data.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
 import { withOfferedScope } from '../tokens/offered-scope.ts'
 
@@ -44,6 +45,8 @@ export interface CustomTokenExchangeResult {
   /** Lifetime of the access token, in seconds from now. */
   expiresIn: number
   scope?: string
+  /** The details that the provider granted (RFC 9396 section 7). */
+  authorizationDetails?: AuthorizationDetail[]
   /** The acting party: the `act` claim of the ID token (RFC 8693 section 4.1). */
   act?: { sub: string; [claim: string]: unknown }
 }
@@ -118,9 +121,18 @@ export async function exchangeToken(
   try {
     if (!options.scope) scope = withOfferedScope(config, await provider.metadata()).defaultScope
     const grant = await exchangeTokens(provider, [...parameters, ['scope', scope]])
-    const { accessToken, claims, expiresIn, idToken, refreshToken, scope: granted, tokenType } = grant
+    const { accessToken, authorizationDetails, claims, expiresIn, idToken, refreshToken, tokenType } = grant
     const act = toActor(claims?.['act'])
-    return defined({ accessToken, tokenType, expiresIn, idToken, refreshToken, scope: granted, act })
+    return defined({
+      accessToken,
+      tokenType,
+      expiresIn,
+      idToken,
+      refreshToken,
+      scope: grant.scope,
+      authorizationDetails,
+      act,
+    })
   } catch (cause) {
     if (isIdpError(cause, 'INVALID_CONFIGURATION')) throw cause
     const error = new CustomTokenExchangeError('EXCHANGE_FAILED', { cause })

@@ -7,6 +7,7 @@ import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
 import { defined } from '../lib/own-properties.ts'
 import { lazyPromise } from '../lib/request-scope.ts'
+import type { AuthorizationDetail } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { refreshScope } from '../tokens/offered-scope.ts'
 import { getFreshToken } from '../tokens/refresh/access-token.ts'
@@ -26,6 +27,8 @@ export interface AccessToken {
   /** `Bearer` or `DPoP`. */
   token_type?: string
   audience?: string
+  /** The details that the provider granted (RFC 9396), see `TokenSet`. */
+  authorizationDetails?: AuthorizationDetail[]
 }
 
 /* The protocol code is loaded at the first refresh. */
@@ -81,8 +84,9 @@ export function getAccessToken(
   })
 }
 
-function toAccessToken({ accessToken, audience, expiresAt, scope, token_type }: Entry): AccessToken {
-  return defined({ token: accessToken, expiresAt, scope, token_type, audience })
+function toAccessToken({ accessToken, audience, ...entry }: Entry): AccessToken {
+  const { authorizationDetails, expiresAt, scope, token_type } = entry
+  return defined({ token: accessToken, expiresAt, scope, token_type, audience, authorizationDetails })
 }
 
 /**

@@ -50,6 +50,14 @@ export interface LogEventDetails {
     readonly bytes?: number
     readonly limit: number
   }
+  /** The granted `authorization_details` of an access token are too large for a session in cookies, which is written without them. */
+  readonly AUTHORIZATION_DETAILS_LEFT_OUT: {
+    /** Bytes of the JSON. */
+    readonly bytes: number
+    readonly limit: number
+    /** The audience of the token; absent for the main one. */
+    readonly audience?: string
+  }
   readonly LOGOUT: { readonly strategy: 'oidc' | 'v2' | 'local' }
   readonly BACKCHANNEL_LOGOUT: { readonly ended: 'session' | 'user' }
   /** A front-channel logout was processed, whether there was such a session or not. */

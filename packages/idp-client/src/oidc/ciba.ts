@@ -7,8 +7,6 @@ import type { Pause } from '../lib/pause.ts'
 import { pause as realPause } from '../lib/pause.ts'
 import { reportFailure } from '../log/failure.ts'
 import { call } from './call.ts'
-import type { JsonObject } from './json.ts'
-import { isObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import { toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
@@ -32,11 +30,6 @@ export interface BackchannelRequest {
   /** JSON of `authorization_details` (RFC 9396). */
   readonly authorizationDetails?: string
   readonly signal?: AbortSignal
-}
-
-export interface BackchannelGrant extends GrantWithIdToken {
-  /** The granted authorization details. */
-  readonly authorizationDetails?: readonly JsonObject[]
 }
 
 interface Started {
@@ -178,7 +171,7 @@ export async function authenticateByBackchannel(
   provider: Provider,
   request: BackchannelRequest,
   pause: Pause = realPause,
-): Promise<BackchannelGrant> {
+): Promise<GrantWithIdToken> {
   const { clock } = provider.config
   const { hint, signal } = request
   checkAborted(signal)
@@ -197,8 +190,5 @@ export async function authenticateByBackchannel(
   })
   const organization = request.parameters.get('organization')
   const checks = defined({ startedAt, organization, subject: hint.subject })
-  const grant = requireIdToken(await validateTokenGrant(provider, response, checks, requestedAt))
-  const details = response.body['authorization_details']
-  const authorizationDetails = Array.isArray(details) ? details.filter(isObject) : undefined
-  return defined({ ...grant, authorizationDetails })
+  return requireIdToken(await validateTokenGrant(provider, response, checks, requestedAt))
 }

@@ -29,6 +29,19 @@ export function parseObjects(text: string): readonly JsonObject[] | null {
   return Array.isArray(value) && value.every(isObject) ? value : null
 }
 
+/** One entry of `authorization_details` (RFC 9396 section 2). */
+export type TypedObject = JsonObject & { readonly type: string }
+
+const isTyped = (value: unknown): value is TypedObject => isObject(value) && typeof value['type'] === 'string'
+
+/**
+ * Returns the granted details of a token response (RFC 9396 section 7). A value of another shape counts as an empty list, because
+ * nothing in it can be compared with what was requested.
+ */
+export function toGrantedDetails(value: unknown): TypedObject[] {
+  return Array.isArray(value) && value.every(isTyped) ? value : []
+}
+
 export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -6,8 +6,8 @@ import { call } from './call.ts'
 import { isTime } from './claims.ts'
 import type { IdTokenChecks, IdTokenClaims } from './id-token.ts'
 import { validateIdToken, validateRefreshedIdToken } from './id-token.ts'
-import type { JsonObject } from './json.ts'
-import { stringProperty } from './json.ts'
+import type { JsonObject, TypedObject } from './json.ts'
+import { stringProperty, toGrantedDetails } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import { decodeObject } from './signed-token.ts'
@@ -79,6 +79,8 @@ export interface TokenGrant {
   readonly expiresAt: number
   /** Granted scope, if the response contains it. */
   readonly scope?: string
+  /** Granted details, if the response contains them (RFC 9396 section 7). */
+  readonly authorizationDetails?: TypedObject[]
   readonly refreshToken?: string
   readonly idToken?: string
   /** All claims of the validated ID token. */
@@ -124,11 +126,13 @@ function toExpiresAt({ accessToken, body }: TokenResponse, now: number): number 
  */
 export function toAccessGrant(response: TokenResponse, now: number): TokenGrant {
   const { accessToken, body, tokenType } = response
+  const details = body['authorization_details'] ?? undefined
   return defined({
     accessToken,
     tokenType,
     expiresAt: toExpiresAt(response, now),
     scope: stringProperty(body, 'scope'),
+    authorizationDetails: details === undefined ? undefined : toGrantedDetails(details),
     refreshToken: stringProperty(body, 'refresh_token'),
   })
 }

@@ -16,10 +16,21 @@ async function handle(engine: Engine, { exchange, query }: RouteRequest): Promis
     scope: values.get('scope') || undefined,
     mergeScopes: values.get('mergeScopes') !== 'false',
   })
-  const { token, expiresAt, scope, token_type } = await getAccessToken(engine, exchange, options)
+  const { authorizationDetails, expiresAt, scope, token, token_type } = await getAccessToken(
+    engine,
+    exchange,
+    options,
+  )
   await touchSession(engine, exchange)
   const expires_in = Math.max(0, expiresAt - engine.config.clock())
-  return json(200, { token, expires_at: expiresAt, expires_in, scope, token_type })
+  return json(200, {
+    token,
+    expires_at: expiresAt,
+    expires_in,
+    scope,
+    token_type,
+    authorization_details: authorizationDetails,
+  })
 }
 
 export const accessToken: RouteHandler = { handle, fail: failWithJson }

@@ -3,6 +3,7 @@ import { defined } from '../lib/own-properties.ts'
 import { coversScope, sameScope, unitedScope } from '../session/model/scope.ts'
 import type {
   AccessTokenSet,
+  AuthorizationDetail,
   SessionData,
   StoredAccessTokenSet,
   TokenSet,
@@ -17,6 +18,7 @@ export interface Refreshed {
   readonly tokenType: string
   readonly expiresAt: number
   readonly scope?: string
+  readonly authorizationDetails?: AuthorizationDetail[]
   readonly refreshToken?: string
   readonly idToken?: string
   readonly claims?: { readonly sub: string; readonly [claim: string]: unknown }
@@ -26,13 +28,14 @@ export interface Refreshed {
 
 /** Returns the access token of a refresh. */
 export function toEntry(grant: Refreshed, want: TokenRequest): Entry {
-  const { accessToken, expiresAt, scope, tokenType } = grant
+  const { accessToken, authorizationDetails, expiresAt, scope, tokenType } = grant
   return defined({
     accessToken,
     expiresAt,
     token_type: tokenType,
     scope,
     requestedScope: want.scope || undefined,
+    authorizationDetails,
   })
 }
 
@@ -48,7 +51,10 @@ function withEntry(
     all.find(({ audience, scope }) => audience === entry.audience && sameScope(scope, entry.scope))
   const requestedScope = unitedScope(replaced?.requestedScope, entry.requestedScope)
   const kept = all.filter((other) => other !== replaced && other.expiresAt > now)
-  return [...kept, { ...entry, ...(requestedScope === '' ? {} : { requestedScope }) }]
+  const earlier = entry.verified ? undefined : replaced?.authorizationDetails
+  const authorizationDetails = entry.authorizationDetails ?? earlier
+  const changed = defined({ requestedScope: requestedScope || undefined, authorizationDetails })
+  return [...kept, { ...entry, ...changed }]
 }
 
 export interface RefreshInput {
@@ -68,8 +74,13 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Re
   const entry = toEntry(grant, want)
   const { audience } = want
   if (usesMainTokenSet(config, data, want) || (audience === undefined && coversMainScope(data, want))) {
-    const kept = data.tokenSet.audience ?? audience
-    const tokenSet = { ...entry, ...scopeAsBefore(data, want), ...shared, ...defined({ audience: kept }) }
+    // A refresh changes no grant, so its response may leave out the details; the verification of a factor is a new grant.
+    const earlier = grant.verified ? undefined : data.tokenSet.authorizationDetails
+    const others = defined({
+      audience: data.tokenSet.audience ?? audience,
+      authorizationDetails: entry.authorizationDetails ?? earlier,
+    })
+    const tokenSet = { ...entry, ...scopeAsBefore(data, want), ...shared, ...others }
     return { ...data, ...user, tokenSet }
   }
   const tokenSet: TokenSet = { ...data.tokenSet, ...shared }

@@ -6,7 +6,13 @@ import type { TokenRequest } from './token-request.ts'
 /** An access token of the session, for any audience. */
 export type Entry = Pick<
   TokenSet,
-  'accessToken' | 'expiresAt' | 'scope' | 'requestedScope' | 'audience' | 'token_type'
+  | 'accessToken'
+  | 'authorizationDetails'
+  | 'expiresAt'
+  | 'scope'
+  | 'requestedScope'
+  | 'audience'
+  | 'token_type'
 >
 
 /** Returns the audience of the main token set; undefined if neither the login nor the configuration has one. */

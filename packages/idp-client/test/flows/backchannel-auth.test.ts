@@ -161,10 +161,13 @@ describe('the request', () => {
 
   test('granted details are returned', async () => {
     const details = [{ type: 'payment', amount: '5.00' }]
-    const stop = realm.provider.rewrite('token', (json) => ({ ...json, authorization_details: details }))
     const result = await authenticate({ authorizationDetails: details })
-    stop()
     expect(result.authorizationDetails).toEqual(details)
+    expect(result.tokenSet.authorizationDetails).toEqual(details)
+    realm.provider.settings.grantedDetails = 'other'
+    const other = await authenticate({ authorizationDetails: details })
+    realm.provider.settings.grantedDetails = 'requested'
+    expect(other.authorizationDetails).toEqual([{ type: 'payment', identifier: 'not-requested' }])
   })
 
   test.each([

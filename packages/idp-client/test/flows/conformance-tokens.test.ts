@@ -11,6 +11,7 @@ import * as onNext from '../../src/adapters/next/index.ts'
 import type {
   AccessToken,
   AccessTokenSet,
+  AuthorizationDetail,
   BackchannelAuthenticationOptions,
   ConnectionAccessToken,
   ConnectionTokenSet,
@@ -124,6 +125,7 @@ describe('token sets', () => {
       requestedScope?: string
       audience?: string
       token_type?: string
+      authorizationDetails?: AuthorizationDetail[]
     }>()
     expectTypeOf<AccessTokenSet>().toEqualTypeOf<{
       accessToken: string
@@ -132,6 +134,7 @@ describe('token sets', () => {
       scope?: string
       requestedScope?: string
       token_type?: string
+      authorizationDetails?: AuthorizationDetail[]
     }>()
     expectTypeOf<ConnectionTokenSet['connection']>().toEqualTypeOf<string>()
   })

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { BackchannelGrant } from '../../src/oidc/ciba.ts'
 import { authenticateByBackchannel } from '../../src/oidc/ciba.ts'
+import type { GrantWithIdToken } from '../../src/oidc/token-endpoint.ts'
 import { PATIENT, SHORT } from '../support/timeouts.ts'
 import { providerOf, recordingLog, rejection } from './client.ts'
 import type { SigningKey } from './local-provider.ts'
@@ -33,7 +33,7 @@ function run(
   script: Script,
   start: Record<string, unknown> = {},
   { frozen = false, httpTimeout = PATIENT } = {},
-): Promise<BackchannelGrant> {
+): Promise<GrantWithIdToken> {
   let polls = 0
   op.responders.set('token', async (response, { url }) => {
     if (url.endsWith('?start')) return json(response, { auth_req_id: 'a-1', expires_in: 120, ...start })

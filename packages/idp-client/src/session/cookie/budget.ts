@@ -102,7 +102,8 @@ function withoutMainToken(memory: ProcessMemory | undefined, session: StoredSess
   const { data } = session
   if (!data.tokenSet.accessToken) return null
   memory?.keepMainToken(session)
-  const tokenSet = { ...data.tokenSet, accessToken: '' }
+  const { authorizationDetails: _kept, ...others } = data.tokenSet
+  const tokenSet = { ...others, accessToken: '' }
   return { session: { ...session, data: { ...data, tokenSet } }, leftOut: ['access token'], level: 'info' }
 }
 
@@ -122,7 +123,12 @@ function withEarlierIdToken(session: StoredSession, written: StoredSession): Red
 function withoutOtherTokens(session: StoredSession, written: StoredSession): Reduced {
   const { data, usedAt } = session
   const { accessTokens: _access, connectionTokenSets: _connections, ...others } = written.data
-  const { idToken: _id, refreshToken: _older, ...tokens } = written.data.tokenSet
+  const {
+    authorizationDetails: _details,
+    idToken: _id,
+    refreshToken: _older,
+    ...tokens
+  } = written.data.tokenSet
   const { refreshToken } = data.tokenSet
   const tokenSet = { ...tokens, accessToken: '', ...defined({ refreshToken }) }
   const authentication = besideEarlierIdToken(session, written)

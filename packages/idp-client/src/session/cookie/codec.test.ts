@@ -260,6 +260,25 @@ describe('compressed claims', () => {
     expect(lengthOf(email, false)).toBeLessThan(lengthOf(wrong, false))
   })
 
+  test('[L6] contain no granted details, which may repeat text of a link; without them nothing is stored for them', () => {
+    const email = 'margarethe.von.tirol@example.com'
+    const lengthOf = (creditorName: string): number => {
+      const authorizationDetails = [{ type: 'payment', creditorName }]
+      const tokenSet = { ...data.tokenSet, authorizationDetails }
+      const accessTokens = [{ audience: 'a', accessToken: 'b', expiresAt: 9, authorizationDetails }]
+      const session = { ...data, user: { ...data.user, email }, tokenSet, accessTokens }
+      const bytes = encodeSession({ ...stored, data: session })
+      expect(decodeSession(bytes)?.data).toEqual(session)
+      return bytes.length
+    }
+    expect(lengthOf(email)).toBe(lengthOf([...email].reverse().join('')))
+    const { authorizationDetails: _none, ...without } = { ...data.tokenSet, authorizationDetails: undefined }
+    const unset = { ...data, tokenSet: { ...data.tokenSet, authorizationDetails: undefined } } as never
+    expect(encodeSession({ ...stored, data: unset })).toEqual(
+      encodeSession({ ...stored, data: { ...data, tokenSet: without } }),
+    )
+  })
+
   test('are compressed from 128 to 61,440 bytes, if that makes them smaller', () => {
     const encodeUser = (user: Record<string, unknown>): Uint8Array => {
       const session = { user: { sub: 'a', ...user }, tokenSet: {}, internal: { createdAt: 1 } }

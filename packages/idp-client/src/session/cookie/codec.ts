@@ -27,8 +27,8 @@ import {
  * JSON), `Details` as JSON, the headers and payloads of the other JWTs.
  *
  * Secrets are never compressed, because the length of the cookie would then depend on what they have in common with claims
- * that an attacker may have chosen: the session key, signatures, tokens of other formats, and the properties that the
- * application added to the session. If a login link chose a part of the scope or the audience (`FROM_LINK`), `Details` and
+ * that an attacker may have chosen: the session key, signatures, tokens of other formats, the granted `authorizationDetails`,
+ * which may repeat text of a link, and the properties that the application added to the session. If a login link chose a part of the scope or the audience (`FROM_LINK`), `Details` and
  * all tokens but the ID token contain text of an attacker, whose guesses the length would confirm: then they are secrets,
  * `Details` the first one.
  */
@@ -84,7 +84,7 @@ interface OptionalHead {
 
 /** The part of a session that few requests need. */
 interface Details {
-  /** `tokenSet`, in which every token is replaced by its index in `t`. */
+  /** `tokenSet`, in which every token, and `authorizationDetails` as JSON, is replaced by its index in `t`. */
   readonly s: TokenHolder
   /** `accessTokens`, likewise. */
   readonly m?: readonly TokenHolder[] | undefined
@@ -156,11 +156,12 @@ function collectDetails(session: StoredSession, { idToken }: PackedUser, collect
     const packed = packToken(token)
     return collector.add(session.fromLink && packed.kind === JWT ? { ...packed, kind: DOTTED } : packed)
   }
+  const addJson = (details: unknown): number => collector.add(packToken(JSON.stringify(details)))
   const { idToken: _packed, ...others } = tokenSet
   return {
     // The order of these lines is that of the tokens in the cookie.
-    s: { ...(mapTokens(others, add) as TokenHolder), idToken: idToken && collector.add(idToken) },
-    m: mapTokens(accessTokens, add) as TokenHolder[] | undefined,
+    s: { ...(mapTokens(others, add, addJson) as TokenHolder), idToken: idToken && collector.add(idToken) },
+    m: mapTokens(accessTokens, add, addJson) as TokenHolder[] | undefined,
     i: internal.sid,
     e: isInIdToken(session) ? undefined : session.authentication,
     u: session.userInfoClaims,
@@ -262,9 +263,10 @@ function decode(head: Head, tail: Bytes): StoredSession | null {
   secrets.assertEnd()
   const restore = (index: unknown): unknown =>
     (typeof index === 'number' ? tokens[index] : undefined) ?? index
+  const restoreJson = (index: unknown): unknown => JSON.parse(String(restore(index)))
   const authentication = details.e === undefined ? undefined : readAuthentication(details.e)
-  const data: TokenHolder = { ...o, user, tokenSet: mapTokens(details.s, restore) }
-  if (details.m) data['accessTokens'] = mapTokens(details.m, restore)
+  const data: TokenHolder = { ...o, user, tokenSet: mapTokens(details.s, restore, restoreJson) }
+  if (details.m) data['accessTokens'] = mapTokens(details.m, restore, restoreJson)
   data['internal'] = {
     createdAt,
     ...(details.i === undefined ? {} : { sid: details.i }),

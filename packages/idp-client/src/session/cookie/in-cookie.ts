@@ -188,7 +188,12 @@ function packer({ attributes, clientTag, config, connections, load, memory, seal
     return { session, attributes: cookieAttributes, cookies, bytes: sumBytes(cookies) }
   }
 
-  return async (exchange, session, mustFit) => {
+  return async (exchange, given, mustFit) => {
+    let hasDetails = given.data.tokenSet.authorizationDetails !== undefined
+    for (const token of given.data.accessTokens ?? []) hasDetails ||= token.authorizationDetails !== undefined
+    const session = hasDetails
+      ? (await import('./granted-details.ts')).withoutLargeDetails(config, given)
+      : given
     const composed = await compose(exchange, session)
     const { cookies } = composed
     if (cookies && composed.bytes <= maxBytes) return { ...composed, cookies }

@@ -53,12 +53,22 @@ export function unpackToken({ kind, parts }: Token): string {
 
 const TOKEN_NAMES = ['accessToken', 'idToken', 'refreshToken'] as const
 
-/** Returns a copy of a token set, or of each in a list, in which `replace` was applied to every token. */
-export function mapTokens(property: unknown, replace: (token: unknown) => unknown): unknown {
-  if (Array.isArray(property)) return property.map((entry) => mapTokens(entry, replace))
+const DETAILS = 'authorizationDetails'
+
+/**
+ * Returns a copy of a token set, or of each in a list, in which `replace` was applied to every token, and `replaceDetails` to
+ * its `authorizationDetails`.
+ */
+export function mapTokens(
+  property: unknown,
+  replace: (token: unknown) => unknown,
+  replaceDetails: (details: unknown) => unknown,
+): unknown {
+  if (Array.isArray(property)) return property.map((entry) => mapTokens(entry, replace, replaceDetails))
   if (typeof property !== 'object' || property === null) return property
   const copy: TokenHolder = { ...property }
   for (const name of TOKEN_NAMES) if (copy[name] !== undefined) copy[name] = replace(copy[name])
+  if (copy[DETAILS] !== undefined) copy[DETAILS] = replaceDetails(copy[DETAILS])
   return copy
 }
 

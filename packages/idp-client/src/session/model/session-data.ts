@@ -23,6 +23,12 @@ export interface User {
   [claim: string]: unknown
 }
 
+/** One entry of `authorization_details` (RFC 9396 section 2). */
+export interface AuthorizationDetail {
+  type: string
+  [property: string]: unknown
+}
+
 /** The tokens of the default audience, and the ID and refresh token that all audiences share. */
 export interface TokenSet {
   accessToken: string
@@ -37,6 +43,11 @@ export interface TokenSet {
   audience?: string
   /** `Bearer` or `DPoP`, in this spelling whatever the provider's. */
   token_type?: string
+  /**
+   * The details that the provider granted (RFC 9396), which may differ from the requested ones; absent if its response had none.
+   * In cookies at most 1024 bytes of JSON are stored.
+   */
+  authorizationDetails?: AuthorizationDetail[]
 }
 
 /** An access token for a further audience (Multi-Resource Refresh Tokens). */
@@ -48,6 +59,8 @@ export interface AccessTokenSet {
   scope?: string
   requestedScope?: string
   token_type?: string
+  /** As in `TokenSet`. */
+  authorizationDetails?: AuthorizationDetail[]
 }
 
 /** An entry of `accessTokens` as it is stored. */

@@ -24,13 +24,17 @@ export function createSession({ claims, tokenSet, now, sessionExpiresAt }: NewSe
 }
 
 /** Tokens of a response; `TokenGrant` of `oidc/` is assignable to it. */
-interface Granted extends Pick<TokenSet, 'accessToken' | 'expiresAt' | 'idToken' | 'refreshToken' | 'scope'> {
+interface Granted
+  extends Pick<
+    TokenSet,
+    'accessToken' | 'authorizationDetails' | 'expiresAt' | 'idToken' | 'refreshToken' | 'scope'
+  > {
   readonly tokenType: string
 }
 
 /** Returns the tokens of a response, with the audience and the scope that were requested. */
 export function toTokenSet(
-  { accessToken, expiresAt, idToken, refreshToken, scope, tokenType }: Granted,
+  { accessToken, authorizationDetails, expiresAt, idToken, refreshToken, scope, tokenType }: Granted,
   {
     audience,
     scope: requestedScope,
@@ -45,6 +49,7 @@ export function toTokenSet(
     scope,
     requestedScope,
     audience,
+    authorizationDetails,
   })
 }
 
@@ -108,7 +113,15 @@ function merged(current: Properties, found: Properties, changes: Properties): Re
 }
 
 /** Properties that belong to one access token. */
-const OF_ACCESS_TOKEN = ['accessToken', 'expiresAt', 'scope', 'requestedScope', 'audience', 'token_type']
+const OF_ACCESS_TOKEN = [
+  'accessToken',
+  'expiresAt',
+  'scope',
+  'requestedScope',
+  'audience',
+  'token_type',
+  'authorizationDetails',
+]
 
 /** Like `merged`, but takes the properties of a changed access token from `changes` together. */
 function mergedTokens(current: Properties, found: Properties, changes: Properties): Record<string, unknown> {
