@@ -11,6 +11,7 @@ import type { BackchannelAuthenticationOptions } from './flows/backchannel-auth.
 import type { ConnectAccountOptions, DeleteConnectedAccountOptions } from './flows/connected-accounts.ts'
 import type { CustomTokenExchangeOptions } from './flows/exchange-token.ts'
 import type { GetAccessTokenForConnectionOptions } from './flows/get-connection-token.ts'
+import type { RefreshTokensOptions } from './flows/refresh-tokens.ts'
 import type { Log } from './log/log.ts'
 import type { StartInteractiveLoginOptions } from './routes/start-login.ts'
 
@@ -70,6 +71,11 @@ const names = {
     loginHintToken: true,
     idTokenHint: true,
   } satisfies Names<BackchannelAuthenticationOptions>,
+  refreshTokens: {
+    refreshToken: true,
+    scope: true,
+    audience: true,
+  } satisfies Names<RefreshTokensOptions>,
   'mfa.getAuthenticators': { mfaToken: true } satisfies Names<MfaAuthenticatorsOptions>,
   'mfa.challenge': {
     mfaToken: true,

@@ -18,6 +18,7 @@ import type {
   GetAccessTokenForConnectionOptions,
 } from './flows/get-connection-token.ts'
 import { getSession } from './flows/get-session.ts'
+import type { RefreshTokensOptions, RefreshTokensResult } from './flows/refresh-tokens.ts'
 import { updateSession } from './flows/update-session.ts'
 import { Resource } from './guards/resource.ts'
 import type { Binding, Exchange } from './http/exchange.ts'
@@ -361,6 +362,19 @@ export abstract class IdpClientBase<
     return this.run(async (engine) => {
       const { backchannelAuthentication } = await import('./flows/backchannel-auth.ts')
       return backchannelAuthentication(engine, options)
+    })
+  }
+
+  /**
+   * Refreshes tokens of `getTokenByBackchannelAuth` or `customTokenExchange`, which the application keeps. Concurrent calls in one
+   * process share one request. Needs no session and changes none: never pass the refresh token of a session. Throws
+   * `AccessTokenError` `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN` (see its `cause`), and `MfaRequiredError`.
+   */
+  async refreshTokens(options: RefreshTokensOptions): Promise<RefreshTokensResult> {
+    this.#checkOptions('refreshTokens', options)
+    return this.run(async (engine) => {
+      const { refreshTokens } = await import('./flows/refresh-tokens.ts')
+      return refreshTokens(engine, options)
     })
   }
 

@@ -36,6 +36,7 @@ export type {
   GetAccessTokenForConnectionOptions,
 } from './flows/get-connection-token.ts'
 export type { MfaVerification, MfaVerifiedTokens } from './flows/mfa.ts'
+export type { RefreshTokensOptions, RefreshTokensResult } from './flows/refresh-tokens.ts'
 export type { AcceptEntry, AcceptedAuth, AcceptedScope } from './guards/accepted-auth.ts'
 export type { AccessTokenClaims, Auth, SessionAuth, TokenAuth } from './guards/auth.ts'
 export type { ApiGuardResult, AuthResult, GuardResult, ResultFor } from './guards/guards.ts'

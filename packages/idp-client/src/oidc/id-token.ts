@@ -203,8 +203,8 @@ type IgnoredReason = 'keys' | 'time' | 'auth_time' | 'nonce' | 'organization'
 export interface RefreshChecks {
   readonly metadata: ServerMetadata
   readonly accessToken: string
-  /** `sub` of the session's user. */
-  readonly subject: string
+  /** `sub` of the session's user; absent if the token belongs to no session. */
+  readonly subject?: string
   /** Known claims of the session: `iss`, `sub`, `aud`, `org_id`, `org_name`, `auth_time` and `nonce`. */
   readonly previous?: JsonObject
 }

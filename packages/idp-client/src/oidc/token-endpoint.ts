@@ -238,8 +238,8 @@ export interface RefreshRequest extends RequestProgress {
   readonly scope?: string
   /** API that the token is for; needs a refresh-token policy of the provider. */
   readonly audience?: string
-  /** `sub` of the session's user; an ID token about another user is rejected. */
-  readonly subject: string
+  /** `sub` of the session's user; an ID token about another user is rejected. Absent if the token belongs to no session. */
+  readonly subject?: string
   /** Claims of the session that a refreshed ID token must agree with; absent if none are known. */
   readonly previous?: JsonObject
 }

@@ -112,6 +112,8 @@ interface Job {
   /** Present if the sessions are in a store. */
   readonly store: DistributedSessions | undefined
   readonly requestScope: RequestScope
+  /** Present if no request of a browser will ever carry the result. */
+  readonly isForCaller?: boolean
 }
 
 /**
@@ -145,6 +147,18 @@ export async function refresh(
   if (store) store.adopt(exchange, stale ? { ...session, stale: session.data } : session)
   else await persist(parts, exchange, family, session)
   return { ...result, session, hasEnded: family.closed || hasEnded(session) }
+}
+
+/**
+ * Redeems a refresh token of no session once for all requests of this process. Only the callers keep the result; an older token
+ * gets it, too, for as long as the family exists.
+ */
+export async function redeemForCaller(parts: RefreshParts, purpose: Purpose): Promise<StoredSession> {
+  const key = await tokenKey(parts, purpose.refreshToken)
+  const family = findFamily(key, purpose.session, parts.config.clock()) ?? openFamily(key, purpose.session)
+  const job = { parts, purpose, store: undefined, requestScope: requestScope(), isForCaller: true }
+  const { session } = await outsideRequest(() => share(family, job))
+  return copySession(session)
 }
 
 /** Joins the redemption with this purpose, or starts one. If one is lost with its request, the first to notice takes over. */
@@ -212,7 +226,7 @@ async function waitOrAbandon(
 
 /** Waits for the turns before it, redeems, and leaves the result in the state of the turn. Never rejects. */
 async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
-  const { parts, store, turn } = job
+  const { isForCaller, parts, store, turn } = job
   const { httpTimeout, sessionLockTimeout } = parts.config
   try {
     const end = monotonic() + httpTimeout
@@ -225,7 +239,7 @@ async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
     if (sessionExpiresAt !== undefined && sessionExpiresAt <= parts.config.clock())
       await (await import('./expired.ts')).endInProcess(turn.family, result.session)
     // Its callers may have left.
-    if (turn.refresh.late && !store && !turn.family.closed && !hasEnded(result.session))
+    if (turn.refresh.late && !store && !isForCaller && !turn.family.closed && !hasEnded(result.session))
       keepUntilSent(parts.config, turn.family, result.session)
   } catch (error) {
     move(turn, { type: 'failed', error })
