@@ -22,6 +22,8 @@ export interface ClientOptions {
   readonly tokenEndpointAuthMethod?: TokenEndpointAuthMethod
   /** Public keys for `private_key_jwt`, without which a pair is generated and returned, and for signed requests. */
   readonly jwks?: { readonly keys: readonly JWK[] }
+  /** Instead of {@link ClientOptions.jwks}: where the application publishes its public keys, also on this machine. */
+  readonly jwksUri?: string
   /** Algorithm of the generated `private_key_jwt` pair; default ES256. */
   readonly privateKeyAlg?: SigningAlg
   /** Default RS256. */
@@ -116,7 +118,8 @@ async function createClient(options: ClientOptions): Promise<Client> {
   const method = options.tokenEndpointAuthMethod ?? 'client_secret_basic'
   const withSecret = method === 'client_secret_basic' || method === 'client_secret_post'
   const alg = options.privateKeyAlg ?? 'ES256'
-  const pair = method === 'private_key_jwt' && !options.jwks ? await createKeyPair(alg) : undefined
+  const hasKeys = options.jwks !== undefined || options.jwksUri !== undefined
+  const pair = method === 'private_key_jwt' && !hasKeys ? await createKeyPair(alg) : undefined
   return {
     clientId: options.clientId ?? `client-${randomBytes(6).toString('hex')}`,
     ...(withSecret ? { clientSecret: options.clientSecret ?? randomBytes(24).toString('base64url') } : {}),
@@ -136,6 +139,7 @@ function toMetadata(client: Client): ClientMetadata {
     client_id: client.clientId,
     ...(client.clientSecret === undefined ? {} : { client_secret: client.clientSecret }),
     ...(client.publicJwks.length > 0 ? { jwks: { keys: structuredClone([...client.publicJwks]) } } : {}),
+    ...(options.jwksUri === undefined ? {} : { jwks_uri: options.jwksUri }),
     client_name: options.name ?? client.clientId,
     token_endpoint_auth_method: options.tokenEndpointAuthMethod ?? 'client_secret_basic',
     grant_types: ['authorization_code', 'refresh_token', 'client_credentials', ...Object.values(GRANT_TYPES)],

@@ -18,6 +18,7 @@ import type {
   GetAccessTokenForConnectionOptions,
 } from './flows/get-connection-token.ts'
 import { getSession } from './flows/get-session.ts'
+import type { PublicJwks } from './flows/jwks.ts'
 import type { RefreshTokensOptions, RefreshTokensResult } from './flows/refresh-tokens.ts'
 import { updateSession } from './flows/update-session.ts'
 import { Resource } from './guards/resource.ts'
@@ -333,8 +334,16 @@ export abstract class IdpClientBase<
    * const { ready, findings } = await idp.check()
    */
   async check(): Promise<CheckResult> {
-    const { check } = await import('./flows/check.ts')
-    return check(this.application)
+    return (await import('./flows/check.ts')).check(this.application)
+  }
+
+  /**
+   * Returns the public keys that the provider needs to verify client assertions and signed requests: those of
+   * `clientAssertionSigningKey`, `requestObject` and `additionalPublicKeys`. The route of `enableJwksEndpoint` responds with the same.
+   * Throws `InvalidConfigurationError` if there is no key, or one whose public key cannot be read.
+   */
+  async jwks(): Promise<PublicJwks> {
+    return this.run(async (engine) => (await import('./flows/jwks.ts')).getJwks(engine))
   }
 
   /**
@@ -344,10 +353,9 @@ export abstract class IdpClientBase<
    */
   async customTokenExchange(options: CustomTokenExchangeOptions): Promise<CustomTokenExchangeResult> {
     this.#checkOptions('customTokenExchange', options)
-    return this.run(async (engine) => {
-      const { exchangeToken } = await import('./flows/exchange-token.ts')
-      return exchangeToken(engine, options)
-    })
+    return this.run(async (engine) =>
+      (await import('./flows/exchange-token.ts')).exchangeToken(engine, options),
+    )
   }
 
   /**
@@ -359,10 +367,9 @@ export abstract class IdpClientBase<
     options: BackchannelAuthenticationOptions,
   ): Promise<BackchannelAuthenticationResult> {
     this.#checkOptions('getTokenByBackchannelAuth', options)
-    return this.run(async (engine) => {
-      const { backchannelAuthentication } = await import('./flows/backchannel-auth.ts')
-      return backchannelAuthentication(engine, options)
-    })
+    return this.run(async (engine) =>
+      (await import('./flows/backchannel-auth.ts')).backchannelAuthentication(engine, options),
+    )
   }
 
   /**
@@ -372,10 +379,9 @@ export abstract class IdpClientBase<
    */
   async refreshTokens(options: RefreshTokensOptions): Promise<RefreshTokensResult> {
     this.#checkOptions('refreshTokens', options)
-    return this.run(async (engine) => {
-      const { refreshTokens } = await import('./flows/refresh-tokens.ts')
-      return refreshTokens(engine, options)
-    })
+    return this.run(async (engine) =>
+      (await import('./flows/refresh-tokens.ts')).refreshTokens(engine, options),
+    )
   }
 
   /**

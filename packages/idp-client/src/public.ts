@@ -35,6 +35,7 @@ export type {
   ConnectionAccessToken,
   GetAccessTokenForConnectionOptions,
 } from './flows/get-connection-token.ts'
+export type { PublicJwks } from './flows/jwks.ts'
 export type { MfaVerification, MfaVerifiedTokens } from './flows/mfa.ts'
 export type { RefreshTokensOptions, RefreshTokensResult } from './flows/refresh-tokens.ts'
 export type { AcceptEntry, AcceptedAuth, AcceptedScope } from './guards/accepted-auth.ts'

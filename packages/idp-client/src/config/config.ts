@@ -4,7 +4,7 @@ import type { Clock } from '../lib/clock.ts'
 import type { Log } from '../log/log.ts'
 import type { TakeOver } from '../take-over/take-over.ts'
 import type { BeforeSessionSavedHook, OnCallbackHook } from './hooks.ts'
-import type { RoutesOptions, SessionDataStore } from './options.ts'
+import type { PublicJwk, RoutesOptions, SessionDataStore } from './options.ts'
 
 /** Names of the mounted routes. */
 export type RouteKey = keyof RoutesOptions
@@ -210,6 +210,8 @@ export interface Config extends ApiConfig {
   readonly pushedAuthorizationRequests: boolean
   /** Signs authorization requests. Absent: they are sent as plain parameters. */
   readonly requestObject?: SigningKey
+  /** Public keys beside those of the keys above, which are published. */
+  readonly additionalPublicKeys: readonly (string | PublicJwk)[]
   readonly crossSiteLoginParameters: readonly CrossSiteLoginParameter[]
   /** Path, query and fragment on the application's origin. */
   readonly signInReturnToPath: string

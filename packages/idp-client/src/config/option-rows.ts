@@ -48,6 +48,7 @@ export interface OtherRow {
     | 'CryptoKey'
     | 'string or CryptoKey'
     | 'string or list'
+    | 'list'
   readonly variable?: VariableName
 }
 
@@ -93,6 +94,7 @@ export const optionRows = {
   'requestObject.key': { kind: 'string or CryptoKey' },
   'requestObject.alg': { kind: 'string' },
   'requestObject.keyId': { kind: 'string' },
+  additionalPublicKeys: { kind: 'list' },
   crossSiteLoginParameters: { kind: 'string or list' },
   signInReturnToPath: { kind: 'string', default: '/' },
   enableParallelTransactions: { kind: 'boolean', default: true },
@@ -105,6 +107,7 @@ export const optionRows = {
   routes: { kind: 'group' },
   enableAccessTokenEndpoint: { kind: 'boolean', default: true },
   enableConnectAccountEndpoint: { kind: 'boolean', default: false },
+  enableJwksEndpoint: { kind: 'boolean', default: false },
   noContentProfileResponseWhenUnauthenticated: { kind: 'boolean', default: false },
   logger: { kind: 'function' },
   '[customClock]': { kind: 'function' },
@@ -122,6 +125,7 @@ export const optionRows = {
   'routes.connectAccount': { kind: 'string', default: '/auth/connect' },
   'routes.backChannelLogout': { kind: 'string', default: '/auth/backchannel-logout' },
   'routes.frontChannelLogout': { kind: 'string', default: '/auth/frontchannel-logout' },
+  'routes.jwks': { kind: 'string', default: '/auth/jwks' },
   'routes.mfaAuthenticators': {
     kind: 'string',
     default: '/auth/mfa/authenticators',

@@ -294,6 +294,11 @@ export interface RoutesOptions {
    */
   frontChannelLogout?: string | undefined
   /**
+   * Path of the route with the public keys, mounted with `enableJwksEndpoint`.
+   * @default /auth/jwks
+   */
+  jwks?: string | undefined
+  /**
    * Path of the MFA authenticators route.
    * @default /auth/mfa/authenticators
    * @env FRAMEWORK_PUBLIC_MFA_AUTHENTICATORS_ROUTE
@@ -405,6 +410,20 @@ export interface RequestObjectOptions {
   keyId?: string | undefined
 }
 
+/** A public key (RFC 7517). */
+export interface PublicJwk {
+  kty: string
+  /** `kid` in the header of what the key signs. */
+  kid?: string
+  alg?: string
+  use?: string
+  crv?: string
+  x?: string
+  y?: string
+  n?: string
+  e?: string
+}
+
 /**
  * Options of `new IdpClient()`. Every one may be left out or be undefined; an empty text counts as left out. An option
  * wins over its environment variable, that over the default. Blanks and line breaks around a text do not count. `domain`, `clientId`, `secret` and one of `clientSecret`
@@ -500,6 +519,13 @@ export interface IdpClientOptions {
    * @default requests are not signed
    */
   requestObject?: RequestObjectOptions | undefined
+  /**
+   * Further public keys that `jwks()` returns, for the [rotation of
+   * keys](https://github.com/idp-client/idp-client/blob/main/docs/guides/par-and-private-key-jwt.md#public-keys-jwks): public JWKs, or
+   * PEM text (`-----BEGIN PUBLIC KEY-----`). They sign nothing here.
+   * @default none
+   */
+  additionalPublicKeys?: readonly (string | PublicJwk)[] | undefined
   /**
    * URL of the application as browsers see it. A list is an allow-list: the entry with the origin of the request is
    * used, including its path. Patterns (`*`) are rejected. See [proxies and base
@@ -652,6 +678,12 @@ export interface IdpClientOptions {
    * @default false
    */
   enableConnectAccountEndpoint?: boolean | undefined
+  /**
+   * Mounts the [route with the public keys](https://github.com/idp-client/idp-client/blob/main/docs/reference/routes.md#public-keys) of
+   * `clientAssertionSigningKey`, `requestObject` and `additionalPublicKeys`, which the provider can load.
+   * @default false
+   */
+  enableJwksEndpoint?: boolean | undefined
   /**
    * Demands access tokens that are bound to the client's [TLS
    * certificate](https://github.com/idp-client/idp-client/blob/main/docs/guides/certificates.md#bound-access-tokens) (RFC 8705

@@ -26,6 +26,7 @@ import type { IdpClientOptions } from './options.ts'
 import { customClock, customFetch } from './options.ts'
 import { withoutPlaceholders } from './placeholders.ts'
 import { resolveInsecure, resolveProvider } from './provider.ts'
+import { resolveAdditionalKeys } from './public-keys.ts'
 import type { AddIssue, Source } from './readers.ts'
 import {
   getField,
@@ -182,6 +183,7 @@ function resolveRest(source: Source, { settings, appBaseUrl }: BaseSettings) {
     takeOver: resolveTakeOver(source, settings.clock),
     pushedAuthorizationRequests: readFlag(getField('pushedAuthorizationRequests', source)),
     requestObject: resolveRequestObject(source),
+    additionalPublicKeys: resolveAdditionalKeys(source),
     fetchUserInfo: readFlag(getField('fetchUserInfo', source)),
     processLasts: readFlag(getField('processLasts', source)),
     hooks: resolveHooks(source),

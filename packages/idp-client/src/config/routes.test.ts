@@ -165,6 +165,11 @@ describe('mounted routes', () => {
     expect(resolveIt({ enableAccessTokenEndpoint: false }).disabledRoutes.has('accessToken')).toBe(true)
   })
 
+  test('the route with the public keys is mounted only with enableJwksEndpoint', () => {
+    expect(resolveIt({}).disabledRoutes.has('jwks')).toBe(true)
+    expect(resolveIt({ enableJwksEndpoint: true }).disabledRoutes.has('jwks')).toBe(false)
+  })
+
   test('the connect-account route is mounted only with enableConnectAccountEndpoint', () => {
     expect(resolveIt({}).disabledRoutes.has('connectAccount')).toBe(true)
     expect(resolveIt({ enableConnectAccountEndpoint: true }).disabledRoutes.has('connectAccount')).toBe(false)
@@ -178,7 +183,7 @@ describe('mounted routes', () => {
 
   test('[S138,S140,S141,S142,S147] all other routes are always mounted', () => {
     const { disabledRoutes } = resolveIt({ enableAccessTokenEndpoint: false })
-    expect([...disabledRoutes]).toEqual(['accessToken', 'connectAccount', 'frontChannelLogout'])
+    expect([...disabledRoutes]).toEqual(['accessToken', 'connectAccount', 'jwks', 'frontChannelLogout'])
   })
 })
 

@@ -102,6 +102,7 @@ export function resolveRoutes(source: Source, basePath: string, sessions = true)
   const tokenField = getField('enableAccessTokenEndpoint', source)
   if (!readFlag(tokenField)) disabled.push('accessToken')
   if (!readFlag(getField('enableConnectAccountEndpoint', source))) disabled.push('connectAccount')
+  if (!readFlag(getField('enableJwksEndpoint', source))) disabled.push('jwks')
   if (!isFrontChannelLogoutOn(source)) disabled.push('frontChannelLogout')
   const table = {
     routes: routes as RoutePaths,

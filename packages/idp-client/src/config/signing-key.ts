@@ -59,7 +59,8 @@ function readKey(field: Field<OtherRow>): string | CryptoKey | undefined {
   return invalid(field, 'must hold an RSA, an elliptic curve (P-256, P-384, P-521) or an Ed25519 key')
 }
 
-const algorithmsOfKind: Record<KeyKind, readonly string[]> = {
+/** The algorithms that a key of each kind can sign with. */
+export const algorithmsOfKind: Record<KeyKind, readonly string[]> = {
   RSA: ['RS256', 'PS256', 'RS384', 'PS384', 'RS512', 'PS512'],
   'P-256': ['ES256'],
   'P-384': ['ES384'],

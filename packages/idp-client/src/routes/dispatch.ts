@@ -55,7 +55,7 @@ async function respond(application: Application, key: RouteKey, request: RouteRe
   const { handle, fail } = await table[key].load()
   try {
     const engine = application.engine()
-    engine.checkAddress(request.exchange)
+    if (!table[key].isPublic) engine.checkAddress(request.exchange)
     return await handle(engine, request)
   } catch (thrown) {
     const { asIdpError, reportResponse } = await import('../log/failure.ts')
@@ -70,7 +70,7 @@ async function respond(application: Application, key: RouteKey, request: RouteRe
 }
 
 /**
- * Responds to a request for a route. Every response is uncacheable and carries what the route staged (a failure still deletes
+ * Responds to a request for a route. Every response, except for a public document, is uncacheable and carries what the route staged (a failure still deletes
  * its transaction).
  */
 export async function runRoute(
@@ -88,7 +88,7 @@ export async function runRoute(
       id: newCorrelationId(),
       development: application.settings.development,
     }))
-  noStore(response.headers)
+  if (!table[key].isPublic || !response.ok) noStore(response.headers)
   return response
 }
 

@@ -28,6 +28,8 @@ export interface Route {
     | 'not-cross-site'
     | 'in-iframe'
     | 'on-any-request'
+  /** Its responses are the same for everybody, at any address of the application, and may be cached, unless they are errors. */
+  readonly isPublic?: true
   /**
    * Loads the handler. Routes that talk to the provider are loaded at their first request, so that an application whose
    * users are all signed in never loads the protocol code.

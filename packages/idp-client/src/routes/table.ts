@@ -42,6 +42,12 @@ export const table: Readonly<Record<RouteKey, Route>> = {
     acts: 'in-iframe',
     load: lazyPromise(async () => (await import('./frontchannel-logout.ts')).frontchannelLogout),
   },
+  jwks: {
+    methods: ['GET'],
+    acts: 'on-any-request',
+    isPublic: true,
+    load: lazyPromise(async () => (await import('./jwks.ts')).jwks),
+  },
   // Reject cross-site starts: another site could otherwise choose which account gets linked, and when (CSRF).
   connectAccount: {
     methods: ['GET'],

@@ -14,6 +14,7 @@ const routeNames = Object.keys({
   connectAccount: true,
   backChannelLogout: true,
   frontChannelLogout: true,
+  jwks: true,
   mfaAuthenticators: true,
   mfaChallenge: true,
   mfaAssociate: true,

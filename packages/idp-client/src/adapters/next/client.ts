@@ -67,6 +67,7 @@ export class IdpClient extends IdpClientBase<HostRequest, HostResponse, Framewor
       callback: _callback,
       backChannelLogout: _notice,
       frontChannelLogout: _frame,
+      jwks: _keys,
       ...publicRoutes
     } = this.application.settings.routes
     return publicRoutes

@@ -1,4 +1,5 @@
 import type { BeforeSessionSavedHook, OnCallbackHook } from '../../config/hooks.ts'
+import type { PublicJwk } from '../../config/options.ts'
 import { filterDefaultIdTokenClaims } from '../../session/model/claims.ts'
 import type { ContractUpstream, ProxyLimits } from './upstream.ts'
 
@@ -109,11 +110,21 @@ const hookResults: Readonly<Record<string, () => ReturnType<OnCallbackHook>>> = 
   },
 }
 
-/** Hooks of the application under test; their behaviour depends on the `returnTo` of the login. */
+/**
+ * Hooks of the application under test, whose behaviour depends on the `returnTo` of the login, and the public key that it
+ * publishes.
+ */
 export const contractHooks: {
   readonly onCallback: OnCallbackHook
   readonly beforeSessionSaved: BeforeSessionSavedHook
+  readonly enableJwksEndpoint: true
+  readonly additionalPublicKeys: readonly [PublicJwk]
 } = {
+  enableJwksEndpoint: true,
+  // The key of RFC 8037, appendix A.2.
+  additionalPublicKeys: [
+    { kty: 'OKP', crv: 'Ed25519', x: '11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo', kid: 'contract' },
+  ],
   onCallback: ({ error, returnTo = '' }) => {
     if (error) {
       return returnTo.endsWith('/hook/error') ? { returnTo: `/public?error=${error.code}` } : undefined

@@ -1,6 +1,7 @@
-import { Browser } from './browser.ts'
+import { Browser, signedInBrowser } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
 import type { ContractCase } from './host.ts'
+import { contractHooks } from './host.ts'
 import { claimNoCookies, claimNotStored, claimSignedIn, ourCookies } from './response-claims.ts'
 
 const ALLOWED = {
@@ -28,6 +29,22 @@ const methods: ContractCase = {
         claimNotStored(response, `${method} ${path}`)
       }
     }
+  },
+}
+
+const publicKeys: ContractCase = {
+  title: 'the route with the public keys may be cached, and contains the members of public keys only',
+  async run(host) {
+    const browser = await signedInBrowser(host)
+    const response = await browser.send('/auth/jwks', { headers: { 'sec-fetch-site': 'cross-site' } })
+    claimEqual(response.status, 200, 'the status of the public keys')
+    const [key] = contractHooks.additionalPublicKeys
+    claimEqual(JSON.parse(response.text), { keys: [{ ...key, use: 'sig' }] }, 'the public keys')
+    const headers = ['content-type', 'cache-control'].map((name) => response.headers.get(name))
+    claimEqual(headers, ['application/json', 'public, max-age=300'], 'type and caching of the public keys')
+    claimNoCookies(response, 'the route with the public keys')
+    const { status } = await browser.send('/auth/jwks', { method: 'POST' })
+    claimEqual(status, 405, 'the status of another method')
   },
 }
 
@@ -142,4 +159,5 @@ export const requests: readonly ContractCase[] = [
   otherPaths,
   logoutNotice,
   guards,
+  publicKeys,
 ]
