@@ -279,6 +279,12 @@ describe('events', () => {
     await client.getAccessToken(request, headers, { audience: 'https://orders.example.test/' })
   }
 
+  async function withLargeDetails(): Promise<void> {
+    const details = [{ type: 'payment', creditorName: 'x'.repeat(1100) }]
+    const authorizationParameters = { authorization_details: JSON.stringify(details) }
+    await world.login(world.another({ authorizationParameters }).browser)
+  }
+
   async function withFormerSessions(): Promise<void> {
     const until = new Date((world.clock.now + 10 * 86_400) * 1000).toISOString().slice(0, 10)
     const sessions = [{ user: { sub: 'dev|alice' }, createdAt: world.clock.now }, null]
@@ -298,6 +304,7 @@ describe('events', () => {
     await world.login(browser)
     await inAStore()
     await atTheLimit()
+    await withLargeDetails()
     const connecting = world.another({ enableConnectAccountEndpoint: true })
     await world.login(connecting.browser)
     for (const connect of ['accept', 'cancel'] as const) {
