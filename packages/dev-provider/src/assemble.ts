@@ -17,6 +17,7 @@ import type { Front } from './front.ts'
 import { publicJwks } from './keys.ts'
 import type { Listening } from './listen.ts'
 import type { ProviderState } from './oidc/state.ts'
+import { CERTIFICATE_API_PATH } from './wire/endpoints.ts'
 
 export interface Parts {
   readonly appBaseUrl: string | undefined
@@ -47,6 +48,7 @@ export function assemble(parts: Parts): DevProvider {
     }),
     ca: authority?.ca,
     caPath: authority?.caPath,
+    mtls: mutualTls(parts),
     settings: state.settings,
     ...browsing(parts),
     ...observation(parts),
@@ -63,6 +65,12 @@ export function assemble(parts: Parts): DevProvider {
       state.keys.release()
     },
   }
+}
+
+function mutualTls({ authority, front }: Parts): DevProvider['mtls'] {
+  const { certificateOrigin: origin } = front.state
+  if (origin === undefined || !authority) return undefined
+  return { origin, api: origin + CERTIFICATE_API_PATH, issue: (options) => authority.issueToClient(options) }
 }
 
 function toCredentials(client: Client): RegisteredClient {

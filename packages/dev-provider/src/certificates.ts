@@ -26,6 +26,8 @@ export interface Authority {
   readonly ca: string
   /** File that holds {@link Authority.ca}, in a folder of its own. */
   readonly caPath: string
+  /** Issues a certificate for a client. */
+  issueToClient(options?: ClientCertificateOptions): Promise<ClientCertificate>
   /** Removes the file and its folder. */
   remove(): Promise<void>
 }
@@ -35,9 +37,65 @@ const DAY_MS = 86_400_000
 const ECDSA_P256 = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' }
 const CA_NAME = 'CN=Development identity provider (throw-away CA)'
 
+const generateKeys = () => subtle.generateKey(ECDSA_P256, true, ['sign', 'verify'])
+
+async function toPem(privateKey: webcrypto.CryptoKey): Promise<string> {
+  return PemConverter.encode(await subtle.exportKey('pkcs8', privateKey), 'PRIVATE KEY')
+}
+
+/** A certificate of a client, with its key. */
+export interface ClientCertificate {
+  /** PEM. */
+  readonly cert: string
+  /** PEM, PKCS#8. */
+  readonly key: string
+  /** SHA-256 in base64url, as in `x5t#S256`. */
+  readonly thumbprint: string
+}
+
+/** Options of a client's certificate. */
+export interface ClientCertificateOptions {
+  /** Default `CN=client`. */
+  readonly subject?: string
+  /** No authority issues it. Default false: the CA of the provider does. */
+  readonly selfSigned?: boolean
+  /** Days until it ends, negative for one that has ended; default 30. */
+  readonly days?: number
+}
+
+/** Issues a certificate for clients, by the CA or by itself. */
+async function issueToClient(
+  caKeys: webcrypto.CryptoKeyPair,
+  { days = 30, selfSigned = false, subject = 'CN=client' }: ClientCertificateOptions = {},
+): Promise<ClientCertificate> {
+  const keys = await generateKeys()
+  const end = Date.now() + days * DAY_MS
+  const certificate = await X509CertificateGenerator.create({
+    notBefore: new Date(end - 60 * DAY_MS),
+    notAfter: new Date(end),
+    signingAlgorithm: ECDSA_P256,
+    subject,
+    issuer: selfSigned ? subject : CA_NAME,
+    publicKey: keys.publicKey,
+    signingKey: selfSigned ? keys.privateKey : caKeys.privateKey,
+    extensions: [
+      new BasicConstraintsExtension(false, undefined, true),
+      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
+      new ExtendedKeyUsageExtension([ExtendedKeyUsage.clientAuth]),
+    ],
+  })
+  const thumbprint = Buffer.from(await subtle.digest('SHA-256', certificate.rawData)).toString('base64url')
+  return { cert: certificate.toString('pem'), key: await toPem(keys.privateKey), thumbprint }
+}
+
+interface Certified {
+  readonly ca: string
+  readonly caKeys: webcrypto.CryptoKeyPair
+  readonly identity: ServerIdentity
+}
+
 /** Certifies the host, `localhost` and both loopback addresses for 30 days, by a CA that nothing else knows. */
-async function certify(host: string): Promise<{ ca: string; cert: string; key: string }> {
-  const generateKeys = () => subtle.generateKey(ECDSA_P256, true, ['sign', 'verify'])
+async function certify(host: string): Promise<Certified> {
   const [caKeys, serverKeys] = await Promise.all([generateKeys(), generateKeys()])
   const validity = {
     notBefore: new Date(Date.now() - DAY_MS),
@@ -75,13 +133,13 @@ async function certify(host: string): Promise<{ ca: string; cert: string; key: s
       await AuthorityKeyIdentifierExtension.create(caKeys.publicKey),
     ],
   })
-  const key = PemConverter.encode(await subtle.exportKey('pkcs8', serverKeys.privateKey), 'PRIVATE KEY')
-  return { ca: ca.toString('pem'), cert: cert.toString('pem'), key }
+  const key = await toPem(serverKeys.privateKey)
+  return { ca: ca.toString('pem'), caKeys, identity: { cert: cert.toString('pem'), key } }
 }
 
 /** Creates a CA with a certificate for the host, `localhost` and both loopback addresses; valid for 30 days. */
 export async function createAuthority(host: string): Promise<Authority> {
-  const { ca, ...identity } = await certify(host)
+  const { ca, caKeys, identity } = await certify(host)
   const folder = await mkdtemp(join(tmpdir(), 'idp-dev-provider-'))
   const caPath = join(folder, 'ca.pem')
   await writeFile(caPath, ca)
@@ -92,6 +150,7 @@ export async function createAuthority(host: string): Promise<Authority> {
     identity,
     ca,
     caPath,
+    issueToClient: (options) => issueToClient(caKeys, options),
     remove: async () => {
       process.off('exit', removeNow)
       await rm(folder, { recursive: true, force: true })

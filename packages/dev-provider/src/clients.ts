@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { JWK } from 'jose'
 import type { ClientMetadata } from 'oidc-provider'
 import { DevProviderError } from './error.ts'
+import { toCertificateJwk } from './extensions/client-certificates.ts'
 import type { SigningAlg } from './keys.ts'
 import { createKeyPair } from './keys.ts'
 
@@ -11,6 +12,8 @@ export type TokenEndpointAuthMethod =
   | 'client_secret_basic'
   | 'client_secret_post'
   | 'private_key_jwt'
+  | 'tls_client_auth'
+  | 'self_signed_tls_client_auth'
   | 'none'
 
 export interface ClientOptions {
@@ -37,6 +40,12 @@ export interface ClientOptions {
   readonly apps?: readonly string[]
   readonly requirePar?: boolean
   readonly requireDpop?: boolean
+  /** Subject of the certificate for `tls_client_auth`, which the provider's CA must have issued; default `CN=<client id>`. */
+  readonly certificateSubject?: string
+  /** Certificates (PEM) for `self_signed_tls_client_auth`. */
+  readonly certificates?: readonly string[]
+  /** Access tokens are bound to the certificate that the client presents (RFC 8705). Default false. */
+  readonly requireCertificateBinding?: boolean
   /** Authorization requests must be signed (RFC 9101) by one of {@link ClientOptions.jwks}. Default false. */
   readonly requireSignedRequests?: boolean
   /** ID tokens always carry `auth_time`, not only if `max_age` was requested. Default false. */
@@ -125,7 +134,10 @@ async function createClient(options: ClientOptions): Promise<Client> {
     ...(withSecret ? { clientSecret: options.clientSecret ?? randomBytes(24).toString('base64url') } : {}),
     ...(pair ? { privateKey: pair.privatePem, privateKeyAlg: alg } : {}),
     options,
-    publicJwks: options.jwks?.keys ?? (pair ? [pair.publicJwk] : []),
+    publicJwks: [
+      ...(options.jwks?.keys ?? (pair ? [pair.publicJwk] : [])),
+      ...(options.certificates ?? []).map(toCertificateJwk),
+    ],
     redirectUris: new Set(options.redirectUris),
     postLogoutRedirectUris: new Set(options.postLogoutRedirectUris),
     backChannelLogoutUris: new Set(),
@@ -156,6 +168,10 @@ function toMetadata(client: Client): ClientMetadata {
     backchannel_logout_uri: fanOutUri(client.clientId),
     require_pushed_authorization_requests: options.requirePar ?? false,
     dpop_bound_access_tokens: options.requireDpop ?? false,
+    tls_client_certificate_bound_access_tokens: options.requireCertificateBinding ?? false,
+    ...(options.tokenEndpointAuthMethod === 'tls_client_auth'
+      ? { tls_client_auth_subject_dn: options.certificateSubject ?? `CN=${client.clientId}` }
+      : {}),
     require_signed_request_object: options.requireSignedRequests ?? false,
     require_auth_time: options.requireAuthTime ?? false,
   }

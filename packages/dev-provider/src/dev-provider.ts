@@ -3,6 +3,7 @@ import type { Api } from './apis.ts'
 import type { VisitOptions, VisitResult } from './browser/browse.ts'
 import type { CookieJar } from './browser/cookie-jar.ts'
 import type { LoginOptions, LoginResult } from './browser/login.ts'
+import type { ClientCertificate, ClientCertificateOptions } from './certificates.ts'
 import type { AppOptions, ClientOptions, RegisteredClient } from './clients.ts'
 import type { VirtualClock } from './clock.ts'
 import type { Accounts } from './extensions/accounts/accounts.ts'
@@ -16,6 +17,16 @@ import type { Endpoint } from './wire/endpoints.ts'
 import type { FaultOptions, Faults } from './wire/faults.ts'
 import type { LoggedRequest } from './wire/request-log.ts'
 import type { JsonRewrite, ParameterChange, TextRewrite, TokenChange } from './wire/rewrites.ts'
+
+/** The part for clients with certificates (RFC 8705). */
+export interface MutualTls {
+  /** Origin of the endpoints in `mtls_endpoint_aliases`. */
+  readonly origin: string
+  /** URL of an API that responds only to access tokens which are bound to the certificate of its caller. */
+  readonly api: string
+  /** Makes a certificate for a client. */
+  issue(options?: ClientCertificateOptions): Promise<ClientCertificate>
+}
 
 /** A running provider. Everything in it is its own: two of them share nothing. */
 export interface DevProvider {
@@ -34,6 +45,8 @@ export interface DevProvider {
   readonly ca: string | undefined
   /** File with {@link DevProvider.ca}, for `NODE_EXTRA_CA_CERTS`; removed by `stop`. */
   readonly caPath: string | undefined
+  /** Its listener that asks for client certificates, with the option `mtls` only. */
+  readonly mtls: MutualTls | undefined
   /** May be changed at any time. */
   readonly settings: DevProviderSettings
 

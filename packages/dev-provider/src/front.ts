@@ -8,6 +8,7 @@ import {
   refusedMethod,
   withWrongSecretError,
 } from './extensions/client-authentication.ts'
+import { certificateApi } from './extensions/client-certificates.ts'
 import {
   frontChannelUrls,
   withFrontChannelMetadata,
@@ -55,6 +56,7 @@ export async function handle(
   front: Front,
   request: IncomingMessage,
   response: ServerResponse,
+  isCertificateListener = false,
 ): Promise<void> {
   const { state } = front
   const setDate = (): void => {
@@ -65,8 +67,8 @@ export async function handle(
     const received = await readCall(request)
     if (!received) return send(response, jsonResponse(413, { error: 'request_too_large' }))
     if (!isForUs(received)) return send(response, jsonResponse(421, { error: 'foreign_host' }))
-    // The endpoints in the metadata are built from the Host header; there is one right value for it.
-    const host = new URL(state.issuer).host
+    // The endpoints in the metadata are built from the Host header; there is one right value for it at each listener.
+    const host = new URL((isCertificateListener && state.certificateOrigin) || state.issuer).host
     const call: Call = { ...received, headers: { ...received.headers, host } }
     const endpoint = locate(state, call)
     const entry = front.log.add(call, endpoint, state.clock.milliseconds())
@@ -134,6 +136,8 @@ async function respondTo(front: Front, endpoint: Endpoint, received: Call): Prom
       return accountApi(state, endpoint, call)
     case 'connect-page':
       return connectPage(state, call)
+    case 'certificate-api':
+      return certificateApi(state, call)
     case 'dev':
       return devPage(state, front.log, call)
     case 'token':

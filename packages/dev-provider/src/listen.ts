@@ -25,15 +25,20 @@ export interface ListenOptions {
   readonly host: string
   readonly port: number
   readonly tls: ServerIdentity | undefined
+  /** PEM of a CA: the server requests a certificate of each client, which it may have issued. */
+  readonly clientCa?: string | undefined
   readonly listener: RequestListener
 }
 
 // ID tokens with many claims travel in the query of a logout request.
 const MAX_HEADER_BYTES = 65_536
 
-function createServer({ tls, listener }: ListenOptions): Server {
+function createServer({ clientCa, tls, listener }: ListenOptions): Server {
   const options = { maxHeaderSize: MAX_HEADER_BYTES }
-  return tls ? createHttpsServer({ ...options, ...tls }, listener) : createHttpServer(options, listener)
+  if (!tls) return createHttpServer(options, listener)
+  // Whether a certificate is good is said by the response, which says more than a TLS alert.
+  const asking = clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: false, ca: clientCa }
+  return createHttpsServer({ ...options, ...tls, ...asking }, listener)
 }
 
 function bind(server: Server, port: number, address: string): Promise<number> {
@@ -114,6 +119,23 @@ export async function listen(options: ListenOptions): Promise<Listening> {
       const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)))
       destroyAll()
       await Promise.all(closed)
+    },
+  }
+}
+
+/** Several listeners as one; the port is that of the first. */
+export function together(first: Listening, ...others: readonly Listening[]): Listening {
+  const all = [first, ...others]
+  return {
+    port: first.port,
+    down: async () => {
+      await Promise.all(all.map((each) => each.down()))
+    },
+    up: () => {
+      for (const each of all) each.up()
+    },
+    close: async () => {
+      await Promise.all(all.map((each) => each.close()))
     },
   }
 }

@@ -6,6 +6,8 @@ import { ACCESS_TOKEN_PROFILES } from './extensions/access-token-profile.ts'
 import { GRANTED_DETAILS } from './extensions/authorization-details.ts'
 import type { AssertionAudience, WrongSecretError } from './extensions/client-authentication.ts'
 import { ASSERTION_AUDIENCES, WRONG_SECRET_ERRORS } from './extensions/client-authentication.ts'
+import type { CertificateBinding } from './extensions/client-certificates.ts'
+import { CERTIFICATE_BINDINGS } from './extensions/client-certificates.ts'
 import type { FrontChannelParameters } from './extensions/front-channel-logout.ts'
 import { FRONT_CHANNEL_PARAMETERS } from './extensions/front-channel-logout.ts'
 import type { OfflineAccess } from './extensions/offline-access.ts'
@@ -72,6 +74,8 @@ export interface DevProviderSettings {
    * that receives tokens of several clients.
    */
   introspectionOf: (typeof INTROSPECTION_OF)[number]
+  /** The certificate that JWT access tokens are bound to, of clients that demand it; default `right`. See {@link CertificateBinding}. */
+  certificateBinding: CertificateBinding
   /** Logout tokens have an `exp`, as the standard wants it. Default true. */
   logoutTokenExp: boolean
   /** Parameters of the iframes of front-channel logout; default `iss-and-sid`. See {@link FrontChannelParameters}. */
@@ -129,6 +133,11 @@ export interface DevProviderOptions extends Partial<DevProviderSettings> {
   readonly port?: number
   /** Serves https with a certificate of a CA that is made for this run. Default false. */
   readonly https?: boolean
+  /**
+   * Serves once more, on a port of its own that asks for client certificates (RFC 8705), and names it in `mtls_endpoint_aliases`;
+   * implies {@link DevProviderOptions.https}. Default false.
+   */
+  readonly mtls?: boolean
   /** Path of the issuer, for example `/tenant-a`. Default none. */
   readonly path?: string
   /** Base URLs of applications to register with the default client; see `registerApp`. */
@@ -192,6 +201,7 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
     wrongSecretError: options.wrongSecretError ?? 'invalid_client',
     assertionAudience: options.assertionAudience ?? 'any',
     introspectionOf: options.introspectionOf ?? 'own',
+    certificateBinding: options.certificateBinding ?? 'right',
     logoutTokenExp: options.logoutTokenExp ?? true,
     frontChannelParameters: options.frontChannelParameters ?? 'iss-and-sid',
     sessionExpiry: options.sessionExpiry ?? false,
@@ -211,6 +221,7 @@ export function resolveSettings(options: DevProviderOptions): DevProviderSetting
 /** The settings that take one of a few words. */
 const WORDS: Partial<Record<keyof DevProviderSettings, readonly string[]>> = {
   accessTokenProfile: ACCESS_TOKEN_PROFILES,
+  certificateBinding: CERTIFICATE_BINDINGS,
   frontChannelParameters: FRONT_CHANNEL_PARAMETERS,
   grantedDetails: GRANTED_DETAILS,
   introspectionOf: INTROSPECTION_OF,

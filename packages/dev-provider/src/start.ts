@@ -16,7 +16,8 @@ import { createMfaState } from './extensions/mfa/state.ts'
 import type { Front } from './front.ts'
 import { handle } from './front.ts'
 import { createKeyRing } from './keys.ts'
-import { listen } from './listen.ts'
+import type { Listening } from './listen.ts'
+import { listen, together } from './listen.ts'
 import { createEngine } from './oidc/engine.ts'
 import { loadOidcProvider } from './oidc/load.ts'
 import type { ProviderState } from './oidc/state.ts'
@@ -38,23 +39,30 @@ import { createRewrites } from './wire/rewrites.ts'
 export async function startDevProvider(options: DevProviderOptions = {}): Promise<DevProvider> {
   const host = options.host ?? 'localhost'
   const path = checkedPath(options.path ?? '')
-  const authority = options.https
-    ? await (await import('./certificates.ts')).createAuthority(host)
-    : undefined
+  const authority =
+    options.https || options.mtls
+      ? await (await import('./certificates.ts')).createAuthority(host)
+      : undefined
   let front: Front | undefined
-  const listening = await listen({
-    host,
-    port: options.port ?? 0,
-    tls: authority?.identity,
-    // Nobody knows the port before this function returns, so nothing arrives before `front` is set.
-    listener: (request, response) => {
-      if (front) void handle(front, request, response)
-      else response.destroy()
-    },
-  })
+  // Nobody knows the ports before this function returns, so nothing arrives before `front` is set.
+  const listenOn = (port: number, clientCa?: string): Promise<Listening> =>
+    listen({
+      host,
+      port,
+      tls: authority?.identity,
+      clientCa,
+      listener: (request, response) => {
+        if (front) void handle(front, request, response, clientCa !== undefined)
+        else response.destroy()
+      },
+    })
+  const own = await listenOn(options.port ?? 0)
+  const asking = options.mtls ? await listenOn(0, authority?.ca) : undefined
+  const listening = asking ? together(own, asking) : own
   try {
     const origin = `${authority ? 'https' : 'http'}://${host}:${listening.port}`
-    const state = await createState(options, origin + path)
+    const certificateOrigin = asking && `https://${host}:${asking.port}`
+    const state = await createState(options, origin + path, certificateOrigin)
     const { clients } = state
     const client = await clients.add(defaultClient(options))
     const keyClient = await clients.add({
@@ -99,7 +107,11 @@ function defaultClient(options: DevProviderOptions): Parameters<ProviderState['c
   }
 }
 
-async function createState(options: DevProviderOptions, issuer: string): Promise<ProviderState> {
+async function createState(
+  options: DevProviderOptions,
+  issuer: string,
+  certificateOrigin: string | undefined,
+): Promise<ProviderState> {
   const [oidc, keys] = await Promise.all([loadOidcProvider(), createKeyRing()])
   const clock: ClockScope = createClock(options.clock)
   const users = createUserDirectory(issuer + AVATAR_PATH, options.users)
@@ -108,6 +120,7 @@ async function createState(options: DevProviderOptions, issuer: string): Promise
     issuer,
     mountPath: new URL(issuer).pathname.replace(/\/$/, ''),
     secure: issuer.startsWith('https:'),
+    certificateOrigin,
     settings: resolveSettings(options),
     endSession: options.endSession ?? true,
     authorizationDetailsTypes: options.authorizationDetailsTypes ?? DETAILS_TYPES,

@@ -3,6 +3,7 @@ import { verifyOwnToken } from '../oidc/tokens.ts'
 import { SCOPE_CLAIMS } from '../users.ts'
 import type { BufferedResponse, Call } from '../wire/message.ts'
 import { jsonResponse, withBody } from '../wire/message.ts'
+import { provesCertificate } from './client-certificates.ts'
 
 /**
  * Userinfo for access tokens of an API. Hosted providers accept those whenever `openid` was granted, while
@@ -12,8 +13,9 @@ export async function apiUserinfo(state: ProviderState, call: Call): Promise<Buf
   const token = /^bearer (\S+)$/i.exec(call.headers.authorization ?? '')?.[1]
   const claims = token?.includes('.') ? await verifyOwnToken(state, token) : undefined
   const scope = typeof claims?.['scope'] === 'string' ? claims['scope'].split(' ') : []
-  // A bound token needs a proof, which oidc-provider checks for its own tokens only.
-  if (!claims?.sub || !scope.includes('openid') || claims['cnf'] !== undefined) return undefined
+  // A bound token needs a proof: oidc-provider checks that of DPoP for its own tokens only.
+  const isProven = claims?.['cnf'] === undefined || provesCertificate(call, claims)
+  if (!claims?.sub || !scope.includes('openid') || !isProven) return undefined
   const user = state.users.bySub(claims.sub)
   if (!user) return undefined
   const names = new Set([

@@ -2,7 +2,7 @@ import type { JWTPayload } from 'jose'
 import type { ProviderState } from '../oidc/state.ts'
 import { verifyOwnToken } from '../oidc/tokens.ts'
 import type { BufferedResponse, Call } from '../wire/message.ts'
-import { jsonResponse, parseForm, parseJson } from '../wire/message.ts'
+import { isRecord, jsonResponse, parseForm, parseJson } from '../wire/message.ts'
 import { namedClient } from './client-authentication.ts'
 
 const INACTIVE = { active: false }
@@ -26,7 +26,8 @@ async function describe(state: ProviderState, token: string, clientId: string | 
   const { jti } = claims ?? {}
   if (jti === undefined || !state.accessTokenGrants.has(jti) || isRevoked(state, jti)) return INACTIVE
   if (state.settings.introspectionOf === 'own' && claims?.['client_id'] !== clientId) return INACTIVE
-  return { ...claims, active: true, token_type: claims?.['cnf'] === undefined ? 'Bearer' : 'DPoP' }
+  const cnf = claims?.['cnf']
+  return { ...claims, active: true, token_type: isRecord(cnf) && 'jkt' in cnf ? 'DPoP' : 'Bearer' }
 }
 
 /**

@@ -5,6 +5,7 @@ import { applyProfile } from '../extensions/access-token-profile.ts'
 import { accountAudience } from '../extensions/accounts/access.ts'
 import { withDetailsTypes } from '../extensions/authorization-details.ts'
 import { assertAssertion } from '../extensions/client-authentication.ts'
+import { applyBinding, certificateMetadata } from '../extensions/client-certificates.ts'
 import { registerFederatedConnection } from '../extensions/federated-connection.ts'
 import { noteAccessToken } from '../extensions/jwt-introspection.ts'
 import { forwardedLogoutToken, postLogoutToken } from '../extensions/logout-notices.ts'
@@ -82,7 +83,10 @@ function createConfiguration(state: ProviderState): Configuration {
         : state.store.adapter(model),
     jwks: state.keys.privateJwks(),
     routes: routes(),
-    discovery: { mfa_challenge_endpoint: state.issuer + PATHS['mfa-challenge'] },
+    discovery: {
+      mfa_challenge_endpoint: state.issuer + PATHS['mfa-challenge'],
+      ...certificateMetadata(state),
+    },
     scopes: [...OIDC_SCOPES],
     // Any value is accepted; without one here oidc-provider would not put `acr` into ID tokens.
     acrValues: [...MULTI_FACTOR_ACRS],
@@ -97,7 +101,12 @@ function createConfiguration(state: ProviderState): Configuration {
     },
     // Profile and e-mail claims belong into the ID token, as hosted providers have it.
     conformIdTokenClaims: false,
-    clientAuthMethods: ['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'],
+    clientAuthMethods: [
+      ...(['client_secret_basic', 'client_secret_post', 'private_key_jwt', 'none'] as const),
+      ...(state.certificateOrigin === undefined
+        ? []
+        : (['tls_client_auth', 'self_signed_tls_client_auth'] as const)),
+    ],
     assertJwtClientAuthClaimsAndHeader: async (_ctx, { aud }, header) =>
       assertAssertion(state, { aud, header }),
     responseTypes: ['code'],
@@ -171,6 +180,7 @@ function tokenFormats(state: ProviderState): Pick<Configuration, 'formats' | 'ex
       customizers: {
         jwt: (ctx, token, jwt) => {
           if (!jwt.payload || !ctx) return
+          applyBinding(state, jwt.payload)
           noteAccessToken(state, jwt.payload, 'grantId' in token ? token.grantId : undefined)
           jwt.payload['scope'] = responseScope(state, ctx, jwt.payload['scope'])
           // The account API is this provider's own.

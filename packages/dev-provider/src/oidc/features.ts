@@ -2,6 +2,7 @@ import type { Configuration, KoaContextWithOIDC } from 'oidc-provider'
 import { describeUnknownAudience } from '../apis.ts'
 import { detailsConfiguration } from '../extensions/authorization-details.ts'
 import { cibaConfiguration } from '../extensions/ciba.ts'
+import { certificateFeature } from '../extensions/client-certificates.ts'
 import { assertRequestObject } from '../extensions/request-objects.ts'
 import { noticePage } from '../pages/notices.ts'
 import { DEV_PATH } from '../wire/endpoints.ts'
@@ -33,6 +34,7 @@ export function createFeatures(state: ProviderState): NonNullable<Configuration[
       nonceSecret: state.nonceSecret,
       requireNonce: () => state.settings.dpopNonces,
     },
+    mTLS: certificateFeature(state),
     introspection: {
       enabled: true,
       allowedPolicy: (ctx, client, token) =>

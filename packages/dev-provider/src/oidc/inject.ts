@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { inject as lightMyRequest } from 'light-my-request'
+import { noteCertificate } from '../extensions/client-certificates.ts'
 import type { Failure } from '../wire/failure.ts'
 import type { BufferedResponse, Call } from '../wire/message.ts'
 import type { ProviderState } from './state.ts'
@@ -30,6 +31,7 @@ export async function inject(
         originalUrl: call.url,
       })
       Object.assign(request.socket, { encrypted: call.encrypted })
+      if (call.certificate) noteCertificate(request, call.certificate)
       handler(request, response).catch((error: Error) => response.destroy(error))
     },
     { url: '/', headers, ...(call.body.length > 0 ? { payload: call.body } : {}) },

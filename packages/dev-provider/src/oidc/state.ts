@@ -30,6 +30,8 @@ export interface ProviderState {
   /** Path part of the issuer, without a slash at its end; empty for most. */
   readonly mountPath: string
   readonly secure: boolean
+  /** Origin of the listener that asks for certificates, if there is one. */
+  readonly certificateOrigin: string | undefined
   readonly settings: DevProviderSettings
   readonly endSession: boolean
   readonly connections: ReadonlySet<string>

@@ -20,6 +20,7 @@ export const ENDPOINTS = [
   'account-list',
   'account-delete',
   'connect-page',
+  'certificate-api',
   'dev',
   'other',
 ] as const
@@ -54,6 +55,9 @@ export const ACCOUNT_PATHS = {
 /** The page on which a user connects an account, relative to the origin. */
 export const CONNECT_PATH = '/connect/account'
 
+/** The API that takes certificate-bound tokens only, relative to the origin. */
+export const CERTIFICATE_API_PATH = '/certificate-api'
+
 export const INTERACTION_PATH = '/interaction'
 export const DEV_PATH = '/dev'
 export const AVATAR_PATH = '/dev/avatar'
@@ -77,6 +81,7 @@ const BY_ORIGIN_PATH = new Map<string, Endpoint>([
   [ACCOUNT_PATHS.complete, 'account-complete'],
   [ACCOUNT_PATHS.list, 'account-list'],
   [CONNECT_PATH, 'connect-page'],
+  [CERTIFICATE_API_PATH, 'certificate-api'],
 ])
 
 /** The endpoint of a path that hosted providers resolve from the origin, whatever the issuer's path. */

@@ -1,5 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
 import type { Failure } from './failure.ts'
+import type { PresentedCertificate } from './peer-certificate.ts'
+import { presentedCertificate } from './peer-certificate.ts'
 
 /** One request, read completely. */
 export interface Call {
@@ -9,6 +11,7 @@ export interface Call {
   readonly headers: IncomingHttpHeaders
   readonly body: Buffer
   readonly encrypted: boolean
+  readonly certificate?: PresentedCertificate | undefined
 }
 
 /** One response, before a byte of it is sent. */
@@ -36,6 +39,7 @@ export async function readCall(request: IncomingMessage): Promise<Call | null> {
     headers: request.headers,
     body: Buffer.concat(chunks),
     encrypted: 'encrypted' in request.socket,
+    certificate: presentedCertificate(request),
   }
 }
 
