@@ -1,7 +1,11 @@
 import { generateKeyPairSync } from 'node:crypto'
 import type { DevProvider } from 'idp-dev-provider'
+import { customFetch } from '../../src/config/options.ts'
+import type { IdpClientOptions } from '../../src/index.ts'
 import { generateDpopKeyPair } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
+import { APP } from '../support/app.ts'
+import { AUDIENCE, presenting } from '../support/mutual-tls.ts'
 import type { Bench, Mistake } from './bench.ts'
 import { thrownBy } from './bench.ts'
 
@@ -42,6 +46,34 @@ async function withUnregisteredCallback(bench: Bench): Promise<Response> {
   return bench.login(world)
 }
 
+/** A login with a certificate, which is not presented without a binding. */
+async function loginByCertificate(bench: Bench, certificateBinding: 'none' | undefined): Promise<Response> {
+  let present: ReturnType<typeof presenting> | undefined
+  const options: IdpClientOptions = {
+    clientId: 'bank-app',
+    clientSecret: undefined,
+    clientCertificate: true,
+    certificateBoundAccessTokens: true,
+    authorizationParameters: { audience: AUDIENCE },
+    [customFetch]: async (input, init = {}) => {
+      if (!present) throw new TypeError('The provider has not started yet.')
+      return present(String(input), init)
+    },
+  }
+  const world = await bench.start(options, { mtls: true })
+  const { ca, mtls, settings } = world.provider
+  const certificate = certificateBinding && (await mtls?.issue({ subject: 'CN=bank-app' }))
+  if (certificateBinding) settings.certificateBinding = certificateBinding
+  present = presenting(certificate, ca)
+  await world.provider.addClient({
+    clientId: 'bank-app',
+    tokenEndpointAuthMethod: 'tls_client_auth',
+    requireCertificateBinding: true,
+    apps: [APP],
+  })
+  return bench.login(world)
+}
+
 /** Mistakes about client, request and tokens that the provider notices. */
 export const refusals: readonly Mistake[] = [
   {
@@ -75,6 +107,16 @@ export const refusals: readonly Mistake[] = [
       })
       await bench.login(world, { browser })
     },
+  },
+  {
+    mistake: 'a certificate that [customFetch] does not present',
+    remedy: 'CLIENT_CERTIFICATE_REFUSED',
+    make: (bench) => loginByCertificate(bench, undefined),
+  },
+  {
+    mistake: 'bound tokens that the provider does not know for this client',
+    remedy: 'TOKEN_NOT_BOUND',
+    make: (bench) => loginByCertificate(bench, 'none'),
   },
   {
     mistake: 'a wrong client secret, told by a provider that calls the client unauthorized',
