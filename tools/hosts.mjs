@@ -35,6 +35,7 @@ import { node22, otherVersions, tsc } from './lib/other-versions.mjs'
  * @property {boolean} [hidesSecondCredential] whether its server passes on only the first of two `Authorization` headers
  * @property {import('../packages/idp-client/src/testing/index.ts').ProxyLimits} [proxyLimits] what its server cannot do for a proxy
  * @property {boolean} [hangUps] whether clients hang up during its requests to the provider
+ * @property {'node' | 'bun' | 'deno'} [certificate] the runtime, in which a client logs in with a TLS certificate
  * @property {Record<string, { isKept: boolean, env: Record<string, string> }>} [variants] of the runtime, by title, for which the
  *   contract and the hang-ups are run once more; `isKept`: whether work continues after a client has hung up
  * @property {Adapter} [adapter] in `adapters/<name>`, an entry of the package
@@ -110,6 +111,7 @@ const main = {
     title: 'Node.js (node:http)',
     frameworks: [],
     ...plain,
+    certificate: 'node',
     guide: {},
   },
   'react-router': {
@@ -278,6 +280,7 @@ const main = {
     versions: { bun: '1.4.5' },
     frameworks: ['hono', 'bun'],
     start: ['../contract/runtime.mjs', 'bun'],
+    certificate: 'bun',
     proxyLimits: { delaysHead: true },
     hangUps: true,
   },
@@ -287,6 +290,7 @@ const main = {
     versions: { deno: '2.9.5' },
     frameworks: ['hono', 'deno'],
     start: ['../contract/runtime.mjs', 'deno'],
+    certificate: 'deno',
     hangUps: true,
   },
   'hono-workerd': {

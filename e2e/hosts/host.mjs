@@ -173,6 +173,13 @@ export class Host {
     await running(application, (output) => work(base, output))
   }
 
+  /** Returns the command that runs `support/certificate.mjs` in a runtime. */
+  toCommand(runtime) {
+    const program = runtime === 'node' ? this.#program : join(this.folder, 'node_modules/.bin', runtime)
+    const args = runtime === 'deno' ? ['run', '--allow-all'] : []
+    return { program, args: [...args, 'certificate.mjs'], cwd: join(this.folder, 'contract/support') }
+  }
+
   /** Returns the installed versions of the packages that the matrix names. */
   readVersions() {
     const { frameworks, node } = this.row

@@ -24,6 +24,7 @@ import { startChromium } from '../fixtures/support/chromium.ts'
 import { Browser as HttpBrowser } from '../support/app-visit.mjs'
 import { selectNames, testApplication } from '../support/applications.mjs'
 import { visitExample } from '../support/example-visit.mjs'
+import { logInByCertificate } from './certificate.mjs'
 import { hangUpCases, hangUpOnce } from './hang-ups.mjs'
 import { cache, Host, secret, toContractFolder } from './host.mjs'
 import { toMcpSteps } from './mcp.mjs'
@@ -231,7 +232,7 @@ async function visit(host) {
 /** The steps of a host: titles with what they run. */
 function toSteps(host) {
   const { basePath, basePathVariable, build = [], contractOnly = false, tests = [], types = [] } = host.row
-  const { hangUps = false, variants = {} } = host.row
+  const { certificate, hangUps = false, variants = {} } = host.row
   const when = (isWanted, steps) => (isWanted ? steps : {})
   const ofVariant = ([variant, options]) => [
     ...(variant ? [[`passes the contract ${variant}`, () => runDirectly(host, options.env)]] : []),
@@ -269,6 +270,9 @@ function toSteps(host) {
       hangUps && !contractOnly,
       Object.fromEntries([['', {}], ...Object.entries(variants)].flatMap(ofVariant)),
     ),
+    ...when(certificate, {
+      'logs in with a TLS certificate': () => logInByCertificate(certificate, host.toCommand(certificate)),
+    }),
     ...when(!contractOnly && build.length > 0, { 'the example builds': () => host.run(build, 'example') }),
     ...when(!contractOnly, { 'a user of the example logs in and out': () => visit(host) }),
   }
