@@ -50,7 +50,7 @@ const toAttributes = (name: string): string =>
     .sort()
     .join(',')
 
-/** The answers to the questions of oidc-provider about certificates. */
+/** The callbacks of oidc-provider about certificates. */
 export function certificateFeature(
   state: ProviderState,
 ): NonNullable<NonNullable<Configuration['features']>['mTLS']> {

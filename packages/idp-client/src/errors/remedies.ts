@@ -165,7 +165,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
     'Check the spelling of the host in domain (IDP_DOMAIN), and that this machine can resolve it (DNS, container network, VPN).',
   CONNECTION_REFUSED: 'Start the provider, or correct host and port in domain (IDP_DOMAIN).',
   CONNECTION_LOST:
-    'Check the proxy, firewall or load balancer between this server and the provider; an https port also closes http:// connections.',
+    'Check the proxy, firewall or load balancer between this server and the provider; an https port also closes http:// connections, and one that demands client certificates those without a valid one.',
   NETWORK_UNREACHABLE:
     "Allow outgoing connections from this server to the provider, or configure the network's proxy.",
   PROVIDER_TIMEOUT:

@@ -3,6 +3,7 @@ import { customFetch } from '../../src/config/options.ts'
 import type { IdpClientOptions } from '../../src/index.ts'
 import { selfSigned, serveTls } from '../support/certificate.ts'
 import { startFront } from '../support/front.ts'
+import { presenting } from '../support/mutual-tls.ts'
 import { fetchTrusting } from '../support/secure-provider.ts'
 import type { Bench, Mistake } from './bench.ts'
 
@@ -38,6 +39,20 @@ function certified(host: string, { days, trusted }: { days?: number; trusted: bo
     bench.defer(stop)
     await loginAt(bench, url, trusted ? { [customFetch]: fetchTrusting(identity.cert) } : {})
   }
+}
+
+/** A server that ends the handshake of clients without a good certificate; this one has expired. */
+async function demandingCertificate(bench: Bench): Promise<void> {
+  const [server, client] = await Promise.all([selfSigned('localhost'), selfSigned('app', -1)])
+  const { stop, url } = await serveTls({
+    ...server,
+    requestCert: true,
+    rejectUnauthorized: true,
+    ca: client.cert,
+  })
+  bench.defer(stop)
+  const present = presenting(client, server.cert)
+  await loginAt(bench, url, { [customFetch]: async (input, init = {}) => present(String(input), init) })
 }
 
 async function onStoppedProvider(bench: Bench): Promise<void> {
@@ -115,6 +130,11 @@ export const network: readonly Mistake[] = [
     mistake: 'a certificate that has expired',
     remedy: 'CERTIFICATE_EXPIRED',
     make: certified('localhost', { trusted: true, days: -1 }),
+  },
+  {
+    mistake: 'a server that rejects the expired certificate of the client',
+    remedy: 'CONNECTION_LOST',
+    make: demandingCertificate,
   },
   {
     mistake: 'a certificate for another name',

@@ -1,7 +1,7 @@
 // The library of certificates needs it, and needs it first.
 import 'reflect-metadata'
 import { webcrypto } from 'node:crypto'
-import type { Server } from 'node:https'
+import type { Server, ServerOptions } from 'node:https'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { PemConverter, SubjectAlternativeNameExtension, X509CertificateGenerator } from '@peculiar/x509'
@@ -37,7 +37,7 @@ export async function selfSigned(host: string, days = 30): Promise<Certified> {
 
 /** An https server on a free port of `localhost`. */
 export async function serveTls(
-  identity: Certified,
+  identity: ServerOptions,
 ): Promise<{ readonly url: string; stop(): Promise<void> }> {
   const server: Server = createServer(identity, (_request, response) => response.end('{}'))
   await new Promise<void>((resolve) => server.listen(0, 'localhost', resolve))
