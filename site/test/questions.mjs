@@ -47,5 +47,6 @@ export const questions = [
   ],
   ['compared with other libraries', '/compared-with'],
   ['allowInsecureRequests', '/faq', '/reference/options'],
+  ['client certificate mtls', '/guides/certificates'],
   ['production build on localhost https', '/guides/testing', '/faq'],
 ]
