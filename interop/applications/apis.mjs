@@ -10,9 +10,12 @@ const describeCaller = (_request, { auth }) => {
   return Response.json({ clientId, isClient, kind, scope, sub })
 }
 
+/** The certificate that the server in front of the application has verified; here the scenarios are that server. */
+const clientCertificate = ({ headers }) => decodeURIComponent(headers.get('x-client-cert') ?? '')
+
 /** The guarded handlers of the applications, by path. */
 export function createApis(idp) {
-  const orders = idp.resource(apis.orders)
+  const orders = idp.resource({ ...apis.orders, clientCertificate })
   const invoices = idp.resource(apis.invoices)
   const guard = (options) => idp.withApiAuthRequired(describeCaller, options)
   return {

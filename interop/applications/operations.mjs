@@ -20,7 +20,13 @@ function describeSession(session) {
 
 function describeToken({ token, expiresAt, scope, token_type: type }) {
   const { cnf } = token.split('.').length === 3 ? decodePart(token, 1) : {}
-  return { token: fingerprint(token), expiresAt, scope, type, bound: cnf?.jkt !== undefined }
+  return {
+    token: fingerprint(token),
+    expiresAt,
+    scope,
+    type,
+    bound: cnf?.jkt !== undefined || cnf?.['x5t#S256'] !== undefined,
+  }
 }
 
 const operations = {

@@ -35,9 +35,16 @@ function describeRequest(url, { body, headers, method = 'GET' }) {
   }
 }
 
-async function reportingFetch(input, init) {
+/** The `fetch` of the client: with `INTEROP_CLIENT_CERTIFICATE` and `INTEROP_CLIENT_KEY` it presents that certificate. */
+async function createFetch({ INTEROP_CLIENT_CERTIFICATE: certificate, INTEROP_CLIENT_KEY: key }) {
+  if (!certificate) return fetch
+  const { certificateFetch } = await import('../support/certificate-fetch.mjs')
+  return certificateFetch({ certificate, key })
+}
+
+const reporting = (send) => async (input, init) => {
   report({ request: describeRequest(input, init ?? {}) })
-  return fetch(input, init)
+  return send(input, init)
 }
 
 /** The hook of the guide to Keycloak. */
@@ -67,7 +74,7 @@ export async function readOptions(env, { customClock, customFetch }) {
     ...store,
     ...(env.INTEROP_ROLES ? { beforeSessionSaved: withRealmRoles } : {}),
     logger: (event) => report({ event }),
-    [customFetch]: reportingFetch,
+    [customFetch]: reporting(await createFetch(env)),
     ...(env.INTEROP_CLOCK_OFFSET
       ? { [customClock]: () => Math.floor(Date.now() / 1000) + Number(env.INTEROP_CLOCK_OFFSET) }
       : {}),

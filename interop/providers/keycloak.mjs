@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { oneTimePassword } from '../support/credentials.mjs'
+import { clientAuthority, oneTimePassword } from '../support/credentials.mjs'
 import { unpackArtifact } from '../support/maven.mjs'
 import { freePort, startProgram, until, untilResponding } from '../support/program.mjs'
 import { AUDIENCE, apiScopes, newerKey, REALM, realm, user } from './keycloak-realm.mjs'
@@ -39,12 +39,16 @@ function administration(origin) {
   }
 }
 
+const keysOf = (jwks) => (jwks ? { 'use.jwks.string': 'true', 'jwks.string': JSON.stringify(jwks) } : {})
+
 /** How a client authenticates, in the words of Keycloak. */
-function authentication({ method, secret, certificate, jwks }) {
+function authentication({ method, secret, certificate, jwks, subject }) {
+  if (method === 'tls_client_auth') {
+    const attributes = { 'x509.subjectdn': subject, 'x509.allow.regex.pattern.comparison': 'false' }
+    return { clientAuthenticatorType: 'client-x509', attributes: { ...attributes, ...keysOf(jwks) } }
+  }
   if (method !== 'private_key_jwt') return { clientAuthenticatorType: 'client-secret', secret }
-  const key = certificate
-    ? { 'jwt.credential.certificate': certificate }
-    : { 'use.jwks.string': 'true', 'jwks.string': JSON.stringify(jwks) }
+  const key = certificate ? { 'jwt.credential.certificate': certificate } : keysOf(jwks)
   return { clientAuthenticatorType: 'client-jwt', attributes: key }
 }
 
@@ -109,6 +113,7 @@ function representation(clientId, wanted) {
       'access.token.lifespan': String(accessTokenSeconds),
       ...flag('require.pushed.authorization.requests', par),
       ...flag('dpop.bound.access.tokens', dpop),
+      ...flag('tls.client.certificate.bound.access.tokens', wanted.certificateBound),
       ...flag('oidc.ciba.grant.enabled', wanted.ciba),
       ...flag('standard.token.exchange.enabled', wanted.exchange),
       ...(requestAlgorithm ? signedRequests(requestAlgorithm, par) : {}),
@@ -219,11 +224,13 @@ export async function startKeycloak({ key, certificate }) {
   const port = await freePort()
   const origin = `https://127.0.0.1:${port}`
   const issuer = `${origin}/realms/${REALM}`
+  const authority = await clientAuthority()
   const approvals = await startApprovals(`${issuer}/protocol/openid-connect/ext/ciba/auth/callback`)
   const channel = 'spi-ciba-auth-channel--ciba-http-auth-channel--http-authentication-channel-uri'
   const args = [
     ...['start-dev', '--http-host=127.0.0.1', `--https-port=${port}`, `--http-port=${await freePort()}`],
     ...[`--https-certificate-file=${certificate}`, `--https-certificate-key-file=${key}`],
+    ...['--https-client-auth=request', `--https-trust-store-file=${authority.certificate}`],
     `--${channel}=${approvals.url}`,
   ]
   const env = {
@@ -240,6 +247,7 @@ export async function startKeycloak({ key, certificate }) {
   await createRealm(administration(origin))
   return {
     ...keycloakAt(origin),
+    issueCertificate: authority.issue,
     start,
     pause: () => program.stop(),
     async stop() {

@@ -11,6 +11,11 @@ const user = { username: 'alice', password: 'correct horse battery staple' }
 /** Features that this server lacks, each with its proof; `metadata` is its discovery document. */
 const lacks = {
   certificate: { reason: 'keys of clients are registered as the URL of a JWKS' },
+  'client certificates': { reason: 'TLS ends in front of the server, which here demands no certificates' },
+  'signed requests': {
+    reason: 'no signed authorization requests',
+    shows: (metadata) => metadata.request_object_signing_alg_values_supported?.length > 0,
+  },
   EdDSA: {
     reason: 'tokens and assertions are signed with RS, PS and ES algorithms',
     shows: (metadata) => !metadata.id_token_signing_alg_values_supported.includes('EdDSA'),

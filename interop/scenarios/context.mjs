@@ -37,7 +37,7 @@ export function createContext({ provider, host, redisUrl, certificate }) {
       const notice = rest.backchannelLogout ? { backchannelLogoutUrl: `${app}/auth/backchannel-logout` } : {}
       const registered = { ...rest, ...notice, apps, method, secret }
       const clientId = await provider.addClient(registered)
-      const credentials = method === 'private_key_jwt' ? {} : { IDP_CLIENT_SECRET: secret }
+      const credentials = method.startsWith('client_secret') ? { IDP_CLIENT_SECRET: secret } : {}
       const started = await startApplication(host, {
         ...{ issuer: provider.issuer, certificate, ports },
         // Browsers share the cookies of a host between its ports.

@@ -1,4 +1,5 @@
 import { accessTokens } from './access-tokens.mjs'
+import { certificates } from './certificates.mjs'
 import { clientAuthentication } from './client-authentication.mjs'
 import { doctor } from './doctor.mjs'
 import { grants } from './grants.mjs'
@@ -22,6 +23,7 @@ export const scenarios = [
   ...doctor,
   ...senderConstrained,
   ...signedRequests,
+  ...certificates,
   ...login,
   ...refresh,
   ...logout,

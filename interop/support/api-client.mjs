@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import * as oauth from 'oauth4webapi'
+import { certificateFetch } from './certificate-fetch.mjs'
 
 /** Receives the redirects of logins, as a program on the user's machine does (RFC 8252). */
 async function startReceiver() {
@@ -37,19 +38,23 @@ export async function createHeaders(url, token, key) {
 
 /**
  * A program that calls APIs with access tokens: a client of its own at the provider, without the library under test.
- * `registration` says how it is registered; with `dpop` its tokens are bound to its `key`.
+ * `registration` says how it is registered; with `dpop` its tokens are bound to its `key`, with an `identity` to that certificate.
  */
 export async function startApiClient(provider, registration = {}) {
   const receiver = await startReceiver()
   const redirectUri = `${receiver.origin}/auth/callback`
   const secret = `interop-${randomUUID()}`
-  const method = 'client_secret_basic'
+  const { identity } = registration
+  const method = identity ? 'tls_client_auth' : 'client_secret_basic'
   const clientId = await provider.addClient({ ...registration, apps: [receiver.origin], method, secret })
   const server = await discover(provider.issuer)
-  const client = { client_id: clientId }
-  const authenticate = oauth.ClientSecretBasic(secret)
+  const client = { client_id: clientId, use_mtls_endpoint_aliases: identity !== undefined }
+  const authenticate = identity ? oauth.TlsClientAuth() : oauth.ClientSecretBasic(secret)
   const key = registration.dpop ? oauth.DPoP(client, await oauth.generateKeyPair('ES256')) : undefined
-  const options = key ? { DPoP: key } : {}
+  const options = {
+    ...(key ? { DPoP: key } : {}),
+    ...(identity ? { [oauth.customFetch]: certificateFetch(identity) } : {}),
+  }
 
   return {
     clientId,

@@ -1,4 +1,4 @@
-import { createHash, createPublicKey, generateKeyPairSync } from 'node:crypto'
+import { createHash, createPublicKey, generateKeyPairSync, randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { generateSync, stringToBytes } from 'otplib'
@@ -30,6 +30,37 @@ export async function serverCertificate() {
     ],
   )
   return { key, certificate }
+}
+
+/**
+ * Creates an authority of client certificates. `certificate` is that of the authority, as a file; `issue` signs one of a client
+ * for the run, and returns its files and its subject.
+ */
+export async function clientAuthority() {
+  mkdirSync(cacheFolder, { recursive: true })
+  const request = ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2']
+  const fileOf = (name) => join(cacheFolder, name)
+  const authority = { key: fileOf('authority-key.pem'), certificate: fileOf('authority-certificate.pem') }
+  await openssl(
+    ...[...request, '-subj', '/CN=Authority', '-addext', 'basicConstraints=critical,CA:TRUE'],
+    ...['-keyout', authority.key, '-out', authority.certificate],
+  )
+  return {
+    certificate: authority.certificate,
+    async issue() {
+      const name = `client-${randomUUID()}`
+      const issued = {
+        key: fileOf(`${name}-key.pem`),
+        certificate: fileOf(`${name}.pem`),
+        subject: `CN=${name}`,
+      }
+      await openssl(
+        ...[...request, '-CA', authority.certificate, '-CAkey', authority.key, '-subj', `/CN=${name}`],
+        ...['-keyout', issued.key, '-out', issued.certificate],
+      )
+      return issued
+    },
+  }
 }
 
 const kinds = {
