@@ -19,6 +19,7 @@ const groups = {
   requests: true,
   stores: true,
   resource: true,
+  signing: true,
   proxy: true,
   login: true,
   growth: false,

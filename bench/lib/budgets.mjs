@@ -46,6 +46,8 @@ const budgets = [
     row: 'idp-client',
     most: 1.15,
   },
+  { table: 'Sign an authorization request', row: 'idp-client', most: 1.15 },
+  { table: 'Sign a client assertion', row: 'idp-client', most: 1.15 },
   { table: 'Proxy, GET', row: 'idp-client', most: 1.15 },
   { table: 'Proxy, POST of 1 kB', row: 'idp-client', most: 1.15 },
   {

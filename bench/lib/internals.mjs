@@ -51,6 +51,12 @@ export async function createOurSealer(secret) {
   }
 }
 
+/** The signatures of a client: of its requests and of its assertions. */
+export const loadSigning = () =>
+  load(`
+    export { clientAuthentications } from './src/oidc/client-auth.ts'
+    export { signRequestObject } from './src/oidc/request-object.ts'`)
+
 /** `startRedis` and `startPostgres`: servers on loopback, which end with this process; `onPath` finds a program. */
 export const loadDatabaseServers = () =>
   load(`

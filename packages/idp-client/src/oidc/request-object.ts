@@ -1,9 +1,12 @@
-import type { AuthorizationServer } from 'oauth4webapi'
-import { issueRequestObject, modifyAssertion } from 'oauth4webapi'
+import { CompactSign } from 'jose/jws/compact/sign'
 import type { Config, SigningKey } from '../config/config.ts'
+import { randomToken } from '../crypto/random.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { defined } from '../lib/own-properties.ts'
 import { lazy } from '../lib/request-scope.ts'
-import { clientMetadata, importSigningKey } from './client-auth.ts'
+import { utf8 } from '../lib/utf8.ts'
+import { serverTime } from './claims.ts'
+import { importSigningKey } from './client-auth.ts'
 import { parseObject, parseObjects } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 
@@ -26,11 +29,18 @@ const ALGORITHMS = {
 /** Never inside: another request object, and what would make the object usable as a client assertion (RFC 9101 section 10.8). */
 const NEVER_INSIDE = ['request', 'request_uri', 'sub']
 
-/** Parameters that are JSON inside a request object, too (RFC 9101 section 4). */
-const JSON_PARAMETERS: readonly (readonly [string, (text: string) => object | null])[] = [
+/** Returns the number in a text; `null` if it is not a whole number. */
+const parseInteger = (text: string): number | null => (/^\d{1,15}$/.test(text) ? Number(text) : null)
+
+/** Parameters that are JSON or a number inside a request object, too (RFC 9101 section 4). */
+const PARSED = new Map<string, (text: string) => object | number | null>([
   ['claims', parseObject],
   ['authorization_details', parseObjects],
-]
+  ['max_age', parseInteger],
+])
+
+/** In seconds. */
+const LIFETIME = 60
 
 function unusable(detail: string): InvalidConfigurationError {
   return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
@@ -59,12 +69,20 @@ function importOnce(signingKey: SigningKey, algorithm: string): Promise<CryptoKe
   return load()
 }
 
-function checkJson(parameters: URLSearchParams): void {
-  for (const [name, parse] of JSON_PARAMETERS) {
-    const text = parameters.get(name)
-    if (text !== null && parse(text) === null)
-      throw unusable(`The authorization parameter ${name} is not the JSON that a signed request needs.`)
-  }
+function toClaim(name: string, text: string): unknown {
+  const parse = PARSED.get(name)
+  if (!parse) return text
+  const value = parse(text)
+  if (value === null)
+    throw unusable(`The authorization parameter ${name} is not the JSON that a signed request needs.`)
+  return value
+}
+
+/** Returns the claims of the request itself. Backchannel authentication requests have no `client_id`. */
+function toClaims(parameters: Iterable<readonly [string, string]>, kind: RequestKind, clientId: string) {
+  const inside = [...parameters].filter(([name]) => !NEVER_INSIDE.includes(name))
+  const claims = Object.fromEntries(inside.map(([name, text]) => [name, toClaim(name, text)]))
+  return kind === 'backchannel' ? claims : { ...claims, client_id: clientId }
 }
 
 /**
@@ -75,25 +93,22 @@ export async function signRequestObject(
   config: Pick<Config, 'clientId' | 'clock' | 'dpop'>,
   signingKey: SigningKey,
   metadata: ServerMetadata,
-  { kind, parameters }: { readonly kind: RequestKind; readonly parameters: URLSearchParams },
+  {
+    kind,
+    parameters,
+  }: { readonly kind: RequestKind; readonly parameters: Iterable<readonly [string, string]> },
 ): Promise<string> {
+  const { clientId } = config
+  // Ed25519 has two names; the provider gets the one that it advertised.
   const algorithm = selectAlgorithm(signingKey, metadata, kind)
   const key = await importOnce(signingKey, algorithm)
-  const signed = new URLSearchParams([...parameters].filter(([name]) => !NEVER_INSIDE.includes(name)))
-  checkJson(signed)
-  const { keyId } = signingKey
-  const server: AuthorizationServer = { issuer: metadata.issuer }
-  return issueRequestObject(
-    server,
-    clientMetadata(config),
-    signed,
-    keyId === undefined ? key : { key, kid: keyId },
-    {
-      // Ed25519 has two names; the provider gets the one that it advertised.
-      [modifyAssertion]: (header, claims) => {
-        header['alg'] = algorithm
-        if (kind === 'backchannel') delete claims['client_id']
-      },
-    },
-  )
+  const now = serverTime(config)
+  const claims = {
+    ...toClaims(parameters, kind, clientId),
+    ...{ iss: clientId, aud: metadata.issuer, jti: randomToken(32) },
+    ...{ iat: now, nbf: now, exp: now + LIFETIME },
+  }
+  return new CompactSign(utf8(JSON.stringify(claims)))
+    .setProtectedHeader(defined({ alg: algorithm, kid: signingKey.keyId, typ: 'oauth-authz-req+jwt' }))
+    .sign(key)
 }
