@@ -1,32 +1,20 @@
-import { decodeJwt } from 'jose'
+import { decodeJwt, exportJWK, generateKeyPair } from 'jose'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { IdpClientOptions } from '../../src/index.ts'
-import type { World } from '../support/app.ts'
-import { startWorld } from '../support/app.ts'
 import { CIBA_INTERVAL, fapiCiba } from '../support/conformance-modules.ts'
+import type { CertificateWorld } from '../support/mutual-tls.ts'
+import { AUDIENCE, startCertificateWorld } from '../support/mutual-tls.ts'
 import { rejectionOf } from '../support/provider-engine.ts'
 import { PATIENT } from '../support/timeouts.ts'
 
-const SCOPE = 'openid profile email offline_access'
+const SCOPE = 'openid offline_access read:things'
 
-let world: World
-let options: IdpClientOptions
+let world: CertificateWorld
 /** Seconds that the client waited. */
 let waits: number[]
 beforeAll(async () => {
-  world = await startWorld({}, { cibaAutoApprove: true, cibaInterval: CIBA_INTERVAL })
-  const { clientId, privateKey = '' } = await world.provider.addClient({
-    tokenEndpointAuthMethod: 'private_key_jwt',
-    idTokenSigningAlg: 'PS256',
-    requireSignedRequests: true,
-  })
-  options = {
-    clientId,
-    clientSecret: undefined,
-    clientAssertionSigningKey: privateKey,
-    requestObject: { key: privateKey },
-    idTokenSignedResponseAlg: 'PS256',
-  }
+  world = await startCertificateWorld()
+  Object.assign(world.provider.settings, { cibaAutoApprove: true, cibaInterval: CIBA_INTERVAL })
 })
 afterAll(() => world.provider.stop())
 beforeEach(() => {
@@ -52,41 +40,70 @@ function skipWaits(): void {
 
 const request = { bindingMessage: 'Order 42', loginHint: { sub: 'dev|alice' } }
 
-describe('FAPI-CIBA in poll mode, private_key_jwt and signed requests', () => {
-  test.each(fapiCiba.modules)('$name: $demand', async ({ behave, refused, waits: expected }) => {
-    const { provider, events } = world
-    const stop = behave?.(provider)
-    const work = world.another(options).client.getTokenByBackchannelAuth(request)
-    const outcome = await (refused ? rejectionOf(work) : work)
-    stop?.()
-    if (refused) {
-      const { code, detail = '', last } = refused
-      expect(outcome).toMatchObject({ code: 'BACKCHANNEL_AUTHENTICATION_ERROR', cause: { code } })
-      const reason = { error: code, detail: expect.stringContaining(detail) }
-      expect(events).toContainEqual(expect.objectContaining(reason))
-      expect(waits).toEqual(last === undefined ? [CIBA_INTERVAL] : [])
-    } else {
-      expect(outcome).toMatchObject({
-        idTokenClaims: { sub: 'dev|alice' },
-        tokenSet: { requestedScope: SCOPE },
-      })
-      expect(waits).toEqual(expected ?? [CIBA_INTERVAL])
-    }
-    expect(provider.count('backchannelAuthentication')).toBe(1)
-    expect(provider.count('token')).toBe(waits.length)
+/** The options of a client that has to sign its requests, and whose tokens are bound to its certificate. */
+async function register(authentication: 'private_key_jwt' | 'tls_client_auth'): Promise<IdpClientOptions> {
+  const { privateKey: key, publicKey } = await generateKeyPair('ES256', { extractable: true })
+  const { clientId } = await world.provider.addClient({
+    tokenEndpointAuthMethod: authentication,
+    jwks: { keys: [{ ...(await exportJWK(publicKey)), kid: 'key-1', use: 'sig', alg: 'ES256' }] },
+    idTokenSigningAlg: 'PS256',
+    requireSignedRequests: true,
+    requireCertificateBinding: true,
   })
+  world.presented.current = await world.issue({ subject: `CN=${clientId}` })
+  return {
+    clientId,
+    clientSecret: undefined,
+    certificateBoundAccessTokens: true,
+    requestObject: { key, keyId: 'key-1' },
+    idTokenSignedResponseAlg: 'PS256',
+    authorizationParameters: { audience: AUDIENCE, scope: SCOPE },
+    ...(authentication === 'tls_client_auth'
+      ? { clientCertificate: true }
+      : { clientAssertionSigningKey: key }),
+  }
+}
 
-  test('the request is signed, with no parameter outside but the client authentication', async () => {
-    await world.another(options).client.getTokenByBackchannelAuth(request)
-    const [{ body = {} } = {}] = world.provider.requests('backchannelAuthentication')
-    expect(Object.keys(body).sort()).toEqual([
-      'client_assertion',
-      'client_assertion_type',
-      'client_id',
-      'request',
-    ])
-    const { aud, exp = 0, nbf = 0 } = decodeJwt(body['request'] ?? '')
-    expect(aud).toBe(world.provider.issuer)
-    expect(exp - nbf).toBeLessThanOrEqual(3600)
-  })
-})
+describe.each(['private_key_jwt', 'tls_client_auth'] as const)(
+  'FAPI-CIBA in poll mode, %s',
+  (authentication) => {
+    let options: IdpClientOptions
+    beforeAll(async () => {
+      options = await register(authentication)
+    })
+
+    test.each(fapiCiba.modules)('$name: $demand', async ({ behave, refused, waits: expected }) => {
+      const { provider, events } = world
+      const stop = behave?.(provider)
+      const work = world.another(options).client.getTokenByBackchannelAuth(request)
+      const outcome = await (refused ? rejectionOf(work) : work)
+      stop?.()
+      if (refused) {
+        const { code, detail = '', last } = refused
+        expect(outcome).toMatchObject({ code: 'BACKCHANNEL_AUTHENTICATION_ERROR', cause: { code } })
+        const reason = { error: code, detail: expect.stringContaining(detail) }
+        expect(events).toContainEqual(expect.objectContaining(reason))
+        expect(waits).toEqual(last === undefined ? [CIBA_INTERVAL] : [])
+      } else {
+        expect(outcome).toMatchObject({
+          idTokenClaims: { sub: 'dev|alice' },
+          tokenSet: { requestedScope: SCOPE },
+        })
+        expect(waits).toEqual(expected ?? [CIBA_INTERVAL])
+      }
+      expect(provider.count('backchannelAuthentication')).toBe(1)
+      expect(provider.count('token')).toBe(waits.length)
+    })
+
+    test('the request is signed, with no parameter outside but the client authentication', async () => {
+      await world.another(options).client.getTokenByBackchannelAuth(request)
+      const [{ body = {} } = {}] = world.provider.requests('backchannelAuthentication')
+      const names = Object.keys(body).filter((name) => !name.startsWith('client_'))
+      expect(names).toEqual(['request'])
+      expect('client_assertion' in body).toBe(authentication === 'private_key_jwt')
+      const { aud, exp = 0, nbf = 0 } = decodeJwt(body['request'] ?? '')
+      expect(aud).toBe(world.provider.issuer)
+      expect(exp - nbf).toBeLessThanOrEqual(3600)
+    })
+  },
+)

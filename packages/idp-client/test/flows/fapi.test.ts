@@ -1,18 +1,21 @@
-import { decodeJwt, decodeProtectedHeader } from 'jose'
+import { decodeJwt, decodeProtectedHeader, exportJWK, generateKeyPair } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { IdpClientOptions } from '../../src/index.ts'
 import { customFetch, generateDpopKeyPair } from '../../src/index.ts'
 import type { ApiHandler, ApiServer } from '../support/api-server.ts'
-import { AUDIENCE, protectedApi, startApi } from '../support/api-server.ts'
-import type { Browser, World } from '../support/app.ts'
-import { APP, startWorld } from '../support/app.ts'
+import { protectedApi, startApi } from '../support/api-server.ts'
+import type { Browser } from '../support/app.ts'
+import { APP } from '../support/app.ts'
 import type { Refusal } from '../support/conformance-modules.ts'
 import { fapi2 } from '../support/conformance-modules.ts'
+import type { CertificateWorld } from '../support/mutual-tls.ts'
+import { AUDIENCE, startCertificateWorld } from '../support/mutual-tls.ts'
 
-let world: World
+let world: CertificateWorld
 let api: ApiServer
 beforeAll(async () => {
-  world = await startWorld({}, { autoLogin: 'alice' })
+  world = await startCertificateWorld()
+  world.provider.settings.autoLogin = 'alice'
   const handlers: Record<string, ApiHandler> = {
     '/nonce': protectedApi(world.provider, { nonces: 'any' }),
     '/no-nonce': protectedApi(world.provider),
@@ -39,43 +42,73 @@ const withScheme =
     return { ...response, headers: { ...headers, 'www-authenticate': challenge.replace(/^DPoP/, scheme) } }
   }
 
-/** How a client authenticates, what its tokens are bound to, and whether it signs its requests. */
 interface Variant {
   readonly title: string
-  readonly isSigned: boolean
+  readonly authentication: 'private_key_jwt' | 'tls_client_auth'
+  readonly binding: 'certificate' | 'DPoP'
+  readonly isSigned?: boolean
 }
 
 const variants: readonly Variant[] = [
-  { title: 'FAPI 2.0 Security Profile, private_key_jwt and DPoP', isSigned: false },
-  { title: 'FAPI 2.0 Message Signing, private_key_jwt and DPoP', isSigned: true },
+  { title: 'FAPI 2.0, private_key_jwt and DPoP', authentication: 'private_key_jwt', binding: 'DPoP' },
+  {
+    title: 'FAPI 2.0, private_key_jwt and bound to a certificate',
+    authentication: 'private_key_jwt',
+    binding: 'certificate',
+  },
+  { title: 'FAPI 2.0, client certificate and DPoP', authentication: 'tls_client_auth', binding: 'DPoP' },
+  {
+    title: 'FAPI 2.0, client certificate and bound to it',
+    authentication: 'tls_client_auth',
+    binding: 'certificate',
+  },
+  {
+    title: 'FAPI 2.0 Message Signing, private_key_jwt and DPoP',
+    ...{ authentication: 'private_key_jwt', binding: 'DPoP', isSigned: true },
+  },
+  {
+    title: 'FAPI 2.0 Message Signing, client certificate and bound to it',
+    ...{ authentication: 'tls_client_auth', binding: 'certificate', isSigned: true },
+  },
 ]
 
-/** The options of a client that the provider allows nothing but the variant. */
-async function register({ isSigned }: Variant): Promise<IdpClientOptions> {
-  const { clientId, privateKey = '' } = await world.provider.addClient({
-    tokenEndpointAuthMethod: 'private_key_jwt',
+/** The options of a client that the provider allows nothing but the variant; it presents its certificate from now on. */
+async function register({ authentication, binding, isSigned = false }: Variant): Promise<IdpClientOptions> {
+  const { privateKey: key, publicKey } = await generateKeyPair('ES256', { extractable: true })
+  const isBound = binding === 'certificate'
+  const { clientId } = await world.provider.addClient({
+    tokenEndpointAuthMethod: authentication,
+    jwks: { keys: [{ ...(await exportJWK(publicKey)), kid: 'key-1', use: 'sig', alg: 'ES256' }] },
     idTokenSigningAlg: 'PS256',
     requirePar: true,
-    requireDpop: true,
+    requireDpop: !isBound,
+    requireCertificateBinding: isBound,
     requireSignedRequests: isSigned,
     apps: [APP],
   })
+  world.presented.current = await world.issue({ subject: `CN=${clientId}` })
   return {
     clientId,
     clientSecret: undefined,
-    clientAssertionSigningKey: privateKey,
     idTokenSignedResponseAlg: 'PS256',
     pushedAuthorizationRequests: true,
-    useDPoP: true,
-    dpopKeyPair: await generateDpopKeyPair(),
-    dpopOptions: { retry: { delay: 1 } },
     authorizationParameters: { audience: AUDIENCE },
-    ...(isSigned ? { requestObject: { key: privateKey } } : {}),
+    ...(authentication === 'tls_client_auth'
+      ? { clientCertificate: true }
+      : { clientAssertionSigningKey: key }),
+    ...(isBound
+      ? { certificateBoundAccessTokens: true }
+      : { useDPoP: true, dpopKeyPair: await generateDpopKeyPair(), dpopOptions: { retry: { delay: 1 } } }),
+    ...(isSigned ? { requestObject: { key, keyId: 'key-1' } } : {}),
   }
 }
 
+/** The modules of a variant: some are about DPoP. */
+const modulesOf = ({ binding }: Variant) =>
+  fapi2.modules.filter((module) => binding === 'DPoP' || module.api === undefined)
+
 /** Options of a client that has not loaded the metadata: they are cached for each `fetch`. */
-const withoutMetadata = (): IdpClientOptions => ({ [customFetch]: (...given) => fetch(...given) })
+const withoutMetadata = (): IdpClientOptions => ({ [customFetch]: (...given) => world.present(...given) })
 
 /** Logs in as far as the client allows it, and returns its last response. */
 async function logIn(browser: Browser): Promise<Response> {
@@ -102,7 +135,7 @@ describe.each(variants)('$title', (variant) => {
     options = await register(variant)
   })
 
-  test.each(fapi2.modules)('$name: $demand', async ({ api: path = 'nonce', behave, refused }) => {
+  test.each(modulesOf(variant))('$name: $demand', async ({ api: path = 'nonce', behave, refused }) => {
     const { browser, client } = world.another(
       refused?.last === 'discovery' ? { ...options, ...withoutMetadata() } : options,
     )
@@ -114,8 +147,9 @@ describe.each(variants)('$title', (variant) => {
       return expectRefused(browser, refused)
     }
     expect(response.headers.get('location')).toBe(`${APP}/accounts`)
-    const { fetchWithAuth } = await client.createFetcher(browser.request('/'), { baseUrl: api.origin })
-    expect(await (await fetchWithAuth(`/${path}`)).json()).toMatchObject({ sub: 'dev|alice' })
+    const { fetchWithAuth } = await client.createFetcher(browser.request('/'), {})
+    const url = variant.binding === 'DPoP' ? `${api.origin}/${path}` : world.mtls.api
+    expect((await fetchWithAuth(url)).status).toBe(200)
   })
 
   test('requests are those that the profile demands', async () => {
@@ -125,15 +159,20 @@ describe.each(variants)('$title', (variant) => {
     const [authorization] = provider.requests('authorize')
     expect(Object.keys(authorization?.query ?? {}).sort()).toEqual(['client_id', 'request_uri'])
     const sent = [...provider.requests('par'), ...provider.requests('token')]
-    expect(sent.map(({ status }) => status)).toEqual([400, 201, 200])
+    const isKey = variant.authentication === 'private_key_jwt'
+    const isDpop = variant.binding === 'DPoP'
+    expect(sent.map(({ status }) => status)).toEqual([...(isDpop ? [400] : []), 201, 200])
     for (const { body, headers } of sent) {
-      expect(decodeJwt(body['client_assertion'] ?? '').aud).toBe(provider.issuer)
-      expect(decodeProtectedHeader(headers['dpop'] ?? '').typ).toBe('dpop+jwt')
+      const { client_assertion: assertion } = body
+      expect(assertion && decodeJwt(assertion).aud).toBe(isKey ? provider.issuer : undefined)
+      const { dpop } = headers
+      expect(dpop && decodeProtectedHeader(dpop).typ).toBe(isDpop ? 'dpop+jwt' : undefined)
     }
-    const { request, ...plain } = provider.requests('par')[1]?.body ?? {}
-    const parameters = variant.isSigned ? decodeJwt(request ?? '') : plain
+    const { request, ...plain } = provider.requests('par').at(-1)?.body ?? {}
+    const { isSigned = false } = variant
+    const parameters = isSigned ? decodeJwt(request ?? '') : plain
     expect(parameters).toMatchObject({ response_type: 'code', code_challenge_method: 'S256' })
-    expect('response_type' in plain).toBe(!variant.isSigned)
+    expect('response_type' in plain).toBe(!isSigned)
     expect(String(parameters['nonce']).length).toBeLessThanOrEqual(64)
   })
 })
