@@ -18,7 +18,7 @@ const request = {
   code_challenge_method: 'S256',
 }
 
-/** What jose needs for the same token: claims of the request, times, a fresh id. */
+/** Signs the same token by jose: claims of the request, times, a fresh id. */
 const sign = (key, claims, typ) => {
   const now = Math.floor(Date.now() / 1000)
   return new SignJWT({
