@@ -39,16 +39,19 @@ function administration(origin) {
   }
 }
 
-const keysOf = (jwks) => (jwks ? { 'use.jwks.string': 'true', 'jwks.string': JSON.stringify(jwks) } : {})
+function keysOf({ jwks, jwksUrl }) {
+  if (jwksUrl) return { 'use.jwks.url': 'true', 'jwks.url': jwksUrl }
+  return jwks ? { 'use.jwks.string': 'true', 'jwks.string': JSON.stringify(jwks) } : {}
+}
 
 /** How a client authenticates, in the words of Keycloak. */
-function authentication({ method, secret, certificate, jwks, subject }) {
+function authentication({ method, secret, certificate, subject, ...keys }) {
   if (method === 'tls_client_auth') {
     const attributes = { 'x509.subjectdn': subject, 'x509.allow.regex.pattern.comparison': 'false' }
-    return { clientAuthenticatorType: 'client-x509', attributes: { ...attributes, ...keysOf(jwks) } }
+    return { clientAuthenticatorType: 'client-x509', attributes: { ...attributes, ...keysOf(keys) } }
   }
   if (method !== 'private_key_jwt') return { clientAuthenticatorType: 'client-secret', secret }
-  const key = certificate ? { 'jwt.credential.certificate': certificate } : keysOf(jwks)
+  const key = certificate ? { 'jwt.credential.certificate': certificate } : keysOf(keys)
   return { clientAuthenticatorType: 'client-jwt', attributes: key }
 }
 

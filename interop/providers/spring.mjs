@@ -64,8 +64,9 @@ async function post(url, body) {
 /** Actions of an administrator, through the endpoints of `InteropController`. */
 function administrator(origin, publisher) {
   return {
-    async addClient({ accessTokenSeconds = 300, algorithm, jwks, secret, ...wanted }) {
-      const keys = jwks ? { jwksUrl: publisher.publish(jwks), assertionAlgorithm: algorithm } : { secret }
+    async addClient({ accessTokenSeconds = 300, algorithm, jwks, jwksUrl, secret, ...wanted }) {
+      const published = jwksUrl ?? (jwks && publisher.publish(jwks))
+      const keys = published ? { jwksUrl: published, assertionAlgorithm: algorithm } : { secret }
       const registration = { ...wanted, accessTokenSeconds, scopes, ...keys }
       return (await post(`${origin}/interop/clients`, registration)).clientId
     },

@@ -115,6 +115,17 @@ export const clientAuthentication = [
     register: () => certifiedKey('ED25519'),
   }),
   {
+    title: 'login by private_key_jwt, the provider loads the keys from the route jwks',
+    async run(context) {
+      const requests = await authenticateEverywhere(context, {
+        client: { method: 'private_key_jwt', algorithm: 'ES256', usesPublishedKeys: true },
+        variables: { IDP_CLIENT_ASSERTION_SIGNING_KEY: assertionKey('EC').privatePem },
+        options: { clientAssertionSigningKeyId: 'published', enableJwksEndpoint: true },
+      })
+      expectMethod(requests, 'private_key_jwt')
+    },
+  },
+  {
     title: 'login by private_key_jwt, the token endpoint as audience',
     async run(context) {
       const { privatePem, jwks } = createJwks('RSA', undefined)

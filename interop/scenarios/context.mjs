@@ -32,10 +32,12 @@ export function createContext({ provider, host, redisUrl, certificate }) {
         apps = [app],
         method = 'client_secret_basic',
         secret = `interop-${randomUUID()}`,
+        usesPublishedKeys = false,
         ...rest
       } = client
       const notice = rest.backchannelLogout ? { backchannelLogoutUrl: `${app}/auth/backchannel-logout` } : {}
-      const registered = { ...rest, ...notice, apps, method, secret }
+      const keys = usesPublishedKeys ? { jwksUrl: `${app}/auth/jwks` } : {}
+      const registered = { ...rest, ...notice, ...keys, apps, method, secret }
       const clientId = await provider.addClient(registered)
       const credentials = method.startsWith('client_secret') ? { IDP_CLIENT_SECRET: secret } : {}
       const started = await startApplication(host, {
