@@ -14,7 +14,7 @@ const lacks = {
   'client certificates': { reason: 'TLS ends in front of the server, which here demands no certificates' },
   'signed requests': {
     reason: 'no signed authorization requests',
-    shows: (metadata) => metadata.request_object_signing_alg_values_supported?.length > 0,
+    shows: (metadata) => metadata.request_object_signing_alg_values_supported === undefined,
   },
   EdDSA: {
     reason: 'tokens and assertions are signed with RS, PS and ES algorithms',
