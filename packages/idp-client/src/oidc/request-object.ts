@@ -105,8 +105,12 @@ export async function signRequestObject(
   const now = serverTime(config)
   const claims = {
     ...toClaims(parameters, kind, clientId),
-    ...{ iss: clientId, aud: metadata.issuer, jti: randomToken(32) },
-    ...{ iat: now, nbf: now, exp: now + LIFETIME },
+    iss: clientId,
+    aud: metadata.issuer,
+    jti: randomToken(32),
+    iat: now,
+    nbf: now,
+    exp: now + LIFETIME,
   }
   return new CompactSign(utf8(JSON.stringify(claims)))
     .setProtectedHeader(defined({ alg: algorithm, kid: signingKey.keyId, typ: 'oauth-authz-req+jwt' }))

@@ -27,10 +27,17 @@ afterEach(() => vi.unstubAllGlobals())
 
 const { setTimeout: realTimeout } = globalThis
 
-/** Lets time pass at once when the client waits between polls; every other timer runs as it is. */
+/** Seconds by which `slow_down` lengthens the interval (OpenID Connect CIBA section 11). */
+const SLOW_DOWN = 5
+
+/**
+ * Lets time pass at once when the client waits between polls; every other timer runs as it is, among them that of Node.js for a
+ * connection, of 10 s.
+ */
 function skipWaits(): void {
   vi.stubGlobal('setTimeout', (work: () => void, delay = 0) => {
-    const isWait = delay >= CIBA_INTERVAL * 1000 && delay < PATIENT
+    const longer = delay / 1000 - CIBA_INTERVAL
+    const isWait = longer >= 0 && delay < PATIENT && longer % SLOW_DOWN === 0
     if (!isWait) return realTimeout(work, delay)
     waits.push(delay / 1000)
     world.clock.now += delay / 1000

@@ -101,7 +101,7 @@ test('[S002] each option alone compiles, and is accepted or refused by name', ()
     expect(isIdpError(made, 'INVALID_CONFIGURATION'), String(key)).toBe(true)
     expect((made as Error).message, String(key)).toContain(String(key))
     expect((made as Error).message, String(key)).toMatch(
-      /not available in this version|requires sessionStore/,
+      /not available in this version|requires sessionStore|needs \[customFetch\]/,
     )
   }
 })
