@@ -230,7 +230,8 @@ describe('an API that does not respond', () => {
   })
 
   test('a body that stalls breaks off', async () => {
-    await signedIn({ idleTimeout: 0.05 })
+    // Long enough for the head of the response on a busy machine.
+    await signedIn({ idleTimeout: 2 })
     world.upstream.respond({ kind: 'stall', after: 100 })
     const response = await send('/api/orders')
     expect(response.status).toBe(200)
