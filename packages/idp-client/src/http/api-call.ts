@@ -59,6 +59,18 @@ function toInit({ body, headers, method, signal }: Request): RequestInit {
   return { method, headers, signal, ...(body ? { body, duplex: 'half' } : {}) }
 }
 
+/**
+ * Returns a form as bytes with their type. A `fetch` that the application has installed, such as that of `undici`, takes only its own
+ * `FormData` for a form.
+ */
+async function encoded({ body }: RequestInit, headers: Headers): Promise<RequestInit> {
+  if (!(body instanceof FormData)) return {}
+  const form = new Response(body)
+  const type = form.headers.get('content-type')
+  if (type !== null && !headers.has('content-type')) headers.set('content-type', type)
+  return { body: await form.arrayBuffer() }
+}
+
 /** Prepares an API request. The checked URL is the one that is sent: the URL of a `Request` is read only once. */
 export function apiCall({ fetch: customFetch, init, input, resolve }: Parts): ApiCall {
   const request = isRequest(input) ? input : null
@@ -79,6 +91,7 @@ export function apiCall({ fetch: customFetch, init, input, resolve }: Parts): Ap
         return certificateFetch(url.href, {
           ...(request ? toInit(request) : {}),
           ...sendInit,
+          ...(await encoded(sendInit, headers)),
           headers,
           redirect,
         })

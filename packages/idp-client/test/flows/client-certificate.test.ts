@@ -224,6 +224,26 @@ describe('the API of a bound token', () => {
     expect(await (await fetchWithAuth(request)).json()).toMatchObject({ method: 'PUT', body: 'the body' })
   })
 
+  test('gets a form as it is, also after a rotation, with its type or that of the caller', async () => {
+    const types: (string | null)[] = []
+    const present: typeof fetch = (url, init) => {
+      if (url === world.mtls.api) types.push(new Headers(init?.headers).get('content-type'))
+      return world.present(url, init)
+    }
+    const signed = await signIn({ [customFetch]: present })
+    world.presented.current = await world.issue()
+    const form = new FormData()
+    form.append('title', 'a report')
+    form.append('file', new Blob(['the content']), 'a.txt')
+    for (const headers of [{}, { 'content-type': 'multipart/own' }]) {
+      const { body } = await (await callApi(signed, { method: 'POST', body: form, headers })).json()
+      expect(body).toMatch(/name="title"\r\n\r\na report\r\n.*name="file"; filename="a.txt".*the content/s)
+    }
+    expect(world.refreshes()).toHaveLength(1)
+    const multipart = expect.stringMatching(/^multipart\/form-data; ?boundary=/)
+    expect(types).toEqual([multipart, multipart, 'multipart/own'])
+  })
+
   test('gets the certificate by a proxy', async () => {
     const { browser, client } = await signIn({ enableAccessTokenEndpoint: false })
     client.proxy({ prefix: '/api/accounts', target: world.mtls.api })

@@ -27,7 +27,7 @@ export function presenting(
   ca: string | undefined,
 ): (url: string, init: object) => Promise<Response> {
   const dispatcher = new Agent({ connect: { ...identity, ...(ca === undefined ? {} : { ca }) } })
-  // The types of undici's classes differ from those of the global ones, which are the same at run time.
+  // Its classes are not the global ones: it takes their headers, signals and streams, but no `FormData`.
   const send: CallableFunction = fetch
   return (url, init) => Reflect.apply(send, undefined, [url, { ...init, dispatcher }])
 }
