@@ -7,7 +7,7 @@ import { selfSigned, serveTls } from '../support/certificate.ts'
 import { startFront } from '../support/front.ts'
 import { fetchTrusting } from '../support/secure-provider.ts'
 import { SHORT } from '../support/timeouts.ts'
-import type { Bench, Mistake, Variables } from './bench.ts'
+import type { Bench, Examination, Mistake, Variables } from './bench.ts'
 
 type Endpoint = Parameters<DevProvider['faults']['set']>[0]
 type Fault = Parameters<DevProvider['faults']['set']>[1]
@@ -69,6 +69,20 @@ const newPem = (): string =>
 
 async function withDpop(bench: Bench, changes: IdpClientOptions = {}) {
   return bench.byOptions({ useDPoP: true, dpopKeyPair: await generateDpopKeyPair(), ...changes })
+}
+
+/** A client that is registered for a certificate, and presents none. */
+async function withoutCertificate({ byOptions, provider }: Bench): Promise<Examination> {
+  const { clientId } = await provider.addClient({
+    tokenEndpointAuthMethod: 'tls_client_auth',
+    apps: ['http://localhost:3000'],
+  })
+  return byOptions({
+    clientId,
+    clientSecret: undefined,
+    clientCertificate: true,
+    [customFetch]: fetchTrusting(provider.ca),
+  })
 }
 
 export const settings: readonly Mistake[] = [
@@ -332,6 +346,12 @@ export const refusals: readonly Mistake[] = [
         clientSecret: undefined,
         clientAssertionSigningKey: newPem(),
       }),
+  },
+  {
+    mistake: 'no certificate, at a provider that knows the client by one',
+    code: 'CLIENT_CERTIFICATE_REFUSED',
+    provider: { mtls: true },
+    make: withoutCertificate,
   },
   {
     mistake: 'a client that may not use the code flow',

@@ -106,6 +106,7 @@ export const findingAreas: Readonly<Record<string, readonly FindingCode[]>> = {
   'The client at the provider': [
     'CLIENT_REFUSED',
     'CLIENT_ASSERTION_REFUSED',
+    'CLIENT_CERTIFICATE_REFUSED',
     'CLIENT_NOT_ALLOWED',
     'AUTHORIZATION_CODE_GRANT_ERROR',
     'RATE_LIMITED',

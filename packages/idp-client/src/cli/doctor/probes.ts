@@ -161,6 +161,7 @@ export function toBaseUrls({ appBaseUrl }: Config, app: string | undefined): rea
 const CLIENT_CODES: ReadonlySet<string> = new Set([
   'CLIENT_REFUSED',
   'CLIENT_ASSERTION_REFUSED',
+  'CLIENT_CERTIFICATE_REFUSED',
   'RATE_LIMITED',
 ])
 
