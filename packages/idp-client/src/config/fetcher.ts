@@ -39,7 +39,8 @@ export interface FetcherOptions {
   baseUrl?: string | undefined
   /**
    * Carries the calls to the API, and nothing else. Default: the global `fetch` as it is at the time of the call; `[customFetch]` for
-   * tokens that `certificateBoundAccessTokens` binds to the certificate, of other sources if they visibly are (`cnf` of a JWT).
+   * tokens that `certificateBoundAccessTokens` binds to the certificate: those of the session unless they visibly are not (`cnf` of a
+   * JWT), others if they visibly are.
    */
   fetch?: typeof globalThis.fetch | undefined
 }

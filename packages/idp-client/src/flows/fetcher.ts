@@ -6,7 +6,6 @@ import { AccessTokenError } from '../errors/tokens.ts'
 import type { ApiCall } from '../http/api-call.ts'
 import { apiCall } from '../http/api-call.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { defined } from '../lib/own-properties.ts'
 import { reportFailure } from '../log/failure.ts'
 import { toAuthorizationScheme } from '../tokens/authorization-scheme.ts'
 import type { DpopProver } from '../tokens/bound-call.ts'
@@ -91,52 +90,68 @@ export async function getDpopProver({ config }: Engine): Promise<DpopProver> {
   }
 }
 
-/** The certificate-bound token of one call, and how a token of the session is replaced that the API refuses. */
-interface BoundToken {
+type Fetch = typeof globalThis.fetch
+
+/**
+ * Returns the `fetch` that presents the certificate, for a token of the session that is bound to it: one that `certificateBoundAccessTokens`
+ * demands, unless it visibly is not. Undefined for another one.
+ */
+export async function certificateFetch({ config }: Engine, accessToken: string): Promise<Fetch | undefined> {
+  if (!config.mutualTls?.boundTokens) return undefined
+  const { isCertificateBound } = await import('../oidc/certificate-binding.ts')
+  return isCertificateBound(accessToken) === false ? undefined : config.fetch
+}
+
+/** The token of one call, and how a token of the session is replaced that the API refuses. */
+interface CallToken {
   readonly accessToken: string
-  /** Absent: the one of the fetcher's options. */
-  readonly certificateFetch?: typeof globalThis.fetch
   readonly replace: () => Promise<SessionToken | null>
 }
 
 /**
- * Sends a call with a token of the session that is bound to the client's certificate. If the API refuses it as invalid, as it does
- * after a rotation of the certificate (RFC 8705 section 3), the call is sent again with a new one.
+ * Sends a call with a token of the session where these are bound to the client's certificate. If the API refuses it as invalid, as it
+ * does after a rotation of the certificate (RFC 8705 section 3), the call is sent again with a new one.
  */
 async function sendRenewing(
-  { config }: Engine,
+  engine: Engine,
   call: ApiCall,
-  { accessToken, certificateFetch, replace }: BoundToken,
+  { fetch }: FetcherConfig,
+  { accessToken, replace }: CallToken,
 ): Promise<Response> {
   const { refusesToken } = await import('../oidc/dpop.ts')
   const repetition = call.prepareRepetition()
-  const response = await call.send({ authorization: `Bearer ${accessToken}` }, undefined, certificateFetch)
+  const send = async (token: string, init?: RequestInit): Promise<Response> =>
+    call.send(
+      { authorization: `Bearer ${token}` },
+      init,
+      fetch ? undefined : await certificateFetch(engine, token),
+    )
+  const response = await send(accessToken)
   const init = refusesToken(response) ? await repetition() : null
   if (!init) return response
   const next = await replace().catch((error: unknown) => {
     // The response of the API says what is wrong.
-    reportFailure(config.log, error)
+    reportFailure(engine.config.log, error)
     return null
   })
   if (!next) return response
   response.body?.cancel().catch(() => undefined)
-  return call.send({ authorization: `Bearer ${next.token}` }, init, certificateFetch)
+  return send(next.token, init)
 }
 
 /** Sends a call with a bearer token where the tokens of the session are bound to the client's certificate. */
 async function sendByCertificate(
   engine: Engine,
   call: ApiCall,
-  { fetch, getAccessToken }: FetcherConfig,
-  token: Omit<BoundToken, 'certificateFetch'>,
+  config: FetcherConfig,
+  token: CallToken,
 ): Promise<Response> {
-  const certificateFetch = fetch ? undefined : engine.config.fetch
-  if (!getAccessToken) return sendRenewing(engine, call, defined({ ...token, certificateFetch }))
+  if (!config.getAccessToken) return sendRenewing(engine, call, config, token)
   const { isCertificateBound } = await import('../oidc/certificate-binding.ts')
   // Another provider may have issued it, for an API that has nothing to do with this certificate.
-  const isBound = isCertificateBound(token.accessToken) === true
+  const isBound = !config.fetch && isCertificateBound(token.accessToken) === true
   const authorization = `Bearer ${token.accessToken}`
-  return call.send({ authorization }, undefined, isBound ? certificateFetch : undefined)
+  return call.send({ authorization }, undefined, isBound ? engine.config.fetch : undefined)
 }
 
 /**
@@ -176,7 +191,7 @@ export async function createFetcher(
         const { sessionKey } = session
         const clientTag = await engine.clientTag()
         return replacementToken(
-          { config: engine.config, clientTag, sessionKey, token: accessToken },
+          { config: engine.config, clientTag, sessionKey, token: accessToken, want: tokenOptions },
           async () => getSessionToken({ ...tokenOptions, refresh: true }),
         )
       }

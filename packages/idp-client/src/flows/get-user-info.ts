@@ -1,10 +1,18 @@
+import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import type { Engine } from '../engine.ts'
+import { OAuthError } from '../errors/provider.ts'
 import { AccessTokenError } from '../errors/tokens.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { fetchUserInfoClaims } from '../oidc/userinfo.ts'
 import type { User } from '../session/model/session-data.ts'
+import type { SessionToken } from '../tokens/replacement.ts'
+
+/** Returns whether the endpoint takes another token only (RFC 6750 section 3.1). */
+function refusesToken(thrown: unknown): boolean {
+  return thrown instanceof OAuthError && thrown.providerStatus === 401 && thrown.error === 'invalid_token'
+}
 
 /**
  * Returns the current claims of the session's user from the UserInfo endpoint (OpenID Connect Core section 5.3):
@@ -12,20 +20,41 @@ import type { User } from '../session/model/session-data.ts'
  * 2. gets the session's access token from `getToken`, refreshed if necessary;
  * 3. checks that the claims are about the user of the session.
  *
+ * With `certificateBoundAccessTokens` a token that the endpoint refuses as invalid is replaced once, as in fetchers: after a rotation
+ * it is bound to the former certificate.
+ *
  * Throws errors of `getToken`, `OAuthError` (`status` 401: the endpoint does not accept tokens of this audience) and
  * `DiscoveryError`. Does not change the session.
  */
 export async function getUserInfo(
   engine: Engine,
   exchange: Exchange,
-  getToken: (engine: Engine, exchange: Exchange) => MaybePromise<{ token: string; token_type?: string }>,
+  getToken: (
+    engine: Engine,
+    exchange: Exchange,
+    options: GetAccessTokenOptions,
+  ) => MaybePromise<SessionToken>,
 ): Promise<User> {
-  const session = await engine.sessions.load(exchange)
+  const { config, sessions } = engine
+  const session = await sessions.load(exchange)
   if (!session) throw new AccessTokenError('MISSING_SESSION')
-  const { token, token_type } = await getToken(engine, exchange)
-  return fetchUserInfoClaims(getProvider(engine.config), {
-    accessToken: token,
-    tokenType: token_type === 'DPoP' ? 'DPoP' : 'Bearer',
-    subject: session.data.user.sub,
-  })
+  const { data, sessionKey } = session
+  const request = async ({ token, token_type }: SessionToken): Promise<User> =>
+    fetchUserInfoClaims(getProvider(config), {
+      accessToken: token,
+      tokenType: token_type === 'DPoP' ? 'DPoP' : 'Bearer',
+      subject: data.user.sub,
+    })
+  const access = await getToken(engine, exchange, {})
+  try {
+    return await request(access)
+  } catch (thrown) {
+    if (!config.mutualTls?.boundTokens || !refusesToken(thrown)) throw thrown
+    const { replacementToken } = await import('../tokens/replacement.ts')
+    const clientTag = await engine.clientTag()
+    const refused = { config, clientTag, sessionKey, token: access.token, want: {} }
+    const next = await replacementToken(refused, async () => getToken(engine, exchange, { refresh: true }))
+    if (!next) throw thrown
+    return request(next)
+  }
 }

@@ -101,11 +101,6 @@ function takeBody({ exchange, unwatch }: Watched): Transfer {
   }
 }
 
-/** The `fetch` that presents the certificate which the tokens of the session are bound to; undefined if they are bound to none. */
-function boundFetch({ engine: { config } }: Caller): typeof globalThis.fetch | undefined {
-  return config.mutualTls?.boundTokens ? config.fetch : undefined
-}
-
 function prepare(caller: Watched, config: ProxyConfig, url: URL): Sending {
   const { exchange, limits, unwatch } = caller
   const { headers, method } = exchange.request
@@ -128,7 +123,7 @@ function prepare(caller: Watched, config: ProxyConfig, url: URL): Sending {
   return {
     caller,
     config,
-    request: { method, url, headers: sent, upload, limits, fetch: config.fetch ?? boundFetch(caller) },
+    request: { method, url, headers: sent, upload, limits, fetch: config.fetch },
     close,
   }
 }

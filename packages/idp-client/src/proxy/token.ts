@@ -32,6 +32,6 @@ export async function replace(
   token: string,
 ): Promise<SessionToken | null> {
   const { config } = engine
-  const refused = { config, clientTag: await engine.clientTag(), sessionKey, token }
+  const refused = { config, clientTag: await engine.clientTag(), sessionKey, token, want }
   return replacementToken(refused, async () => getAccessToken(engine, exchange, { ...want, refresh: true }))
 }

@@ -1,6 +1,6 @@
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
-import { getDpopProver } from '../flows/fetcher.ts'
+import { certificateFetch, getDpopProver } from '../flows/fetcher.ts'
 import type { ApiCall } from '../http/api-call.ts'
 import { toTransportError } from '../oidc/transport-error.ts'
 import { toAuthorizationScheme } from '../tokens/authorization-scheme.ts'
@@ -17,6 +17,7 @@ export interface UpstreamRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly upload: Upload | null
   readonly limits: Limits
+  /** Default: `[customFetch]` for tokens that are bound to the certificate, and else the global one. */
   readonly fetch: typeof globalThis.fetch | undefined
 }
 
@@ -70,8 +71,10 @@ export async function sendWithToken(
 ): Promise<Response> {
   const { headers, limits, method, upload, url } = request
   const { accessToken, scheme } = toAuthorizationScheme(token, engine.config.dpop.enabled)
-  if (scheme === 'Bearer')
-    return sendOnce(request, { ...headers, authorization: `Bearer ${accessToken}` }, body)
+  if (scheme === 'Bearer') {
+    const fetch = request.fetch ?? (await certificateFetch(engine, accessToken))
+    return sendOnce({ ...request, fetch }, { ...headers, authorization: `Bearer ${accessToken}` }, body)
+  }
   const call: ApiCall = {
     method,
     url,

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import { hashToken } from '../crypto/random.ts'
 import { monotonic } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
@@ -29,7 +30,7 @@ const FAILURE_PAUSE = 5
 const MAX_REPLACEMENTS = 20_000
 
 interface Replacements {
-  /** By a hash of a token of a session. */
+  /** By a hash of a token of a session, with what was requested for the token that replaces it. */
   readonly byToken: Lru<string, Replacement>
   /** Schedules the deletion of old ones. */
   readonly forgetLater: () => void
@@ -56,6 +57,8 @@ export interface RefusedToken {
   readonly clientTag: string
   readonly sessionKey: string
   readonly token: string
+  /** What the caller requested: the replacement is one for the same request. */
+  readonly want: Omit<GetAccessTokenOptions, 'refresh'>
 }
 
 /**
@@ -63,16 +66,16 @@ export interface RefusedToken {
  * `null` if that token came from such a refresh less than 60 s ago, or its refresh failed less than 5 s ago. Throws as `refreshToken`.
  */
 export async function replacementToken(
-  { clientTag, config, sessionKey, token: refused }: RefusedToken,
+  { clientTag, config, sessionKey, token: refused, want: { audience, mergeScopes, scope } }: RefusedToken,
   refreshToken: () => Promise<SessionToken>,
 ): Promise<SessionToken | null> {
   const { clock, httpTimeout } = config
-  const toName = async (token: string): Promise<string> =>
-    hashToken(`${clientTag} ${sessionKey} ${token}`, 32)
-  const name = await toName(refused)
+  const toName = async (token: string, ...want: readonly unknown[]): Promise<string> =>
+    hashToken(`${clientTag} ${sessionKey} ${token} ${JSON.stringify(want)}`, 32)
+  const name = await toName(refused, audience, scope, mergeScopes)
   const { byToken, forgetLater } = replacements()
-  const known = byToken.get(name)
-  if (known && known.until > clock()) return known.token ?? null
+  for (const known of [byToken.get(name), byToken.get(await toName(refused))])
+    if (known && known.until > clock()) return known.token ?? null
   const remember = (key: string, seconds: number, token?: SessionToken): void => {
     byToken.set(key, defined({ token, until: clock() + seconds, addedAt: monotonic() }))
     forgetLater()

@@ -6,6 +6,8 @@ import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { customFetch } from '../../src/config/options.ts'
 import type { IdpClient, IdpClientOptions } from '../../src/index.ts'
+import type { ApiRequest } from '../support/api-server.ts'
+import { startApi } from '../support/api-server.ts'
 import type { Browser } from '../support/app.ts'
 import { APP } from '../support/app.ts'
 import type { CertificateWorld } from '../support/mutual-tls.ts'
@@ -288,12 +290,44 @@ describe('the API of a bound token', () => {
     expect(world.refreshes()).toHaveLength(0)
   })
 
-  test('gets a bound token of a session from before certificateBoundAccessTokens', async () => {
-    world.provider.settings.certificateBinding = 'none'
-    const { browser } = await signIn({ certificateBoundAccessTokens: false })
-    world.provider.settings.certificateBinding = 'right'
-    const { client } = world.another(world.bank)
-    expect((await callApi({ browser, client })).status).toBe(200)
+  test.each([
+    ['a fetcher', true],
+    ['a proxy', false],
+  ])(
+    'gets no certificate for a token from before certificateBoundAccessTokens by %s, until it refuses that',
+    async (_, byFetcher) => {
+      const isBound = ({ headers }: ApiRequest): boolean =>
+        thumbprintOf(String(headers.authorization).slice(7)) !== undefined
+      const challenge = { 'www-authenticate': 'Bearer error="invalid_token"' }
+      const api = await startApi((asked) => (isBound(asked) ? {} : { status: 401, headers: challenge }))
+      try {
+        world.provider.settings.certificateBinding = 'none'
+        const { browser } = await signIn({ certificateBoundAccessTokens: false })
+        world.provider.settings.certificateBinding = 'right'
+        const { client } = world.another({ ...world.bank, enableAccessTokenEndpoint: false })
+        client.proxy({ prefix: '/api/accounts', target: api.origin })
+        const { fetchWithAuth } = await client.createFetcher({}, browser.request('/'))
+        const response = byFetcher
+          ? await fetchWithAuth(api.origin)
+          : await client.middleware(fromPage(browser, '/api/accounts'))
+        expect(response.status).toBe(200)
+        expect(world.refreshes()).toHaveLength(1)
+        expect(api.requests.map(isBound)).toEqual([false, true])
+        expect(world.called.filter((url) => url.startsWith(api.origin))).toHaveLength(1)
+      } finally {
+        await api.stop()
+      }
+    },
+  )
+
+  test('gets a new token at the UserInfo endpoint once, after a rotation', async () => {
+    const { browser, client } = await signIn()
+    world.presented.current = await world.issue()
+    const { sub } = (await client.getSession(browser.request('/')))?.user ?? {}
+    expect(await client.getUserInfo(browser.request('/'))).toMatchObject({ sub })
+    expect(world.refreshes()).toHaveLength(1)
+    world.presented.current = await world.issue()
+    await expect(client.getUserInfo(browser.request('/'))).rejects.toMatchObject({ providerStatus: 401 })
     expect(world.refreshes()).toHaveLength(1)
   })
 })
