@@ -68,6 +68,18 @@ describe('a wrong set-up is an option that names its fix:', () => {
       {},
       other('tokenEndpointAuthMethod'),
     ],
+    ...(
+      [
+        ['clientAssertionSigningAlg', 'ES256'],
+        ['clientAssertionSigningKeyId', 'one'],
+        ['clientAssertionAudience', 'token_endpoint'],
+      ] as const
+    ).map(([name, value]): [string, IdpClientOptions, Env, string] => [
+      name,
+      { clientCertificate: true, [name]: value },
+      {},
+      `clientCertificate authenticates the client without an assertion: remove ${name}.`,
+    ]),
     [
       'bound tokens and useDPoP',
       {

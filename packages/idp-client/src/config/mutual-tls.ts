@@ -14,12 +14,26 @@ const PRESENTING =
 /** The other ways to authenticate the client. */
 const OTHER_METHODS = ['clientSecret', 'clientAssertionSigningKey', 'tokenEndpointAuthMethod'] as const
 
+/** What only belongs to one of them. */
+const OTHER_DETAILS = [
+  'clientAssertionSigningAlg',
+  'clientAssertionSigningKeyId',
+  'clientAssertionAudience',
+] as const
+
 function checkOnlyMethod(source: Source): void {
   for (const other of OTHER_METHODS.map((name) => getField(name, source))) {
     if (isSet(other))
       invalid(
         getField('clientCertificate', source),
         `is a way to authenticate the client, and so is ${toName(other)}: set one of the two`,
+      )
+  }
+  for (const detail of OTHER_DETAILS.map((name) => getField(name, source))) {
+    if (isSet(detail))
+      invalid(
+        getField('clientCertificate', source),
+        `authenticates the client without an assertion: remove ${toName(detail)}`,
       )
   }
 }

@@ -11,15 +11,21 @@ function readClaims(accessToken: string): JsonObject | undefined {
   const [header, payload, signature, further] = accessToken.split('.', 4)
   if (header === undefined || payload === undefined || signature === undefined || further !== undefined)
     return undefined
-  return (decodeObject(header) && decodeObject(payload)) ?? undefined
+  return (decodeUnpadded(header) && decodeUnpadded(payload)) ?? undefined
 }
+
+/** Also reads a part with padding, which is not allowed in a JWT, and still no reason to take it for an opaque token. */
+const decodeUnpadded = (part: string): JsonObject | null => decodeObject(part.replace(/={1,2}$/, ''))
+
+/** A SHA-256 hash in base64url. */
+const THUMBPRINT = /^[\w-]{43}$/
 
 /** Returns whether an access token says that it is bound to a certificate; undefined for one that says nothing. */
 export function isCertificateBound(accessToken: string): boolean | undefined {
   const claims = readClaims(accessToken)
   if (!claims) return undefined
   const { cnf } = claims
-  return isObject(cnf) && stringProperty(cnf, 'x5t#S256') !== undefined
+  return isObject(cnf) && THUMBPRINT.test(stringProperty(cnf, 'x5t#S256') ?? '')
 }
 
 /** Throws `OAuthError` if the token of a response visibly is not bound to a certificate, so that nothing of it is used. */
