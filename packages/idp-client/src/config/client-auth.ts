@@ -27,6 +27,13 @@ function resolveMethod(source: Source, hasKey: boolean): SecretMethod | undefine
   )
 }
 
+/** Options of an assertion beside its key. */
+export const ASSERTION_OPTIONS = [
+  'clientAssertionSigningAlg',
+  'clientAssertionSigningKeyId',
+  'clientAssertionAudience',
+] as const
+
 /** Exactly one method: a key wins over a secret. Undefined while none is usable, which is noted. */
 export function resolveClientAuth(source: Source): ClientAuth | undefined {
   if (readFlag(getField('clientCertificate', source))) return { kind: 'certificate' }
@@ -35,12 +42,7 @@ export function resolveClientAuth(source: Source): ClientAuth | undefined {
   const method = resolveMethod(source, isSet(keyField))
   const assertion = resolveAssertion(source)
   if (assertion || isSet(keyField)) return assertion
-  const assertionOptions = [
-    'clientAssertionSigningAlg',
-    'clientAssertionSigningKeyId',
-    'clientAssertionAudience',
-  ] as const
-  for (const name of assertionOptions) {
+  for (const name of ASSERTION_OPTIONS) {
     if (isPresent(source.options[name])) {
       source.addIssue('notice', `${name} has no effect without clientAssertionSigningKey.`)
     }

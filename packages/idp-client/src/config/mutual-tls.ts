@@ -1,3 +1,4 @@
+import { ASSERTION_OPTIONS } from './client-auth.ts'
 import type { Config } from './config.ts'
 import { customFetch } from './options.ts'
 import type { Source } from './readers.ts'
@@ -14,13 +15,6 @@ const PRESENTING =
 /** The other ways to authenticate the client. */
 const OTHER_METHODS = ['clientSecret', 'clientAssertionSigningKey', 'tokenEndpointAuthMethod'] as const
 
-/** What only belongs to one of them. */
-const OTHER_DETAILS = [
-  'clientAssertionSigningAlg',
-  'clientAssertionSigningKeyId',
-  'clientAssertionAudience',
-] as const
-
 function checkOnlyMethod(source: Source): void {
   for (const other of OTHER_METHODS.map((name) => getField(name, source))) {
     if (isSet(other))
@@ -29,7 +23,7 @@ function checkOnlyMethod(source: Source): void {
         `is a way to authenticate the client, and so is ${toName(other)}: set one of the two`,
       )
   }
-  for (const detail of OTHER_DETAILS.map((name) => getField(name, source))) {
+  for (const detail of ASSERTION_OPTIONS.map((name) => getField(name, source))) {
     if (isSet(detail))
       invalid(
         getField('clientCertificate', source),

@@ -8,7 +8,7 @@ import { defined } from '../lib/own-properties.ts'
 import { call } from './call.ts'
 import { stringProperty } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { requireEndpoint, toWireName } from './metadata.ts'
+import { hasAlias, requireEndpoint, toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import type { ProviderResponse } from './translate.ts'
 import { invalidResponse, redirectUriSent } from './translate.ts'
@@ -96,9 +96,10 @@ function readRequestUri(response: ProviderResponse): string {
   return requestUri
 }
 
-function checkAdvertised({ parEndpoint, unusable }: ServerMetadata): void {
+function checkAdvertised(metadata: ServerMetadata, config: Config): void {
   const name = toWireName('parEndpoint')
-  if (parEndpoint !== undefined || unusable.has(name)) return
+  const { parEndpoint, unusable } = metadata
+  if (parEndpoint !== undefined || unusable.has(name) || hasAlias(metadata, 'parEndpoint', config)) return
   const detail = `pushedAuthorizationRequests is true, but the provider does not advertise ${name}.`
   throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, remedy: 'PAR_NOT_OFFERED' })
 }
@@ -127,7 +128,7 @@ async function pushAuthorizationRequest(
   metadata: ServerMetadata,
   parameters: URLSearchParams,
 ): Promise<string> {
-  checkAdvertised(metadata)
+  checkAdvertised(metadata, provider.config)
   try {
     return await call(
       { provider, metadata, endpoint: 'parEndpoint' },

@@ -8,7 +8,7 @@ import { pause as realPause } from '../lib/pause.ts'
 import { reportFailure } from '../log/failure.ts'
 import { call } from './call.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { toWireName } from './metadata.ts'
+import { hasAlias, toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import type { GrantWithIdToken, TokenResponse } from './token-endpoint.ts'
 import { requestTokens, requireIdToken, validateTokenGrant } from './token-endpoint.ts'
@@ -90,7 +90,8 @@ async function start(
   request: BackchannelRequest,
 ): Promise<Started> {
   const endpoint = 'backchannelAuthenticationEndpoint'
-  if (metadata[endpoint] === undefined && !metadata.unusable.has(toWireName(endpoint)))
+  const isAdvertised = metadata[endpoint] !== undefined || metadata.unusable.has(toWireName(endpoint))
+  if (!isAdvertised && !hasAlias(metadata, endpoint, provider.config))
     throw new BackchannelAuthenticationError('BACKCHANNEL_AUTHENTICATION_NOT_SUPPORTED_ERROR')
   return call(
     { provider, metadata, endpoint, ...defined({ signal: request.signal }) },

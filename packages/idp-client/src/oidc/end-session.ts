@@ -1,6 +1,7 @@
 import { revocationRequest } from 'oauth4webapi'
 import type { Config } from '../config/config.ts'
 import { call } from './call.ts'
+import { hasAlias } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import { vendorValue } from './vendor-values.ts'
 
@@ -56,9 +57,10 @@ export function v2LogoutUrl(
  */
 export async function revokeToken(provider: Provider, refreshToken: string): Promise<boolean> {
   const metadata = await provider.metadata()
-  if (metadata.revocationEndpoint === undefined) return false
+  const endpoint = 'revocationEndpoint'
+  if (metadata[endpoint] === undefined && !hasAlias(metadata, endpoint, provider.config)) return false
   await call(
-    { provider, metadata, endpoint: 'revocationEndpoint' },
+    { provider, metadata, endpoint },
     ({ authentication, client, options, server }) =>
       revocationRequest(server, client, authentication, refreshToken, {
         ...options,

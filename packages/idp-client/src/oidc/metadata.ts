@@ -142,6 +142,10 @@ export function readMetadata(
   })
 }
 
+function endpointMissing(detail: string): DiscoveryError {
+  return new DiscoveryError('DISCOVERY_ERROR', { detail, remedy: 'ENDPOINT_MISSING', endpoint: 'discovery' })
+}
+
 /**
  * Returns the URL of an endpoint that the operation needs. Throws a `DiscoveryError` that names the metadata property.
  */
@@ -152,8 +156,16 @@ export function requireEndpoint<Name extends EndpointName>(
   const address: string | undefined = metadata[name]
   if (address !== undefined) return address
   const wireName = endpoints[name]
-  const detail = `${wireName} ${metadata.unusable.get(wireName) ?? 'is missing'}.`
-  throw new DiscoveryError('DISCOVERY_ERROR', { detail, remedy: 'ENDPOINT_MISSING', endpoint: 'discovery' })
+  throw endpointMissing(`${wireName} ${metadata.unusable.get(wireName) ?? 'is missing'}.`)
+}
+
+/** Returns whether the provider has an endpoint for requests with a TLS certificate, and this client sends such (RFC 8705 section 5). */
+export function hasAlias(
+  { mutualTlsAliases: aliases }: ServerMetadata,
+  name: EndpointName,
+  { mutualTls }: Pick<Config, 'mutualTls'>,
+): boolean {
+  return mutualTls !== undefined && isObject(aliases) && (aliases[endpoints[name]] ?? null) !== null
 }
 
 /**
@@ -166,11 +178,12 @@ export function requireAlias(
   allowInsecureRequests: boolean,
 ): string {
   const { mutualTlsAliases: aliases } = metadata
+  if (aliases === undefined) return requireEndpoint(metadata, name)
+  if (!isObject(aliases)) throw endpointMissing('mtls_endpoint_aliases is not a JSON object.')
   const wireName = endpoints[name]
-  const alias = isObject(aliases) ? aliases[wireName] : undefined
-  if (alias === undefined || alias === null) return requireEndpoint(metadata, name)
+  const alias = aliases[wireName] ?? undefined
+  if (alias === undefined) return requireEndpoint(metadata, name)
   const reason = unusableReason(alias, allowInsecureRequests)
   if (reason === null) return String(alias)
-  const detail = `mtls_endpoint_aliases.${wireName} ${reason}.`
-  throw new DiscoveryError('DISCOVERY_ERROR', { detail, remedy: 'ENDPOINT_MISSING', endpoint: 'discovery' })
+  throw endpointMissing(`mtls_endpoint_aliases.${wireName} ${reason}.`)
 }

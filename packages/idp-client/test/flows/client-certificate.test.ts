@@ -120,18 +120,43 @@ describe('a client with a certificate (RFC 8705)', () => {
     expect(world.called.filter((url) => url.startsWith(world.mtls.origin))).toEqual([])
   })
 
-  test('refuses an alias that is no https URL', async () => {
-    world.provider.rewrite('discovery', (json) => ({
-      ...json,
-      mtls_endpoint_aliases: { token_endpoint: 'ftp://127.0.0.1/token' },
-    }))
+  test('uses endpoints that are aliases only', async () => {
+    Object.assign(world.provider.settings, { cibaAutoApprove: true, cibaInterval: 0.01 })
+    const called = [
+      'pushed_authorization_request_endpoint',
+      'revocation_endpoint',
+      'backchannel_authentication_endpoint',
+      'token_endpoint',
+      'userinfo_endpoint',
+    ]
+    world.provider.rewrite('discovery', (json) =>
+      Object.fromEntries(Object.entries(json).filter(([name]) => !called.includes(name))),
+    )
+    const { browser, client } = await signIn({ ...ownDocuments(), pushedAuthorizationRequests: true })
+    await client.getUserInfo(browser.request('/'))
+    await client.revokeRefreshToken(browser.request('/'), new Headers())
+    const user = { sub: world.provider.users()[0]?.sub ?? '' }
+    await client.getTokenByBackchannelAuth({ loginHint: user, bindingMessage: 'one' })
+    expect(world.provider.requests('par')).toHaveLength(1)
+    expect(world.provider.requests('revocation')).toHaveLength(1)
+  })
+
+  test.each<[string, unknown, string]>([
+    [
+      'an alias that is no https URL',
+      { token_endpoint: 'ftp://127.0.0.1/token' },
+      'mtls_endpoint_aliases.token_endpoint is not https.',
+    ],
+    ['aliases that are no object', ['x'], 'mtls_endpoint_aliases is not a JSON object.'],
+  ])('refuses %s', async (_, aliases, detail) => {
+    world.provider.rewrite('discovery', (json) => ({ ...json, mtls_endpoint_aliases: aliases }))
     const { browser } = world.another({ ...world.bank, ...ownDocuments() })
     await world.login(browser)
     expect(world.events).toContainEqual(
       expect.objectContaining({
         code: 'LOGIN_FAILED',
         remedy: 'ENDPOINT_MISSING',
-        detail: expect.stringContaining('mtls_endpoint_aliases.token_endpoint is not https.'),
+        detail: expect.stringContaining(detail),
       }),
     )
   })

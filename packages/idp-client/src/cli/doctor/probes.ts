@@ -7,6 +7,7 @@ import { defined } from '../../lib/own-properties.ts'
 import { authorizationUrl, newCodeVerifier } from '../../oidc/authorize.ts'
 import { endSessionUrl, v2LogoutUrl } from '../../oidc/end-session.ts'
 import type { ServerMetadata } from '../../oidc/metadata.ts'
+import { hasAlias } from '../../oidc/metadata.ts'
 import type { Provider } from '../../oidc/provider.ts'
 import { createProvider } from '../../oidc/provider.ts'
 import { requestTokens } from '../../oidc/token-endpoint.ts'
@@ -186,10 +187,8 @@ export async function probeProvider(
     return { config, provider, metadata, baseUrl, redirectUri }
   })
   // Without a base URL the code has no redirect URI, which does not matter for one that is wrong.
-  const client =
-    metadata.tokenEndpoint === undefined
-      ? []
-      : await checkClient({ metadata, provider }, probes[0]?.redirectUri)
+  const isChecked = metadata.tokenEndpoint !== undefined || hasAlias(metadata, 'tokenEndpoint', config)
+  const client = isChecked ? await checkClient({ metadata, provider }, probes[0]?.redirectUri) : []
   if (client.some(({ code }) => CLIENT_CODES.has(code))) return client
   const found = [...client]
   for (const probe of probes) {

@@ -3,7 +3,7 @@ import { providerFetch } from '../../oidc/call.ts'
 import type { JsonObject } from '../../oidc/json.ts'
 import { parseObject, stringList } from '../../oidc/json.ts'
 import type { ServerMetadata } from '../../oidc/metadata.ts'
-import { discoveryUrl, readMetadata, requireEndpoint } from '../../oidc/metadata.ts'
+import { discoveryUrl, hasAlias, readMetadata, requireAlias, requireEndpoint } from '../../oidc/metadata.ts'
 import type { KeySet } from '../../oidc/signed-token.ts'
 import { hasKeyFor, readKeySet } from '../../oidc/signed-token.ts'
 import type { DocumentRequest } from '../../oidc/translate.ts'
@@ -76,7 +76,9 @@ function checkEndpoints(metadata: ServerMetadata, config: Config | undefined): F
   const withUserInfo = config?.fetchUserInfo ? [...needed, 'userinfoEndpoint' as const] : needed
   return withUserInfo.flatMap((name) => {
     try {
-      requireEndpoint(metadata, name)
+      if (config && hasAlias(metadata, name, config))
+        requireAlias(metadata, name, config.allowInsecureRequests)
+      else requireEndpoint(metadata, name)
       return []
     } catch (error) {
       return findThrown(error)
@@ -118,8 +120,10 @@ async function checkKeys(metadata: ServerMetadata, config: ApiConfig): Promise<F
   }
 }
 
-function checkPar({ pushedAuthorizationRequests }: Config, metadata: ServerMetadata): Findings {
-  if (pushedAuthorizationRequests && metadata.parEndpoint === undefined)
+function checkPar(config: Config, metadata: ServerMetadata): Findings {
+  const { pushedAuthorizationRequests } = config
+  const isOffered = metadata.parEndpoint !== undefined || hasAlias(metadata, 'parEndpoint', config)
+  if (pushedAuthorizationRequests && !isOffered)
     return find(
       'PAR_NOT_OFFERED',
       'pushedAuthorizationRequests is true, but the metadata has no usable pushed_authorization_request_endpoint.',
