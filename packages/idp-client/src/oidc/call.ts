@@ -124,7 +124,7 @@ function isRedirect({ status, type }: Response): boolean {
  * redirects, no retries. Every failure is a `TransportError`.
  */
 export function providerFetch(
-  config: Pick<Config, 'allowInsecureRequests' | 'fetch' | 'httpTimeout' | 'telemetry'>,
+  config: Pick<Config, 'allowInsecureRequests' | 'fetch' | 'httpTimeout' | 'mutualTls' | 'telemetry'>,
 ): ProviderFetch {
   // Called unbound: some runtimes reject a fetch whose `this` is another object.
   const { allowInsecureRequests, fetch } = config
@@ -136,7 +136,9 @@ export function providerFetch(
       // Framework data caches around `fetch` must not store keys, metadata or tokens.
       const behaviour = { redirect: 'manual', cache: 'no-store', signal } as const
       const sent = defined({ method, headers: identify(headers, config.telemetry), body })
-      const response = await fetch(url, { ...sent, ...behaviour })
+      const response = await fetch(url, { ...sent, ...behaviour }).catch((error: unknown) => {
+        throw toTransportError(error, config.mutualTls !== undefined)
+      })
       if (isRedirect(response)) throw new TransportError('redirect')
       return { response, text: text(await readBody(response)) }
     })

@@ -31,6 +31,12 @@ const reasons: Record<TransportErrorKind, Reason> = {
   forbidden: { text: 'The address is not an https URL' },
 }
 
+/**
+ * Alerts by which a server ends a handshake without a certificate, or with one that it cannot use, in TLS 1.2; also if both have no cipher
+ * in common.
+ */
+const HANDSHAKE_FAILED = /^ERR_SSL_[A-Z0-9_/]*ALERT_(?:HANDSHAKE_FAILURE|DECRYPT_ERROR)$/
+
 /** Error codes of Node.js, undici and OpenSSL for failures of a connection. */
 const networkRemedies: readonly (readonly [codes: RegExp, remedy: Remedy])[] = [
   [/^(?:ENOTFOUND|EAI_[A-Z]+)$/, 'UNKNOWN_HOST'],
@@ -45,6 +51,7 @@ const networkRemedies: readonly (readonly [codes: RegExp, remedy: Remedy])[] = [
     /^ERR_SSL_[A-Z0-9_/]*ALERT_(?:ACCESS_DENIED|UNKNOWN_CA|(?:BAD|UNSUPPORTED)_CERTIFICATE|CERTIFICATE_(?:EXPIRED|REQUIRED|REVOKED|UNKNOWN))$/,
     'CLIENT_CERTIFICATE_REFUSED',
   ],
+  [HANDSHAKE_FAILED, 'CONNECTION_LOST'],
   [/^(?:EPROTO|ERR_SSL_[A-Z_]+|HPE_[A-Z_]+)$/, 'NOT_TLS'],
   [/^(?:ECONNRESET|EPIPE|ECONNABORTED|UND_ERR_SOCKET)$/, 'CONNECTION_LOST'],
 ]
@@ -64,8 +71,14 @@ const networkTexts: Partial<Record<Remedy, string>> = {
   CONNECTION_LOST: 'The connection broke before the response was complete',
 }
 
-function toReason(kind: TransportErrorKind, systemCode: string | undefined): Reason {
-  const [, remedy] = networkRemedies.find(([codes]) => codes.test(systemCode ?? '')) ?? []
+/** Returns the remedy of a system error code; `presents`: whether the client presents a certificate. */
+function networkRemedy(systemCode: string, presents: boolean): Remedy | undefined {
+  if (presents && HANDSHAKE_FAILED.test(systemCode)) return 'CLIENT_CERTIFICATE_REFUSED'
+  return networkRemedies.find(([codes]) => codes.test(systemCode))?.[1]
+}
+
+function toReason(kind: TransportErrorKind, systemCode = '', presents = false): Reason {
+  const remedy = networkRemedy(systemCode, presents)
   const text = kind === 'network' && remedy && networkTexts[remedy]
   return text ? { text, remedy } : reasons[kind]
 }
@@ -80,8 +93,8 @@ export class TransportError extends Error {
   readonly systemCode: string | undefined
   readonly remedy: Remedy | undefined
 
-  constructor(kind: TransportErrorKind, systemCode?: string) {
-    const { remedy, text } = toReason(kind, systemCode)
+  constructor(kind: TransportErrorKind, systemCode?: string, presents?: boolean) {
+    const { remedy, text } = toReason(kind, systemCode, presents)
     super(systemCode === undefined ? `${text}.` : `${text} (${systemCode}).`)
     this.kind = kind
     this.systemCode = systemCode
@@ -109,6 +122,9 @@ function getSystemCode(error: unknown): string | undefined {
   return error instanceof Error && /^(?:[A-Z][A-Za-z]{1,30})?Error$/.test(error.name) ? error.name : undefined
 }
 
-export function toTransportError(error: unknown): TransportError {
-  return error instanceof TransportError ? error : new TransportError('network', getSystemCode(error))
+/** Returns what a failed request was; `presents`: whether it was one with a certificate of the client. */
+export function toTransportError(error: unknown, presents = false): TransportError {
+  return error instanceof TransportError
+    ? error
+    : new TransportError('network', getSystemCode(error), presents)
 }

@@ -55,6 +55,21 @@ async function demandingCertificate(bench: Bench): Promise<void> {
   await loginAt(bench, url, { [customFetch]: async (input, init = {}) => present(String(input), init) })
 }
 
+/** A client without a certificate at a server that demands one in TLS 1.2. */
+function demandedAtOnce(options: IdpClientOptions): Mistake['make'] {
+  return async (bench) => {
+    const server = await selfSigned('localhost')
+    const demands = { requestCert: true, rejectUnauthorized: true, maxVersion: 'TLSv1.2' } as const
+    const { stop, url } = await serveTls({ ...server, ...demands })
+    bench.defer(stop)
+    const send = presenting(undefined, server.cert)
+    await loginAt(bench, url, {
+      ...options,
+      [customFetch]: async (input, init = {}) => send(String(input), init),
+    })
+  }
+}
+
 async function onStoppedProvider(bench: Bench): Promise<void> {
   const world = await bench.start()
   await world.provider.stop()
@@ -135,6 +150,16 @@ export const network: readonly Mistake[] = [
     mistake: 'a server that rejects the expired certificate of the client',
     remedy: 'CONNECTION_LOST',
     make: demandingCertificate,
+  },
+  {
+    mistake: 'a server that demands a certificate of a client that has none',
+    remedy: 'CONNECTION_LOST',
+    make: demandedAtOnce({}),
+  },
+  {
+    mistake: 'a server that demands the certificate of a client that does not present it',
+    remedy: 'CLIENT_CERTIFICATE_REFUSED',
+    make: demandedAtOnce({ clientSecret: undefined, clientCertificate: true }),
   },
   {
     mistake: 'a certificate for another name',
