@@ -57,7 +57,7 @@ export interface RefusedToken {
   readonly clientTag: string
   readonly sessionKey: string
   readonly token: string
-  /** What the caller requested: the replacement is one for the same request. */
+  /** The request of the caller: the replacement is one for the same. */
   readonly want: Omit<GetAccessTokenOptions, 'refresh'>
 }
 
