@@ -375,7 +375,8 @@ export abstract class IdpClientBase<
   /**
    * Refreshes tokens of `getTokenByBackchannelAuth` or `customTokenExchange`, which the application keeps. Concurrent calls in one
    * process share one request. Needs no session and changes none: never pass the refresh token of a session. Throws
-   * `AccessTokenError` `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN` (see its `cause`), and `MfaRequiredError`.
+   * `AccessTokenError` `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN` (see its `cause`), `IdpError` `INVALID_ARGUMENTS`, and
+   * `MfaRequiredError`.
    */
   async refreshTokens(options: RefreshTokensOptions): Promise<RefreshTokensResult> {
     this.#checkOptions('refreshTokens', options)

@@ -2,6 +2,7 @@ import type { Engine } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
 import { AccessTokenError } from '../errors/tokens.ts'
 import { defined } from '../lib/own-properties.ts'
+import type { Provider } from '../oidc/provider.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { refreshTokens as sendRefresh } from '../oidc/token-endpoint.ts'
 import { decodeClaims } from '../session/model/claims.ts'
@@ -40,10 +41,17 @@ function checkOptions(options: Partial<RefreshTokensOptions>): void {
   })
 }
 
+/** Returns the name of what the new tokens are bound to, if anything. */
+async function toBinding({ config, dpop }: Provider): Promise<string | undefined> {
+  if (config.dpop.enabled) return (await dpop.handle()).thumbprint
+  return config.mutualTls?.boundTokens ? 'certificate' : undefined
+}
+
 /**
  * Redeems a refresh token that belongs to no session, once for all concurrent callers of this process. An ID token in the response
  * is verified as at the refresh of a session. Reads and writes no session. Throws `AccessTokenError` `MISSING_REFRESH_TOKEN`,
- * `FAILED_TO_REFRESH_TOKEN`, and `MfaRequiredError` when the provider requires another factor.
+ * `FAILED_TO_REFRESH_TOKEN`; `INVALID_ARGUMENTS` if this process knows the token as that of a session; and `MfaRequiredError` when the
+ * provider requires another factor.
  */
 export async function refreshTokens(
   engine: Engine,
@@ -53,12 +61,12 @@ export async function refreshTokens(
   const { audience, refreshToken, scope } = options
   const request = defined({ refreshToken, scope, audience })
   try {
-    const tokenSet = await redeemWithoutSession(engine, request, (input) =>
-      sendRefresh(getProvider(engine.config), input),
-    )
+    const provider = getProvider(engine.config)
+    const bound = { ...request, ...defined({ binding: await toBinding(provider) }) }
+    const tokenSet = await redeemWithoutSession(engine, bound, (input) => sendRefresh(provider, input))
     return defined({ tokenSet, idTokenClaims: decodeClaims(tokenSet.idToken) })
   } catch (cause) {
-    if (isIdpError(cause, 'INVALID_CONFIGURATION')) throw cause
+    if (isIdpError(cause, 'INVALID_CONFIGURATION') || isIdpError(cause, 'INVALID_ARGUMENTS')) throw cause
     const error = new AccessTokenError('FAILED_TO_REFRESH_TOKEN', { cause })
     const wanted = { wireParameters: defined({ scope, audience }), scope: scope ?? '' }
     throw await orMfaRequired(engine, error, { wanted })

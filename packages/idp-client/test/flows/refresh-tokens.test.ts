@@ -1,6 +1,9 @@
+import { calculateJwkThumbprint, decodeJwt, exportJWK } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { IdpClientOptions, RefreshTokensOptions, TokenSet } from '../../src/index.ts'
 import { customFetch, generateDpopKeyPair } from '../../src/index.ts'
+import { defined } from '../../src/lib/own-properties.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
 import type { World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
 import { holding } from '../support/holding.ts'
@@ -128,6 +131,132 @@ describe('refreshTokens', () => {
       dpopKeyPair: await generateDpopKeyPair(),
     })
     expect((await client.refreshTokens({ refreshToken })).tokenSet.token_type).toBe('DPoP')
+  })
+})
+
+describe('refreshTokens of clients with different bindings', () => {
+  const audience = 'https://api.things.test/'
+  const ofApi = { apis: [{ audience, scopes: ['read:things'] }] }
+  let strict: World
+  beforeAll(async () => {
+    strict = await startWorld(
+      {},
+      { ...ofApi, cibaAutoApprove: true, cibaInterval: 0.01, rotateRefreshTokens: true },
+    )
+  })
+  afterAll(() => strict.provider.stop())
+
+  async function approvedRefreshToken(): Promise<string> {
+    const request = { bindingMessage: 'Order 42', loginHint: { sub: 'dev|alice' } }
+    const { tokenSet } = await strict.client.getTokenByBackchannelAuth(request)
+    return tokenSet.refreshToken ?? ''
+  }
+
+  test('binds the tokens of each call to the key of its client', async () => {
+    const pairs = [await generateDpopKeyPair(), await generateDpopKeyPair()]
+    const bound = pairs.map((dpopKeyPair) => strict.another({ useDPoP: true, dpopKeyPair }).client)
+    const refreshToken = await approvedRefreshToken()
+    const jkts: unknown[] = []
+    const clients = [...bound, strict.client]
+    for (const client of [...clients, ...clients]) {
+      const { tokenSet } = await client.refreshTokens({ refreshToken, audience })
+      const cnf = decodeJwt(tokenSet.accessToken)['cnf']
+      expect(tokenSet.token_type).toBe(cnf ? 'DPoP' : 'Bearer')
+      jkts.push(cnf)
+    }
+    expect(jkts.slice(0, 2)).toEqual(
+      await Promise.all(
+        pairs.map(async ({ publicKey }) => ({
+          jkt: await calculateJwkThumbprint(await exportJWK(publicKey)),
+        })),
+      ),
+    )
+    expect(jkts[2]).toBeUndefined()
+    expect(strict.refreshes().map(({ status }) => status)).not.toContain(400)
+  })
+
+  test('does not return an unbound token to a client that demands bound ones', async () => {
+    const certificate: IdpClientOptions = {
+      clientSecret: undefined,
+      clientCertificate: true,
+      certificateBoundAccessTokens: true,
+      [customFetch]: fetch,
+    }
+    const { client } = strict.another(certificate)
+    const refreshToken = await approvedRefreshToken()
+    await strict.client.refreshTokens({ refreshToken, audience })
+    expect(await rejectionOf(client.refreshTokens({ refreshToken, audience }))).toMatchObject({
+      code: 'FAILED_TO_REFRESH_TOKEN',
+    })
+  })
+})
+
+describe.each([
+  ['cookies', undefined],
+  ['a store', memoryStore({ name: 'refresh-tokens' })],
+])('refreshTokens with the refresh token of a session in %s', (_title, sessionStore) => {
+  async function loggedIn(options: IdpClientOptions = {}) {
+    const { browser, client } = world.another({ ...defined({ sessionStore }), ...options })
+    await world.login(browser)
+    const { refreshToken = '' } = (await browser.session()).tokenSet
+    world.clock.now += 7200
+    world.provider.clearRequests()
+    return { browser, client, refreshToken }
+  }
+  const refused = {
+    code: 'INVALID_ARGUMENTS',
+    message: expect.stringContaining('call getAccessToken'),
+  }
+  const token = async (browser: World['browser']): Promise<number> =>
+    (await browser.send('/auth/access-token')).status
+  const statuses = (): unknown[] => world.refreshes().map(({ status }) => status)
+
+  test('is refused while the session redeems it, and afterwards', async () => {
+    const held = holding()
+    const { browser, client, refreshToken } = await loggedIn({ [customFetch]: held.fetch })
+    const refreshing = token(browser)
+    await held.responded
+    expect(await rejectionOf(client.refreshTokens({ refreshToken }))).toMatchObject(refused)
+    held.release()
+    expect(await refreshing).toBe(200)
+    const successor = (await browser.session()).tokenSet.refreshToken ?? ''
+    for (const used of [refreshToken, successor])
+      expect(await rejectionOf(client.refreshTokens({ refreshToken: used }))).toMatchObject(refused)
+    world.clock.now += 7200
+    expect(await token(browser)).toBe(200)
+    expect(statuses()).toEqual([200, 200])
+  })
+
+  test('leaves the session its successor, if it comes first', async () => {
+    const held = holding()
+    const { browser, client, refreshToken } = await loggedIn({ [customFetch]: held.fetch })
+    const misused = client.refreshTokens({ refreshToken })
+    await held.responded
+    const refreshing = token(browser)
+    held.release()
+    const { tokenSet } = await misused
+    expect(await refreshing).toBe(200)
+    expect(world.refreshes().map(({ body }) => body['refresh_token'])).toEqual([
+      refreshToken,
+      tokenSet.refreshToken,
+    ])
+    for (const used of [refreshToken, tokenSet.refreshToken ?? ''])
+      expect(await rejectionOf(client.refreshTokens({ refreshToken: used }))).toMatchObject(refused)
+    world.clock.now += 7200
+    expect(await token(browser)).toBe(200)
+    expect(statuses()).toEqual([200, 200, 200])
+  })
+
+  test('leaves the session its successor after a refresh that failed, too', async () => {
+    const { browser, client, refreshToken } = await loggedIn()
+    const { tokenSet } = await client.refreshTokens({ refreshToken })
+    await world.provider.faults.down()
+    expect(await token(browser)).toBe(502)
+    world.provider.faults.up()
+    expect(await rejectionOf(client.refreshTokens(next(tokenSet)))).toMatchObject(refused)
+    expect(await token(browser)).toBe(200)
+    world.clock.now += 7200
+    expect(await token(browser)).toBe(200)
   })
 })
 

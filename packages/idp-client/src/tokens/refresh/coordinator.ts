@@ -5,7 +5,6 @@ import { AccessTokenError } from '../../errors/tokens.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { monotonic } from '../../lib/clock.ts'
 import { atMost, pause } from '../../lib/pause.ts'
-import { processWide } from '../../lib/registry.ts'
 import type { RequestScope } from '../../lib/request-scope.ts'
 import { outliveRequest, outsideRequest, requestScope } from '../../lib/request-scope.ts'
 import { backoff, retry } from '../../lib/retry.ts'
@@ -20,7 +19,10 @@ import {
   advance,
   findFamily,
   hasEnded,
+  hasRoomForLate,
   keepUntilSent,
+  lateDeadlines,
+  NO_SESSION,
   openFamily,
   removeTurn,
   tokenKey,
@@ -64,8 +66,6 @@ export interface Purpose {
 
 /** How many responses to one refresh token may be lost with their requests. */
 const MAX_LOST = 2
-/** Maximum number of late responses that this process waits for at a time. */
-const MAX_LATE = 1000
 /** How much longer than its own time limits a redemption may take before another call takes over, in milliseconds. */
 const SLACK = 1000
 /** How long a request waits for retries of a failed write of rotated tokens, in milliseconds. */
@@ -77,16 +77,6 @@ const WRITE_MILLISECONDS = WRITE_RETRY_MILLISECONDS + 1000
 const RETRIES = { first: 50, longest: 1000, now: monotonic }
 
 const after = (milliseconds: number): number => monotonic() + milliseconds + SLACK
-
-/** The deadlines of the redemptions whose responses are late. On Workers, one may end without being removed. */
-const lateDeadlines = (): Map<Turn, number> => processWide('queue:late-redemptions/1', () => new Map())
-
-/** Returns whether this process may wait for one more late response. */
-function hasRoomForLate(now: number): boolean {
-  const deadlines = lateDeadlines()
-  for (const [turn, deadline] of deadlines) if (deadline <= now) deadlines.delete(turn)
-  return deadlines.size < MAX_LATE
-}
 
 /** The error of a call that does not send the token, because an earlier one has sent or is about to send it. */
 const overdue = (): OAuthError =>
@@ -149,20 +139,8 @@ export async function refresh(
   return { ...result, session, hasEnded: family.closed || hasEnded(session) }
 }
 
-/**
- * Redeems a refresh token of no session once for all requests of this process. Only the callers keep the result; an older token
- * gets it, too, for as long as the family exists.
- */
-export async function redeemForCaller(parts: RefreshParts, purpose: Purpose): Promise<StoredSession> {
-  const key = await tokenKey(parts, purpose.refreshToken)
-  const family = findFamily(key, purpose.session, parts.config.clock()) ?? openFamily(key, purpose.session)
-  const job = { parts, purpose, store: undefined, requestScope: requestScope(), isForCaller: true }
-  const { session } = await outsideRequest(() => share(family, job))
-  return copySession(session)
-}
-
 /** Joins the redemption with this purpose, or starts one. If one is lost with its request, the first to notice takes over. */
-async function share(family: TokenFamily, given: Omit<Job, 'turn'>): Promise<RedemptionResult> {
+export async function share(family: TokenFamily, given: Omit<Job, 'turn'>): Promise<RedemptionResult> {
   const { httpTimeout } = given.parts.config
   const { key } = given.purpose
   const isSame = ({ purpose, refresh }: Turn): boolean => purpose === key && isInProgress(refresh)
@@ -252,7 +230,7 @@ async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
 
 /** Redeems the latest refresh token of the family, in a store under the lock of the session, and advances the family. */
 async function redeemLatest(job: Job): Promise<RedemptionResult> {
-  const { parts, purpose, store, turn } = job
+  const { isForCaller, parts, purpose, store, turn } = job
   const { family } = turn
   const { refreshToken: ownToken } = purpose.session.data.tokenSet
   const isSameToken = family.latest.data.tokenSet.refreshToken === ownToken
@@ -272,15 +250,27 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
     const isServed = session !== purpose.session && (!refreshToken || purpose.isSatisfiedBy(session))
     if (isServed) return { session }
     if (lost >= MAX_LOST) throw overdue()
-    spent.add(refreshToken ?? purpose.refreshToken)
-    return purpose.redeem(session, refreshToken ?? purpose.refreshToken, toProgress(job, lockEnd))
+    const own = refreshToken ?? purpose.refreshToken
+    spent.add(own)
+    const outsider = { ...session, sessionKey: NO_SESSION }
+    const callers = isForCaller
+      ? undefined
+      : findFamily(await tokenKey(parts, own, NO_SESSION), outsider, parts.config.clock())
+    const wait = (other: Turn): Promise<unknown> => waitOrAbandon(other, parts.config.httpTimeout, false)
+    const latest = callers
+      ? await (await import('./successor.ts')).withSuccessor(callers, session, parts.config, wait)
+      : session
+    const token = latest.data.tokenSet.refreshToken ?? own
+    spent.add(token)
+    return purpose.redeem(latest, token, toProgress(job, lockEnd))
   }
   const result = await (store ? redeemInStore(store, before, redeem, lost > 0) : redeem(before))
   if (result.session === before) return result
   const tokens = new Set(
     [...spent, result.session.data.tokenSet.refreshToken].filter((token) => token !== undefined),
   )
-  const keys = await Promise.all([...tokens].map((token) => tokenKey(parts, token)))
+  const owner = isForCaller ? NO_SESSION : ''
+  const keys = await Promise.all([...tokens].map((token) => tokenKey(parts, token, owner)))
   // Without an await between them: another request may save a change at any time.
   const session = withUpdates(result.session, before, family.latest)
   advance(family, session, keys, parts.config.clock())

@@ -93,13 +93,20 @@ export const hasFamilies = (): boolean => families().byToken.size > 0
 
 export const isPending = (family: TokenFamily): boolean => families().pending.has(family)
 
-/** Returns a hash that identifies a refresh token of one client at one provider. */
+/** The `sessionKey` of tokens that belong to no session, because the application keeps them. */
+export const NO_SESSION = 'no-session'
+
+/** Returns a hash that identifies a refresh token of one client at one provider, apart from the same one of `NO_SESSION`. */
 export async function tokenKey(
   { clientTag }: Pick<ClientParts, 'clientTag'>,
   token: string,
+  owner: typeof NO_SESSION | '' = '',
 ): Promise<string> {
-  return hashToken(`${await clientTag()} ${token}`, 32)
+  return hashToken(`${owner} ${await clientTag()} ${token}`, 32)
 }
+
+/** Returns whether a refresh token resolves to a family, or did a short while ago. */
+export const hasFamily = (key: string): boolean => families().byToken.get(key) !== undefined
 
 /** Returns the family of a session that this process has recently refreshed. Deletes an expired key. */
 export function findFamily(key: string, session: StoredSession, now: number): TokenFamily | undefined {
@@ -203,6 +210,19 @@ export function closeFamily(family: TokenFamily): void {
   family.closed = true
   families().pending.delete(family)
   for (const { key } of [{ key: family.firstKey }, ...family.keys]) families().byToken.delete(key)
+}
+
+/** Maximum number of late responses that this process waits for at a time. */
+const MAX_LATE = 1000
+
+/** The deadlines of the redemptions whose responses are late. On Workers, one may end without being removed. */
+export const lateDeadlines = (): Map<Turn, number> => processWide('queue:late-redemptions/1', () => new Map())
+
+/** Returns whether this process may wait for one more late response. */
+export function hasRoomForLate(now: number): boolean {
+  const deadlines = lateDeadlines()
+  for (const [turn, deadline] of deadlines) if (deadline <= now) deadlines.delete(turn)
+  return deadlines.size < MAX_LATE
 }
 
 /** Maximum number of sessions that are known to have ended. */

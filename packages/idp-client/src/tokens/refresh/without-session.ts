@@ -1,61 +1,85 @@
+import { IdpError } from '../../errors/base.ts'
 import { defined } from '../../lib/own-properties.ts'
 import { toKey } from '../../lib/registry.ts'
+import { outsideRequest, requestScope } from '../../lib/request-scope.ts'
 import { toTokenSet } from '../../session/model/session.ts'
 import type { TokenSet } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
+import { copySession } from '../../session/model/stored-session.ts'
 import type { Refreshed } from '../apply.ts'
 import type { Progress, Purpose, RefreshParts } from './coordinator.ts'
-import { redeemForCaller } from './coordinator.ts'
+import { share } from './coordinator.ts'
+import type { TokenFamily } from './process-memory.ts'
+import { findFamily, hasFamily, NO_SESSION, openFamily, tokenKey } from './process-memory.ts'
 
 /* Refresh tokens that belong to no session: the application keeps them. */
+
+const OF_A_SESSION =
+  'refreshToken is that of a session, which would not receive its successor: call getAccessToken, with refresh: true for a new token.'
 
 /** A refresh token, and the token that it is redeemed for. */
 export interface TokenRefresh {
   readonly refreshToken: string
   readonly scope?: string
   readonly audience?: string
+  /** The key or certificate that the tokens are bound to, if any: calls with another one do not share them. */
+  readonly binding?: string
 }
 
 /** Sends the refresh request. Passed in by the flow. */
 type SendRefresh = (
-  request: TokenRefresh & Partial<Pick<Progress, 'onOverdue' | 'onRequest' | 'onResponse'>>,
+  request: Omit<TokenRefresh, 'binding'> & Partial<Pick<Progress, 'onOverdue' | 'onRequest' | 'onResponse'>>,
 ) => Promise<Refreshed>
 
-/** The tokens in the form of a session, which is what the families of this process hold. Nothing else reads it. */
-function toHolder(tokenSet: TokenSet): StoredSession {
-  const data = { user: { sub: '' }, tokenSet, internal: { createdAt: 0 } }
-  return { data, sessionKey: 'no-session', usedAt: 0 }
+/** The tokens in the form of a session, which is what the families of this process hold. `purpose` names what they are for. */
+function toHolder(tokenSet: TokenSet, purpose: string): StoredSession {
+  const data = { user: { sub: purpose }, tokenSet, internal: { createdAt: 0 } }
+  return { data, sessionKey: NO_SESSION, usedAt: 0 }
+}
+
+/**
+ * Returns the family of a refresh token of the application. Throws `INVALID_ARGUMENTS` if the token is, or has become, that of a
+ * session: its next refresh would send a token that is used up.
+ */
+async function ownFamily(parts: RefreshParts, holder: StoredSession, token: string): Promise<TokenFamily> {
+  const [key, keyOfSession] = await Promise.all([tokenKey(parts, token, NO_SESSION), tokenKey(parts, token)])
+  const family = findFamily(key, holder, parts.config.clock())
+  if (family?.closed || hasFamily(keyOfSession))
+    throw new IdpError('INVALID_ARGUMENTS', { detail: OF_A_SESSION })
+  return family ?? openFamily(key, holder)
 }
 
 /**
  * Returns the tokens for a refresh token of the application. Concurrent calls for the same token share one request, a call for
- * another audience or scope redeems its successor, and for a minute the used token gets the result, so that no call loses a
- * rotated token. Keys differ from those of sessions, which never get these tokens.
+ * another audience, scope or binding redeems its successor, and for a minute the used token gets the result, so that no call loses
+ * a rotated token. Keys differ from those of sessions, which never get these tokens.
  */
 export async function redeemWithoutSession(
-  { clientTag, config, sessions }: RefreshParts,
-  request: TokenRefresh,
+  parts: RefreshParts,
+  { binding, ...request }: TokenRefresh,
   send: SendRefresh,
 ): Promise<TokenSet> {
+  const { config } = parts
   const { audience, refreshToken, scope } = request
-  const isSame = (tokenSet: TokenSet): boolean =>
-    tokenSet.audience === audience && tokenSet.requestedScope === scope
+  const key = toKey(audience, scope, binding)
+  const holder = toHolder({ accessToken: '', expiresAt: 0, refreshToken }, key)
   const purpose: Purpose = {
-    session: toHolder({ accessToken: '', expiresAt: 0, refreshToken }),
+    session: holder,
     refreshToken,
-    key: toKey(audience, scope),
-    isSatisfiedBy({ data: { tokenSet } }) {
+    key,
+    isSatisfiedBy({ data: { tokenSet, user } }) {
       const isNewer = tokenSet.refreshToken !== refreshToken && tokenSet.expiresAt > config.clock()
-      return isNewer && isSame(tokenSet)
+      return isNewer && user.sub === key
     },
     async redeem(_latest, latestToken, { onOverdue, onRequest, onResponse }) {
       const late = config.processLasts ? { onOverdue } : {}
       const grant = await send({ ...request, refreshToken: latestToken, onRequest, onResponse, ...late })
       const tokenSet = toTokenSet(grant, defined({ audience, scope }))
-      return { session: toHolder({ refreshToken: latestToken, ...tokenSet }) }
+      return { session: toHolder({ refreshToken: latestToken, ...tokenSet }, key) }
     },
   }
-  const parts = { config, sessions, clientTag: async () => `no-session ${await clientTag()}` }
-  const { data } = await redeemForCaller(parts, purpose)
-  return data.tokenSet
+  const family = await ownFamily(parts, holder, refreshToken)
+  const job = { parts, purpose, store: undefined, requestScope: requestScope(), isForCaller: true }
+  const { session } = await outsideRequest(() => share(family, job))
+  return copySession(session).data.tokenSet
 }
