@@ -34,12 +34,20 @@ export type TypedObject = JsonObject & { readonly type: string }
 
 const isTyped = (value: unknown): value is TypedObject => isObject(value) && typeof value['type'] === 'string'
 
+/** How deep granted details may be nested. They are written as JSON, which fails at thousands of levels. */
+const MAX_DEPTH = 64
+
+function isNestedWithin(depth: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return true
+  return depth > 0 && Object.values(value).every((inner) => isNestedWithin(depth - 1, inner))
+}
+
 /**
- * Returns the granted details of a token response (RFC 9396 section 7). A value of another shape counts as an empty list, because
- * nothing in it can be compared with what was requested.
+ * Returns the granted details of a token response (RFC 9396 section 7). A value of another shape, or nested too deep, counts as an
+ * empty list, because nothing in it can be compared with what was requested.
  */
 export function toGrantedDetails(value: unknown): TypedObject[] {
-  return Array.isArray(value) && value.every(isTyped) ? value : []
+  return Array.isArray(value) && value.every(isTyped) && isNestedWithin(MAX_DEPTH, value) ? value : []
 }
 
 export function isObject(value: unknown): value is JsonObject {

@@ -1,6 +1,7 @@
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { AuthorizationDetail, IdpClientOptions } from '../../src/index.ts'
+import { customFetch } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
@@ -115,6 +116,28 @@ describe.each(places)('granted details (RFC 9396) with sessions in %s', (_place,
       expect(await grantedIn(made)).toEqual([])
     },
   )
+
+  test('that are nested too deep count as an empty list, and the login succeeds', async () => {
+    const nested = JSON.stringify([
+      { type: 'payment', path: JSON.parse(`${'['.repeat(62)}${']'.repeat(62)}`) },
+    ])
+    for (const [granted, expected] of [
+      [nested, JSON.parse(nested)],
+      [nested.replace('[]', '[[]]'), []],
+      [nested.replace('[]', `${'['.repeat(20_000)}${']'.repeat(20_000)}`), []],
+    ]) {
+      // JSON.stringify of the provider cannot write it.
+      const deep: typeof fetch = async (input, init) => {
+        const response = await fetch(input, init)
+        if (!String(init?.body ?? '').includes('grant_type=authorization_code')) return response
+        const { authorization_details: _granted, ...json } = await response.json()
+        const text = JSON.stringify(json).replace(/\}$/, `,"authorization_details":${granted}}`)
+        return new Response(text, { headers: { 'content-type': 'application/json' } })
+      }
+      const made = await signedIn({ ...options(), [customFetch]: deep })
+      expect(await grantedIn(made)).toEqual(expected)
+    }
+  })
 
   test('of a further audience are kept with its token', async () => {
     const made = await signedIn(options())
