@@ -54,6 +54,7 @@ export interface LogEventDetails {
   readonly AUTHORIZATION_DETAILS_LEFT_OUT: {
     /** Bytes of the JSON. */
     readonly bytes: number
+    /** That of the details of one token, or `session.cookie.maxBytes` if the whole session exceeds that. */
     readonly limit: number
     /** The audience of the token; absent for the main one. */
     readonly audience?: string

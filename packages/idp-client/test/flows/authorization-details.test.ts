@@ -212,6 +212,60 @@ describe('more than 1024 bytes', () => {
   })
 })
 
+describe('details of a session that is too large for its cookies', () => {
+  const LARGE = [{ type: 'payment', creditorName: incompressible(900) }]
+  const bytes = JSON.stringify(LARGE).length
+  /** The size of the cookies of a session without details. */
+  async function sizeWithout(): Promise<number> {
+    await signedIn({ authorizationParameters: { audience: API } })
+    const saved = world.events.find(({ code }) => code === 'SESSION_SAVED')
+    world.events.length = 0
+    return saved && 'bytes' in saved ? Number(saved.bytes) : expect.fail('there is a session')
+  }
+
+  /** Logs in; only the response has the details, since a token with them would be larger, too. */
+  async function loginWith(maxBytes: number) {
+    const stop = world.provider.rewrite('token', (json) => ({ ...json, authorization_details: LARGE }))
+    const made = world.another({
+      authorizationParameters: { audience: API },
+      session: { cookie: { maxBytes } },
+    })
+    const { status } = await world.login(made.browser)
+    stop()
+    return { made, status }
+  }
+
+  test('are left out at the login, with an event, and the login succeeds', async () => {
+    const maxBytes = (await sizeWithout()) + 300
+    const { made } = await loginWith(maxBytes)
+    expect(await grantedIn(made)).toBeUndefined()
+    expect(leftOut()).toEqual([
+      { level: 'warn', code: 'AUTHORIZATION_DETAILS_LEFT_OUT', bytes, limit: maxBytes },
+    ])
+    expect(await tokenOf(made)).toMatchObject({ token: expect.any(String) })
+  })
+
+  test('do not help a session that is too large without them', async () => {
+    const { status } = await loginWith((await sizeWithout()) - 300)
+    expect(status).toBe(500)
+    expect(world.events).toContainEqual(expect.objectContaining({ error: 'SESSION_TOO_LARGE' }))
+    expect(leftOut()).toEqual([])
+  })
+
+  test('are left out with the access token after a refresh, with an event', async () => {
+    const maxBytes = (await sizeWithout()) + 300
+    const made = await signedIn({ session: { cookie: { maxBytes } } })
+    const stop = whenRefreshed(LARGE)
+    world.clock.now += TTL
+    expect(await tokenOf(made)).toMatchObject({ authorization_details: LARGE })
+    stop()
+    expect(leftOut()).toEqual([
+      { level: 'warn', code: 'AUTHORIZATION_DETAILS_LEFT_OUT', bytes, limit: maxBytes },
+    ])
+    expect(world.events).toContainEqual(expect.objectContaining({ leftOut: ['access token'] }))
+  })
+})
+
 test('a token exchange returns the details that were granted', async () => {
   const stop = world.provider.rewrite('token', (json) => ({ ...json, authorization_details: DETAILS }))
   const result = await world.client.customTokenExchange({

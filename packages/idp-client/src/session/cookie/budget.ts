@@ -12,6 +12,7 @@ import { dispensableTokens, toLabel, withoutTokens } from '../model/further-toke
 import type { SessionData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import type { ProcessMemory } from '../storage.ts'
+import { reportDetails, withoutDetails } from './granted-details.ts'
 
 /** The cookies of one session. */
 export interface ComposedSession {
@@ -161,6 +162,7 @@ async function reduce(given: ComposedSession, { compose, config, lastWritten, me
     const reduced = exceeds(composed, most) && step(composed.session)
     const next = reduced && (await compose(reduced.session))
     if (!next || (composed.cookies && next.bytes >= composed.bytes)) continue
+    reportLostDetails(config, composed.session, next.session)
     composed = next
     report(config, composed, reduced)
   }
@@ -170,16 +172,34 @@ async function reduce(given: ComposedSession, { compose, config, lastWritten, me
   return composed
 }
 
+/** Reports granted details that go with the main access token. */
+function reportLostDetails(config: Config, before: StoredSession, after: StoredSession): void {
+  if (after.data.tokenSet.authorizationDetails) return
+  const { leftOut } = withoutDetails(before, 0)
+  const ofMainToken = leftOut.filter(({ audience }) => audience === undefined)
+  reportDetails(config, ofMainToken, config.session.cookie.maxBytes)
+}
+
+/** Leaves out all granted details if the session fits without them; throws `SESSION_TOO_LARGE` if it does not. */
+async function fitWithoutDetails(given: ComposedSession, { compose, config }: Fitting) {
+  const limit = config.session.cookie.maxBytes
+  const { leftOut, session } = withoutDetails(given.session, 0)
+  const composed = leftOut.length > 0 ? await compose(session) : given
+  if (exceeds(composed, limit)) throw tooLarge(given, limit)
+  reportDetails(config, leftOut, limit)
+  return composed
+}
+
 /**
  * Returns the cookies of a session that exceeds `session.cookie.maxBytes`, without tokens that its refresh token can obtain
- * again. If it must fit, throws `SESSION_TOO_LARGE`. Otherwise it may take `OVERDRAFT_BYTES` more, and what the browser
+ * again. If it must fit, leaves out granted details, too, or throws `SESSION_TOO_LARGE`. Otherwise it may take `OVERDRAFT_BYTES` more, and what the browser
  * has is kept instead of what is new, because a rotated refresh token would be lost.
  */
 export async function fitIntoCookies(given: ComposedSession, fitting: Fitting): Promise<FittingSession> {
   const { config, mustFit } = fitting
   const limit = config.session.cookie.maxBytes
-  const { composed, leftOut } = await withoutFurtherTokens(given, fitting)
-  if (mustFit && exceeds(composed, limit)) throw tooLarge(composed, limit)
+  const { composed: fewer, leftOut } = await withoutFurtherTokens(given, fitting)
+  const composed = mustFit && exceeds(fewer, limit) ? await fitWithoutDetails(fewer, fitting) : fewer
   const isReduced = !mustFit && exceeds(composed, limit + OVERDRAFT_BYTES)
   if (leftOut.length > 0 || !isReduced) report(config, composed, { leftOut, level: 'info' })
   const fitted = isReduced ? await reduce(composed, fitting) : composed
