@@ -40,11 +40,20 @@ export function detectKeyKind(pem: string): KeyKind | undefined {
 /** DER of the version of an RSA private key (RFC 8017, appendix A.1.2), the tag of its modulus, and a length of two bytes. */
 const MODULUS = /0201000282([0-9a-f]{4})/
 
-/** Returns whether the modulus of an RSA private key has at least 2048 bits: 256 bytes after one of zeros. */
-export function hasLongModulus(pem: string): boolean {
-  const [, length = '0'] = MODULUS.exec(toHex(pem)) ?? []
+/** The same of a public key in SPKI form: a bit string of a sequence that begins with the modulus (RFC 8017, appendix A.1.1). */
+const PUBLIC_MODULUS = /0382[0-9a-f]{4}003082[0-9a-f]{4}0282([0-9a-f]{4})/
+
+/** Returns whether a modulus has at least 2048 bits: 256 bytes after one of zeros. */
+function isLong(modulus: RegExp, pem: string): boolean {
+  const [, length = '0'] = modulus.exec(toHex(pem)) ?? []
   return Number.parseInt(length, 16) > 256
 }
+
+/** Returns whether the modulus of an RSA private key has at least 2048 bits. */
+export const hasLongModulus = (pem: string): boolean => isLong(MODULUS, pem)
+
+/** Returns whether the modulus of an RSA public key has at least 2048 bits. */
+export const hasLongPublicModulus = (pem: string): boolean => isLong(PUBLIC_MODULUS, pem)
 
 /** Hexadecimal digits of an uncompressed point on P-256, and of a private key that names no public one. */
 const POINT = 130

@@ -20,9 +20,8 @@ const ec = { kty: 'EC', crv: 'P-256', x: coordinate, y: coordinate }
 const rsa = { kty: 'RSA', n: 'A'.repeat(342), e: 'AQAB' }
 const okp = { kty: 'OKP', crv: 'Ed25519', x: coordinate }
 
-const shortRsa = generateKeyPairSync('rsa', { modulusLength: 1024 })
-  .publicKey.export({ type: 'spki', format: 'pem' })
-  .toString()
+const rsaPem = (modulusLength: number): string =>
+  generateKeyPairSync('rsa', { modulusLength }).publicKey.export({ type: 'spki', format: 'pem' }).toString()
 
 test('without the option there is no key', () => {
   for (const absent of [undefined, null, '']) expect(resolveIt(absent)).toEqual({ keys: [], problems: [] })
@@ -34,6 +33,18 @@ test('public JWKs of each type and PEM text are accepted', async () => {
   const keys = [ec, rsa, okp, { ...ec, kid: 'a', use: 'sig', alg: 'ES256' }, await exportJWK(publicKey)]
   expect(resolveIt([...keys, pem])).toEqual({ keys: [...keys, pem.trim()], problems: [] })
   expect(resolveIt([pem.replaceAll('\n', '\\n')]).keys).toEqual([pem.trim()])
+})
+
+test('points of each curve, larger RSA keys, and one key for two algorithms under one kid are accepted', () => {
+  const curves = ['P-256', 'P-384', 'P-521'].map((namedCurve) =>
+    generateKeyPairSync('ec', { namedCurve }).publicKey.export({ format: 'jwk' }),
+  )
+  const edwards = generateKeyPairSync('ed25519').publicKey.export({ format: 'jwk' })
+  const twice = [
+    { ...rsa, kid: 'a', alg: 'RS256' },
+    { ...rsa, kid: 'a', alg: 'PS256' },
+  ]
+  expect(resolveIt([...curves, edwards, ...twice, rsaPem(2048), rsaPem(3072)]).problems).toEqual([])
 })
 
 test.each(['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k'])(
@@ -72,7 +83,19 @@ test.each<[string, unknown, RegExp]>([
     ['-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----'],
     /must be a public key/,
   ],
-  ['a short RSA key as PEM text', [shortRsa], /2048 bits or more/],
+  ['an RSA key of 1024 bits as PEM text', [rsaPem(1024)], /2048 bits or more/],
+  ['an RSA key of 2040 bits as PEM text', [rsaPem(2040)], /2048 bits or more/],
+  ['a point with short coordinates', [{ ...ec, x: 'a', y: 'b' }], /must be a public RSA key/],
+  ['a point of another curve', [{ ...ec, crv: 'P-384' }], /must be a public RSA key/],
+  ['an Ed25519 key of another length', [{ ...okp, x: 'a' }], /must be a public RSA key/],
+  [
+    'two keys with one kid',
+    [
+      { ...ec, kid: 'a' },
+      { ...rsa, kid: 'a' },
+    ],
+    /^additionalPublicKeys must give different keys different kids/,
+  ],
   ['no PEM text', ['text'], /must be PEM text/],
   [
     'a PEM text of no known key',

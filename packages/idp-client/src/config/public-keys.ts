@@ -1,5 +1,6 @@
+import { toKeyIdentity } from '../crypto/keys.ts'
 import type { PublicJwk } from './options.ts'
-import { detectKeyKind, pemFault, unescapePem } from './pem.ts'
+import { detectKeyKind, hasLongPublicModulus, pemFault, unescapePem } from './pem.ts'
 import type { Field, Source } from './readers.ts'
 import { getField, invalid, isGroup, isPresent, toField } from './readers.ts'
 import { algorithmsOfKind } from './signing-key.ts'
@@ -12,8 +13,8 @@ const CURVES = { EC: ['P-256', 'P-384', 'P-521'], OKP: ['Ed25519'] } as const
 /** Characters in base64url of a modulus with 2048 bits, the minimum of RFC 7518. */
 const MIN_MODULUS = 342
 
-/** Characters in base64 of such a key in SPKI form. */
-const MIN_RSA_TEXT = 390
+/** Characters in base64url of a coordinate (RFC 7518 section 6.2.1.2, RFC 8037 section 2): 32, 48 and 66 bytes. */
+const COORDINATE_LENGTHS = { 'P-256': 43, 'P-384': 64, 'P-521': 88, Ed25519: 43 } as const
 
 const BASE64URL = /^[\w-]+$/
 
@@ -25,10 +26,12 @@ const isBase64url = (value: unknown): value is string => typeof value === 'strin
 function toAlgorithms({ crv, e, kty, n, x, y }: Members): readonly string[] {
   if (kty === 'RSA')
     return isBase64url(n) && n.length >= MIN_MODULUS && isBase64url(e) ? algorithmsOfKind.RSA : []
-  if (!isBase64url(x)) return []
-  const curve = CURVES.EC.find((name) => name === crv)
-  if (kty === 'EC') return curve && isBase64url(y) ? algorithmsOfKind[curve] : []
-  return kty === 'OKP' && crv === 'Ed25519' ? algorithmsOfKind.Ed25519 : []
+  const ofType = kty === 'EC' || kty === 'OKP' ? CURVES[kty] : []
+  const curve = ofType.find((name) => name === crv)
+  if (!curve) return []
+  const isCoordinate = (value: unknown): boolean =>
+    isBase64url(value) && value.length === COORDINATE_LENGTHS[curve]
+  return isCoordinate(x) && (kty === 'OKP' || isCoordinate(y)) ? algorithmsOfKind[curve] : []
 }
 
 const WRONG_TYPE = `must be a public RSA key of 2048 bits or more, an EC key (${CURVES.EC.join(', ')}) or an OKP key (${CURVES.OKP.join(', ')}), with its members in base64url`
@@ -52,8 +55,7 @@ function readPem(field: Field, text: string): string | undefined {
   const fault = pemFault(pem, 'PUBLIC KEY')
   if (fault !== null) return invalid(field, fault)
   const kind = detectKeyKind(pem)
-  const isShort = kind === 'RSA' && pem.replace(/-----[^-]+-----|\s/g, '').length < MIN_RSA_TEXT
-  return kind && !isShort ? pem : invalid(field, WRONG_TYPE)
+  return kind && (kind !== 'RSA' || hasLongPublicModulus(pem)) ? pem : invalid(field, WRONG_TYPE)
 }
 
 function readKey(field: Field): string | PublicJwk | undefined {
@@ -73,5 +75,16 @@ export function resolveAdditionalKeys(source: Source): readonly (string | Public
   const { given } = field
   if (!isPresent(given)) return []
   if (!Array.isArray(given)) return invalid(field, 'must be an array of public keys: JWKs, or PEM text') ?? []
-  return given.flatMap((key: unknown, at) => readKey(toField(`${field.option}[${at}]`, key, source)) ?? [])
+  const keys = given.flatMap(
+    (key: unknown, at) => readKey(toField(`${field.option}[${at}]`, key, source)) ?? [],
+  )
+  const names = new Map<string, string>()
+  for (const key of keys) {
+    if (typeof key === 'string' || key.kid === undefined) continue
+    const identity = toKeyIdentity(key)
+    if (names.has(key.kid) && names.get(key.kid) !== identity)
+      return invalid(field, 'must give different keys different kids') ?? []
+    names.set(key.kid, identity)
+  }
+  return keys
 }

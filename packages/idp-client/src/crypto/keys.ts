@@ -43,3 +43,11 @@ export function signatureAlgorithms({ algorithm }: CryptoKey): readonly string[]
 export function isCryptoKey(value: unknown): value is CryptoKey {
   return Object.prototype.toString.call(value) === '[object CryptoKey]'
 }
+
+/** The members that identify a public key (RFC 7638). */
+const IDENTITY = ['kty', 'crv', 'x', 'y', 'n', 'e'] as const
+
+/** Returns the same text for the same public key, whatever its `kid` and its algorithm. */
+export function toKeyIdentity(jwk: Readonly<Partial<Record<(typeof IDENTITY)[number], unknown>>>): string {
+  return JSON.stringify(IDENTITY.map((name) => jwk[name]))
+}

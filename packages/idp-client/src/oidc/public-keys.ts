@@ -1,7 +1,7 @@
 import { importPKCS8, importSPKI } from 'jose/key/import'
 import type { Config, SigningKey } from '../config/config.ts'
 import type { PublicJwk } from '../config/options.ts'
-import { isCryptoKey } from '../crypto/keys.ts'
+import { isCryptoKey, toKeyIdentity } from '../crypto/keys.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { defined } from '../lib/own-properties.ts'
 
@@ -10,9 +10,6 @@ import { defined } from '../lib/own-properties.ts'
  * be left in it.
  */
 const MEMBERS = ['kty', 'crv', 'x', 'y', 'n', 'e', 'kid', 'alg'] as const
-
-/** The members that identify a key (RFC 7638). */
-const IDENTITY = ['kty', 'crv', 'x', 'y', 'n', 'e'] as const
 
 type Members = Readonly<Partial<Record<(typeof MEMBERS)[number], unknown>>>
 
@@ -27,8 +24,6 @@ function toPublicJwk(members: Members): PublicJwk {
   const jwk: unknown = { ...Object.fromEntries(listed), use: 'sig' }
   return jwk as PublicJwk
 }
-
-const toIdentity = (jwk: PublicJwk): string => JSON.stringify(IDENTITY.map((name) => jwk[name]))
 
 /** The key of an option, and the option's names for messages. */
 interface OwnKey {
@@ -98,10 +93,10 @@ async function toAdditionalJwk(key: string | PublicJwk, at: number): Promise<Pub
 /** Adds a key to those before it. The same key under the same `kid`, or under none, is published once, for all its algorithms. */
 function withKey(keys: readonly PublicJwk[], key: PublicJwk): readonly PublicJwk[] {
   const named = keys.find(({ kid }) => kid !== undefined && kid === key.kid)
-  if (named && toIdentity(named) !== toIdentity(key))
+  if (named && toKeyIdentity(named) !== toKeyIdentity(key))
     throw unusable(`Two different keys have the same kid: give each of them its own.`)
   const isSame = (other: PublicJwk): boolean =>
-    toIdentity(other) === toIdentity(key) &&
+    toKeyIdentity(other) === toKeyIdentity(key) &&
     (other.kid === key.kid || other.kid === undefined || key.kid === undefined)
   const known = keys.find(isSame)
   if (!known) return [...keys, key]

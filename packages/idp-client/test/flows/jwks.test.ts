@@ -182,8 +182,9 @@ describe('a configuration error names the remedy', () => {
 
   test('for two keys with one kid, and for PEM text that is not a key', async () => {
     const [one, other] = [await newPair('ES256'), await newPair('ES256')]
-    const additionalPublicKeys = [one, other].map(({ jwk }) => ({ ...(jwk as PublicJwk), kid: 'k' }))
-    expect(await detailOf({ additionalPublicKeys })).toMatch(/Two different keys have the same kid/)
+    const additionalPublicKeys = [{ ...(other.jwk as PublicJwk), kid: 'k' }]
+    const own = { clientAssertionSigningKey: one.pem, clientAssertionSigningKeyId: 'k' }
+    expect(await detailOf({ ...own, additionalPublicKeys })).toMatch(/Two different keys have the same kid/)
     const broken = one.publicPem.replace(/.{8}(?=\s*-----END)/, 'AAAAAAAA')
     expect(await detailOf({ additionalPublicKeys: [broken.replace(/A{8}/, '')] })).toMatch(
       /^additionalPublicKeys\[0\] cannot be read as a key/,
