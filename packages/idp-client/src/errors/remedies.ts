@@ -209,7 +209,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   AUDIENCE_REFUSED:
     'Register the API at the provider with exactly the requested audience, and allow it for this client.',
   REQUEST_REFUSED:
-    'Register that redirect URI at the provider, character by character, and compare authorizationParameters with what it accepts; its own log names the parameter that it refuses.',
+    'At a login, register that redirect URI at the provider, character by character. Compare authorizationParameters, or the options of the call, with what it accepts; its own log names the parameter that it refuses.',
   PAR_REQUIRED: 'Set pushedAuthorizationRequests to true.',
   REQUEST_OBJECT_REQUIRED:
     'Set requestObject to the private key whose public key is registered for signed requests.',
