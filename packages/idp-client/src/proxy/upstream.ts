@@ -45,6 +45,12 @@ function canUnclone(): boolean {
   }
 }
 
+/** `fetch` itself states the length of a body that is whole. Twice is an error where an application has loaded undici 7. */
+function withoutLength(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const { 'content-length': _stated, ...others } = headers
+  return others
+}
+
 async function sendOnce(
   { limits, method, url, ...request }: UpstreamRequest,
   headers: Readonly<Record<string, string>>,
@@ -53,8 +59,9 @@ async function sendOnce(
   // Called unbound: some runtimes reject a fetch whose `this` is another object.
   const fetch = request.fetch ?? globalThis.fetch
   const redirect = isLong && canUnclone() ? UNCLONED : ({ redirect: 'manual' } as const)
+  const sent = body.body instanceof Uint8Array ? withoutLength(headers) : headers
   try {
-    return await fetch(url.href, { ...body, ...redirect, method, headers, signal: limits.signal })
+    return await fetch(url.href, { ...body, ...redirect, method, headers: sent, signal: limits.signal })
   } catch (thrown) {
     throw toUpstreamError(limits, thrown)
   } finally {

@@ -272,6 +272,21 @@ test('a long body is sent on where the runtime rejects redirect: error, as worke
   expect(redirects).toEqual(['manual'])
 })
 
+test('the length of a short body is stated once, by fetch', async () => {
+  const stated: unknown[] = []
+  await signedIn({
+    fetch: (url, init) => {
+      stated.push(new Headers(init?.headers).get('content-length'))
+      return fetch(url, init)
+    },
+  })
+  const headers = { 'content-length': '7', 'content-type': 'application/json' }
+  const response = await send('/api/orders', { method: 'POST', body: '{"a":1}', headers })
+  expect(await response.json()).toMatchObject({ bytes: 7 })
+  expect(world.upstream.requests[0]?.header('content-length')).toBe('7')
+  expect(stated).toEqual([null])
+})
+
 test('a client that never sends its short body is a timeout, and nothing is sent', async () => {
   await signedIn({ idleTimeout: 0.05 })
   const headers = { 'content-length': '10' }
