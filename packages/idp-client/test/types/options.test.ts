@@ -33,7 +33,7 @@ const others: OtherValues = {
   clientAssertionSigningAlg: 'ES256',
   clientAssertionAudience: 'token_endpoint',
   requestObject: { key: keys.privateKey, alg: 'ES256', keyId: 'key-1' },
-  additionalPublicKeys: [{ kty: 'EC', crv: 'P-256', x: 'x', y: 'y', kid: 'key-2' }],
+  additionalPublicKeys: [{ kty: 'EC', crv: 'P-256', x: 'x'.repeat(43), y: 'y'.repeat(43), kid: 'key-2' }],
   tokenEndpointAuthMethod: 'client_secret_post',
   idTokenSignedResponseAlg: ['ES256'],
   authorizationParameters: { scope: 'openid', custom: 1 },
