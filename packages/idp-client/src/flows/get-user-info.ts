@@ -4,6 +4,7 @@ import { OAuthError } from '../errors/provider.ts'
 import { AccessTokenError } from '../errors/tokens.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
+import { reportFailure } from '../log/failure.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { fetchUserInfoClaims } from '../oidc/userinfo.ts'
 import type { User } from '../session/model/session-data.ts'
@@ -53,7 +54,13 @@ export async function getUserInfo(
     const { replacementToken } = await import('../tokens/replacement.ts')
     const clientTag = await engine.clientTag()
     const refused = { config, clientTag, sessionKey, token: access.token, want: {} }
-    const next = await replacementToken(refused, async () => getToken(engine, exchange, { refresh: true }))
+    const next = await replacementToken(refused, async () =>
+      getToken(engine, exchange, { refresh: true }),
+    ).catch((error: unknown) => {
+      // The response of the endpoint says what is wrong.
+      reportFailure(config.log, error)
+      return null
+    })
     if (!next) throw thrown
     return request(next)
   }

@@ -136,9 +136,12 @@ export function providerFetch(
       // Framework data caches around `fetch` must not store keys, metadata or tokens.
       const behaviour = { redirect: 'manual', cache: 'no-store', signal } as const
       const sent = defined({ method, headers: identify(headers, config.telemetry), body })
-      const response = await fetch(url, { ...sent, ...behaviour }).catch((error: unknown) => {
+      let response: Response
+      try {
+        response = await fetch(url, { ...sent, ...behaviour })
+      } catch (error) {
         throw toTransportError(error, config.mutualTls !== undefined)
-      })
+      }
       if (isRedirect(response)) throw new TransportError('redirect')
       return { response, text: text(await readBody(response)) }
     })

@@ -30,7 +30,7 @@ const FAILURE_PAUSE = 5
 const MAX_REPLACEMENTS = 20_000
 
 interface Replacements {
-  /** By a hash of a token of a session, with what was requested for the token that replaces it. */
+  /** By a hash of a token of a session: with what was requested for its replacement, without for one that is a replacement itself. */
   readonly byToken: Lru<string, Replacement>
   /** Schedules the deletion of old ones. */
   readonly forgetLater: () => void

@@ -192,8 +192,8 @@ async function fitWithoutDetails(given: ComposedSession, { compose, config }: Fi
 
 /**
  * Returns the cookies of a session that exceeds `session.cookie.maxBytes`, without tokens that its refresh token can obtain
- * again. If it must fit, leaves out granted details, too, or throws `SESSION_TOO_LARGE`. Otherwise it may take `OVERDRAFT_BYTES` more, and what the browser
- * has is kept instead of what is new, because a rotated refresh token would be lost.
+ * again. If it must fit, leaves out granted details, too, or throws `SESSION_TOO_LARGE`. Otherwise it may take `OVERDRAFT_BYTES`
+ * more, and what the browser has is kept instead of what is new, because a rotated refresh token would be lost.
  */
 export async function fitIntoCookies(given: ComposedSession, fitting: Fitting): Promise<FittingSession> {
   const { config, mustFit } = fitting

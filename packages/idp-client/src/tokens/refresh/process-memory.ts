@@ -37,7 +37,7 @@ export interface TokenFamily {
   latest: StoredSession
   /** The queue: redemptions in progress, and abandoned ones whose token was sent. */
   turns: readonly Turn[]
-  /** The session has ended: it is neither returned nor written any more. */
+  /** The session has ended, or one has taken over the tokens of the application: this one is neither returned nor written any more. */
   closed: boolean
   /** The tokens that resolve to this family; while there are none, its first token does. */
   keys: readonly FamilyToken[]

@@ -22,7 +22,7 @@ export interface TokenRefresh {
   readonly refreshToken: string
   readonly scope?: string
   readonly audience?: string
-  /** The key or certificate that the tokens are bound to, if any: calls with another one do not share them. */
+  /** The key that the tokens are bound to, or that it is a certificate: calls with another binding do not share them. */
   readonly binding?: string
 }
 
@@ -52,7 +52,7 @@ async function ownFamily(parts: RefreshParts, holder: StoredSession, token: stri
 /**
  * Returns the tokens for a refresh token of the application. Concurrent calls for the same token share one request, a call for
  * another audience, scope or binding redeems its successor, and for a minute the used token gets the result, so that no call loses
- * a rotated token. Keys differ from those of sessions, which never get these tokens.
+ * a rotated token. Keys differ from those of sessions; one whose token was redeemed here takes over the successor (`successor.ts`).
  */
 export async function redeemWithoutSession(
   parts: RefreshParts,
