@@ -92,14 +92,18 @@ export async function getDpopProver({ config }: Engine): Promise<DpopProver> {
 
 type Fetch = typeof globalThis.fetch
 
+/** Returns whether a token visibly is not bound to a certificate: with `certificateBoundAccessTokens`, one from before it was set. */
+export async function lacksBinding(accessToken: string): Promise<boolean> {
+  const { isCertificateBound } = await import('../oidc/certificate-binding.ts')
+  return isCertificateBound(accessToken) === false
+}
+
 /**
- * Returns the `fetch` that presents the certificate, for a token of the session that is bound to it: one that `certificateBoundAccessTokens`
- * demands, unless it visibly is not. Undefined for another one.
+ * With `certificateBoundAccessTokens`: returns the `fetch` that presents the certificate, for a token of the session that is bound to it;
+ * undefined for another one.
  */
 export async function certificateFetch({ config }: Engine, accessToken: string): Promise<Fetch | undefined> {
-  if (!config.mutualTls?.boundTokens) return undefined
-  const { isCertificateBound } = await import('../oidc/certificate-binding.ts')
-  return isCertificateBound(accessToken) === false ? undefined : config.fetch
+  return (await lacksBinding(accessToken)) ? undefined : config.fetch
 }
 
 /** The token of one call, and how a token of the session is replaced that the API refuses. */
@@ -109,8 +113,9 @@ interface CallToken {
 }
 
 /**
- * Sends a call with a token of the session where these are bound to the client's certificate. If the API refuses it as invalid, as it
- * does after a rotation of the certificate (RFC 8705 section 3), the call is sent again with a new one.
+ * Sends a call with a token of the session where these are bound to the client's certificate. A token that visibly is not bound is
+ * replaced first, since an API that demands the certificate ends the connection without a response. If the API refuses a token as
+ * invalid, as it does after a rotation of the certificate (RFC 8705 section 3), the call is sent again with a new one.
  */
 async function sendRenewing(
   engine: Engine,
@@ -126,14 +131,16 @@ async function sendRenewing(
       init,
       fetch ? undefined : await certificateFetch(engine, token),
     )
-  const response = await send(accessToken)
-  const init = refusesToken(response) ? await repetition() : null
-  if (!init) return response
-  const next = await replace().catch((error: unknown) => {
-    // The response of the API says what is wrong.
-    reportFailure(engine.config.log, error)
-    return null
-  })
+  const renew = async (): Promise<SessionToken | null> =>
+    replace().catch((error: unknown) => {
+      // The response of the API says what is wrong.
+      reportFailure(engine.config.log, error)
+      return null
+    })
+  const renewed = (await lacksBinding(accessToken)) ? await renew() : null
+  const response = await send(renewed?.token ?? accessToken)
+  const init = !renewed && refusesToken(response) ? await repetition() : null
+  const next = init && (await renew())
   if (!next) return response
   response.body?.cancel().catch(() => undefined)
   return send(next.token, init)

@@ -1,5 +1,6 @@
 import type { Application } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
+import { lacksBinding } from '../flows/fetcher.ts'
 import type { ApiGuardResult } from '../guards/guards.ts'
 import type { ApiGuard } from '../guards/host-guards.ts'
 import { rejection } from '../guards/rejection.ts'
@@ -137,7 +138,10 @@ function discard(response: Response): void {
 async function send({ caller, config, request }: Sending): Promise<Response> {
   const { engine } = caller
   const { limits, upload } = request
-  const token = await currentToken(caller, config)
+  const current = await currentToken(caller, config)
+  // An API that demands the certificate would end the connection without a response.
+  const isUnbound = engine.config.mutualTls?.boundTokens && (await lacksBinding(current.token))
+  const token = (isUnbound && (await replaceRefused(caller, config, current.token))) || current
   limits.moved()
   const response = await sendWithToken(engine, request, token, upload ? await upload.first() : {})
   if (!refusesToken(response) || upload?.isKept === false) return response

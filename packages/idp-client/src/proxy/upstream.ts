@@ -79,7 +79,8 @@ export async function sendWithToken(
   const { headers, limits, method, upload, url } = request
   const { accessToken, scheme } = toAuthorizationScheme(token, engine.config.dpop.enabled)
   if (scheme === 'Bearer') {
-    const fetch = request.fetch ?? (await certificateFetch(engine, accessToken))
+    const { boundTokens } = engine.config.mutualTls ?? {}
+    const fetch = request.fetch ?? (boundTokens ? await certificateFetch(engine, accessToken) : undefined)
     return sendOnce({ ...request, fetch }, { ...headers, authorization: `Bearer ${accessToken}` }, body)
   }
   const call: ApiCall = {
