@@ -245,6 +245,18 @@ describe('details of a session that is too large for its cookies', () => {
     expect(await tokenOf(made)).toMatchObject({ token: expect.any(String) })
   })
 
+  test('are not lost to a change of the session, which is refused instead', async () => {
+    const { made } = await loginWith((await sizeWithout()) + 1400)
+    const { browser, client } = made
+    const session = await client.getSession(browser.request('/'))
+    const note = incompressible(400)
+    await expect(
+      client.updateSession(browser.request('/'), new Response(), { ...session, note } as never),
+    ).rejects.toMatchObject({ code: 'SESSION_TOO_LARGE' })
+    expect(await grantedIn(made)).toEqual(LARGE)
+    expect(leftOut()).toEqual([])
+  })
+
   test('do not help a session that is too large without them', async () => {
     const { status } = await loginWith((await sizeWithout()) - 300)
     expect(status).toBe(500)

@@ -60,6 +60,8 @@ export interface Fitting {
   readonly compose: (session: StoredSession) => Promise<ComposedSession>
   /** Whether to throw instead of leaving out more than tokens, because a failed write loses no refresh token. */
   readonly mustFit: boolean
+  /** Whether a login creates the session: its user has approved already, so that details are left out rather than nothing is written. */
+  readonly isNew: boolean
   readonly memory?: ProcessMemory
   /** Returns the session of the request as it was last written, if there is one. */
   readonly lastWritten: () => MaybePromise<StoredSession | null>
@@ -192,14 +194,17 @@ async function fitWithoutDetails(given: ComposedSession, { compose, config }: Fi
 
 /**
  * Returns the cookies of a session that exceeds `session.cookie.maxBytes`, without tokens that its refresh token can obtain
- * again. If it must fit, leaves out granted details, too, or throws `SESSION_TOO_LARGE`. Otherwise it may take `OVERDRAFT_BYTES`
- * more, and what the browser has is kept instead of what is new, because a rotated refresh token would be lost.
+ * again. If it must fit, throws `SESSION_TOO_LARGE`, for a new one only if it does not fit without granted details. Otherwise it
+ * may take `OVERDRAFT_BYTES` more, and what the browser has is kept instead of what is new, because a rotated refresh token would
+ * be lost.
  */
 export async function fitIntoCookies(given: ComposedSession, fitting: Fitting): Promise<FittingSession> {
-  const { config, mustFit } = fitting
+  const { config, isNew, mustFit } = fitting
   const limit = config.session.cookie.maxBytes
   const { composed: fewer, leftOut } = await withoutFurtherTokens(given, fitting)
-  const composed = mustFit && exceeds(fewer, limit) ? await fitWithoutDetails(fewer, fitting) : fewer
+  const isTooLarge = mustFit && exceeds(fewer, limit)
+  if (isTooLarge && !isNew) throw tooLarge(fewer, limit)
+  const composed = isTooLarge ? await fitWithoutDetails(fewer, fitting) : fewer
   const isReduced = !mustFit && exceeds(composed, limit + OVERDRAFT_BYTES)
   if (leftOut.length > 0 || !isReduced) report(config, composed, { leftOut, level: 'info' })
   const fitted = isReduced ? await reduce(composed, fitting) : composed

@@ -15,7 +15,7 @@ import type { Snapshot, StoredSession } from '../model/stored-session.ts'
 import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
 import type { ProcessMemory, SessionStorage } from '../storage.ts'
-import type { ComposedSession } from './budget.ts'
+import type { ComposedSession, Fitting } from './budget.ts'
 import { decodeSession, encodeSession, isOtherVersion, UNDECODABLE } from './codec.ts'
 import type { ConnectionCookies } from './connection-cookies.ts'
 import { createConnectionCookies } from './connection-cookies.ts'
@@ -158,7 +158,7 @@ function reader({ config, sealer, clientTag, connections, former, marker, memory
 type Pack = (
   exchange: Exchange,
   session: StoredSession,
-  mustFit: boolean,
+  limits: Pick<Fitting, 'isNew' | 'mustFit'>,
 ) => Promise<ComposedSession & { readonly cookies: readonly NamedValue[] }>
 
 interface PackerParts extends Pick<CookieSessionParts, 'clientTag' | 'config' | 'memory' | 'sealer'> {
@@ -188,7 +188,7 @@ function packer({ attributes, clientTag, config, connections, load, memory, seal
     return { session, attributes: cookieAttributes, cookies, bytes: sumBytes(cookies) }
   }
 
-  return async (exchange, given, mustFit) => {
+  return async (exchange, given, limits) => {
     let hasDetails = given.data.tokenSet.authorizationDetails !== undefined
     for (const token of given.data.accessTokens ?? []) hasDetails ||= token.authorizationDetails !== undefined
     const session = hasDetails
@@ -201,7 +201,7 @@ function packer({ attributes, clientTag, config, connections, load, memory, seal
     return fitIntoCookies(composed, {
       config,
       compose: (other) => compose(exchange, other),
-      mustFit,
+      ...limits,
       ...(memory ? { memory } : {}),
       lastWritten: () => load(exchange),
     })
@@ -237,8 +237,9 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
     loadAll,
     initial,
 
-    async save(exchange, given, { mustFit = false } = {}) {
-      const { attributes: cookieAttributes, bytes, cookies, session } = await pack(exchange, given, mustFit)
+    async save(exchange, given, { creation, mustFit = false } = {}) {
+      const limits = { mustFit, isNew: creation !== undefined }
+      const { attributes: cookieAttributes, bytes, cookies, session } = await pack(exchange, given, limits)
       const { httpOnly: _always, maxAge, ...scope } = cookieAttributes
       const kept = new Set(cookies.map(({ name }) => name))
       const isNew = (await load(exchange))?.sessionKey !== session.sessionKey
@@ -256,7 +257,7 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
     },
 
     async assertFits(exchange, session) {
-      await pack(exchange, session, true)
+      await pack(exchange, session, { mustFit: true, isNew: true })
     },
 
     async destroy(exchange) {
