@@ -256,7 +256,7 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
     const callers = isForCaller
       ? undefined
       : findFamily(await tokenKey(parts, own, NO_SESSION), outsider, parts.config.clock())
-    const wait = (other: Turn): Promise<unknown> => waitOrAbandon(other, parts.config.httpTimeout, false)
+    const wait = (other: Turn, milliseconds: number) => waitOrAbandon(other, milliseconds, false)
     const latest = callers
       ? await (await import('./successor.ts')).withSuccessor(callers, session, parts.config, wait)
       : session

@@ -14,8 +14,11 @@ import { findFamily, hasFamily, NO_SESSION, openFamily, tokenKey } from './proce
 
 /* Refresh tokens that belong to no session: the application keeps them. */
 
-const OF_A_SESSION =
-  'refreshToken is that of a session, which would not receive its successor: call getAccessToken, with refresh: true for a new token.'
+function ofSession(): IdpError {
+  const detail =
+    'refreshToken is that of a session, which would not receive its successor: call getAccessToken, with refresh: true for a new token.'
+  return new IdpError('INVALID_ARGUMENTS', { detail })
+}
 
 /** A refresh token, and the token that it is redeemed for. */
 export interface TokenRefresh {
@@ -44,8 +47,7 @@ function toHolder(tokenSet: TokenSet, purpose: string): StoredSession {
 async function ownFamily(parts: RefreshParts, holder: StoredSession, token: string): Promise<TokenFamily> {
   const [key, keyOfSession] = await Promise.all([tokenKey(parts, token, NO_SESSION), tokenKey(parts, token)])
   const family = findFamily(key, holder, parts.config.clock())
-  if (family?.closed || hasFamily(keyOfSession))
-    throw new IdpError('INVALID_ARGUMENTS', { detail: OF_A_SESSION })
+  if (family?.closed || hasFamily(keyOfSession)) throw ofSession()
   return family ?? openFamily(key, holder)
 }
 
@@ -63,6 +65,7 @@ export async function redeemWithoutSession(
   const { audience, refreshToken, scope } = request
   const key = toKey(audience, scope, binding)
   const holder = toHolder({ accessToken: '', expiresAt: 0, refreshToken }, key)
+  const family = await ownFamily(parts, holder, refreshToken)
   const purpose: Purpose = {
     session: holder,
     refreshToken,
@@ -72,13 +75,14 @@ export async function redeemWithoutSession(
       return isNewer && user.sub === key
     },
     async redeem(_latest, latestToken, { onOverdue, onRequest, onResponse }) {
+      // A session may have taken over while this call waited for another one.
+      if (family.closed) throw ofSession()
       const late = config.processLasts ? { onOverdue } : {}
       const grant = await send({ ...request, refreshToken: latestToken, onRequest, onResponse, ...late })
       const tokenSet = toTokenSet(grant, defined({ audience, scope }))
       return { session: toHolder({ refreshToken: latestToken, ...tokenSet }, key) }
     },
   }
-  const family = await ownFamily(parts, holder, refreshToken)
   const job = { parts, purpose, store: undefined, requestScope: requestScope(), isForCaller: true }
   const { session } = await outsideRequest(() => share(family, job))
   return copySession(session).data.tokenSet
