@@ -21,6 +21,14 @@ function signingClient(kind, algorithm, { isSigned = true, ...client } = {}) {
 
 const pushed = (setup) => ({ ...setup, options: { ...setup.options, pushedAuthorizationRequests: true } })
 
+async function expectRefusedLogin(context, setup) {
+  const app = await context.application(setup)
+  const browser = context.browser()
+  const page = await browser.open(`${app.url}/auth/login?returnTo=/whoami`, context.provider.user)
+  ok(page.status >= 400, `the login ended with ${page.status}`)
+  equal((await context.whoami(browser, app)).sub, null)
+}
+
 export const signedRequests = [
   {
     title: 'signed authorization requests (JAR), in the address',
@@ -44,24 +52,14 @@ export const signedRequests = [
     title: 'a client that has to sign its requests and does not is refused',
     needs: ['signed requests'],
     async run(context) {
-      const app = await context.application(signingClient('EC', 'ES256', { isSigned: false }))
-      const browser = context.browser()
-      const page = await browser.open(`${app.url}/auth/login?returnTo=/whoami`, context.provider.user)
-      ok(page.status >= 400, `the login ended with ${page.status}`)
-      equal((await context.whoami(browser, app)).sub, null)
+      await expectRefusedLogin(context, signingClient('EC', 'ES256', { isSigned: false }))
     },
   },
   {
     title: 'a client that has to sign its pushed requests and does not is refused',
     needs: ['signed requests'],
     async run(context) {
-      const app = await context.application(
-        pushed(signingClient('EC', 'ES256', { isSigned: false, par: true })),
-      )
-      const browser = context.browser()
-      const page = await browser.open(`${app.url}/auth/login?returnTo=/whoami`, context.provider.user)
-      ok(page.status >= 400, `the login ended with ${page.status}`)
-      equal((await context.whoami(browser, app)).sub, null)
+      await expectRefusedLogin(context, pushed(signingClient('EC', 'ES256', { isSigned: false, par: true })))
     },
   },
   {

@@ -86,8 +86,8 @@ export interface DevProviderSettings {
    */
   sessionExpiry: number | string | false
   /**
-   * The `authorization_details` of tokens (RFC 9396): those of the request (`requested`, default), or with `other` details that
-   * nobody requested.
+   * The `authorization_details` of tokens (RFC 9396): those of the request (`requested`, default), or with `other` details
+   * that were not requested.
    */
   grantedDetails: (typeof GRANTED_DETAILS)[number]
   /** Every DPoP proof must carry a nonce of the provider (RFC 9449, section 8). Default false. */

@@ -44,7 +44,7 @@ export async function startDevProvider(options: DevProviderOptions = {}): Promis
       ? await (await import('./certificates.ts')).createAuthority(host)
       : undefined
   let front: Front | undefined
-  // Nobody knows the ports before this function returns, so nothing arrives before `front` is set.
+  // No client knows the ports before this function returns, so nothing arrives before `front` is set.
   const listenOn = (port: number, clientCa?: string): Promise<Listening> =>
     listen({
       host,

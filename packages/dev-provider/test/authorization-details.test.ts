@@ -36,7 +36,7 @@ test('requested details are in the token response, in the access token, in intro
   expect(await app.logIn({ audience: API })).not.toHaveProperty('authorization_details')
 })
 
-test('grantedDetails: other grants details that nobody requested', async () => {
+test('grantedDetails: other grants details that were not requested', async () => {
   provider.settings.grantedDetails = 'other'
   const other = [{ type: 'payment', identifier: 'not-requested' }]
   expect(grantedIn(await app.logIn(parameters))).toEqual([other, other])

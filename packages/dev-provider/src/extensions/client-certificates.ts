@@ -12,7 +12,7 @@ import type { PresentedCertificate } from '../wire/peer-certificate.ts'
 /** Client authentication by TLS certificate, and access tokens that are bound to it (RFC 8705). */
 
 /**
- * `right`: access tokens are bound to the presented certificate. `other`: JWTs are bound to a certificate that nobody has. `none`:
+ * `right`: access tokens are bound to the presented certificate. `other`: JWTs are bound to an unknown certificate. `none`:
  * JWTs are not bound, although the client demands it.
  */
 export type CertificateBinding = (typeof CERTIFICATE_BINDINGS)[number]

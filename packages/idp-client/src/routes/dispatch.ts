@@ -70,8 +70,8 @@ async function respond(application: Application, key: RouteKey, request: RouteRe
 }
 
 /**
- * Responds to a request for a route. Every response, except for a public document, is uncacheable and carries what the route staged (a failure still deletes
- * its transaction).
+ * Responds to a request for a route. Every response, except for a public document, is uncacheable and carries what the route staged
+ * (a failure still deletes its transaction).
  */
 export async function runRoute(
   application: Application,

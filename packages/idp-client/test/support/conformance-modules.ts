@@ -158,7 +158,7 @@ const loginModules: readonly Module[] = [
   },
   {
     name: 'happy-path-no-dpop-nonce',
-    demand: 'log in and call an API where nobody demands a nonce in DPoP proofs',
+    demand: 'log in and call an API where no server demands a nonce in DPoP proofs',
     section: 'FAPI 2.0 Security Profile 5.3.3.1; RFC 9449 8',
     api: 'no-nonce',
     behave: ({ settings }) => {

@@ -28,9 +28,9 @@ import {
  *
  * Secrets are never compressed, because the length of the cookie would then depend on what they have in common with claims
  * that an attacker may have chosen: the session key, signatures, tokens of other formats, the granted `authorizationDetails`,
- * which may repeat text of a link, and the properties that the application added to the session. If a login link chose a part of the scope or the audience (`FROM_LINK`), `Details` and
- * all tokens but the ID token contain text of an attacker, whose guesses the length would confirm: then they are secrets,
- * `Details` the first one.
+ * which may repeat text of a link, and the properties that the application added to the session. If a login link chose a part of the
+ * scope or the audience (`FROM_LINK`), `Details` and all tokens but the ID token contain text of an attacker, whose guesses the
+ * length would confirm: then they are secrets, `Details` the first one.
  */
 const VERSION = 2
 const PREFIX_BYTES = 5
