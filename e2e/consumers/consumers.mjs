@@ -49,6 +49,7 @@ export const consumers = {
       ['types resolve as in bundlers', ({ folder }) => tsc(folder, 'tsconfig.bundler.json')],
       ['every entry loads by require', ({ folder }) => requireEntries(folder)],
       ['the command prints a secret', ({ folder }) => secretCommand(folder)],
+      ['the doctor reports as its schema says', doctorReports],
       ['the packed development provider responds', startPackedProvider],
       ['a user logs in and out', (context) => serve(context, ['server.mjs'], loginSteps(nodePaths))],
       ['the same while the provider is reached by a corporate proxy', throughProxy],
@@ -235,6 +236,12 @@ async function secretCommand(folder) {
   const output = await mustNode(folder, [join('node_modules', 'idp-client', 'dist', 'cli.js'), 'secret'])
   if (!/\b[0-9a-f]{64}\b/.test(output))
     throw new Error(`idp-client secret printed no secret of 64 hex digits`)
+}
+
+async function doctorReports({ folder, provider }) {
+  const variables = { ...provider.env, ...quiet, APP_BASE_URL: 'http://127.0.0.1:3000' }
+  provider.registerApp(variables.APP_BASE_URL)
+  await mustNode(folder, ['doctor.mjs', fromRoot('docs/reference/doctor.schema.json')], variables)
 }
 
 async function startPackedProvider({ folder }) {
