@@ -122,7 +122,7 @@ function verify(
   // Again: the client id may have been missing when the resource was created.
   for (const each of configs) checkAudience(each, config.idTokenAudiences)
   const client = (): Provider => getProvider(application.engine().config)
-  return verifyAccessToken(getPublicProvider(config), token, configs, client)
+  return verifyAccessToken({ provider: getPublicProvider(config), resources: configs, client }, token)
 }
 
 /** Checks that a verified token may be sent by the sender of the request. */

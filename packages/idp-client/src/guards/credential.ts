@@ -16,14 +16,14 @@ type Credential =
   | { readonly kind: 'malformed' }
 
 /** One credential of RFC 6750 section 2.1; a list of several has a comma, which a token cannot have. */
-const CREDENTIAL = /^(?:bearer|dpop) +[\w.~+/-]+=*$/i
+const CREDENTIAL = /^(bearer|dpop) +([\w.~+/-]+=*)$/i
 
 /** Reads the header `Authorization`; tokens in a query or a form are never read. */
 export function readCredential({ headers }: RequestView): Credential {
   const header = headers.get('authorization')?.trim()
   if (header === undefined) return { kind: 'none' }
-  if (!CREDENTIAL.test(header))
+  const [, scheme, token] = CREDENTIAL.exec(header) ?? []
+  if (scheme === undefined || token === undefined)
     return { kind: /(?:^|[\s,])[^\w\s,]*(?:bearer|dpop)(?!\w)/i.test(header) ? 'malformed' : 'foreign' }
-  const scheme = /^d/i.test(header) ? 'DPoP' : 'Bearer'
-  return { kind: 'token', scheme, token: header.slice(header.lastIndexOf(' ') + 1) }
+  return { kind: 'token', scheme: scheme.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer', token }
 }

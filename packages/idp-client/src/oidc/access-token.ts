@@ -1,7 +1,6 @@
 import type { ResourceConfig } from '../config/resource.ts'
 import { IdpError } from '../errors/base.ts'
 import type { MaybePromise } from '../lib/chain.ts'
-import { chain } from '../lib/chain.ts'
 import { processWide } from '../lib/registry.ts'
 import type { VerifiedAccessToken } from './access-token-claims.ts'
 import {
@@ -17,9 +16,18 @@ import {
 } from './access-token-claims.ts'
 import { checkActive, introspect, isIntrospected } from './introspection.ts'
 import type { JsonObject } from './json.ts'
+import type { ServerMetadata } from './metadata.ts'
 import type { Provider, PublicProvider } from './provider.ts'
-import type { DecodedToken, KeySet, SignatureFault, SignatureHeader, TokenKind } from './signed-token.ts'
-import { decodeObject, decodeSupportedToken, signatureFaults, verifyDecoded } from './signed-token.ts'
+import type { KeySet, SignatureFault, SignatureHeader, TokenKind } from './signed-token.ts'
+import {
+  decodeObject,
+  decodeSupportedToken,
+  isBase64url,
+  LENGTH_LIMIT,
+  parseClaims,
+  signatureFaults,
+  verifyDecoded,
+} from './signed-token.ts'
 import { VerifiedHeaders } from './verified-headers.ts'
 
 /**
@@ -121,7 +129,8 @@ const isServiceAccount = ({ azp, client_id: id, typ }: JsonObject): boolean =>
 /** Judges everything about a token that needs neither the metadata nor the keys of the provider. */
 function judgeClaims(
   provider: PublicProvider,
-  { claims, header: { type } }: DecodedToken,
+  claims: JsonObject,
+  { type }: SignatureHeader,
   resources: readonly ResourceConfig[],
 ): VerifiedAccessToken {
   const resource = selectByAudience(claims, resources)
@@ -135,42 +144,80 @@ function judgeClaims(
   return { content: toContent(claims, isServiceAccount(claims)), binding: toBinding(claims), resource }
 }
 
+/** The parts that decide about a token, beside the token itself. */
+interface Judge {
+  readonly provider: PublicProvider
+  readonly resources: readonly ResourceConfig[]
+  /** Returns the client, which introspection alone needs. */
+  readonly client: () => Provider
+}
+
+function checkIssuer({ iss }: JsonObject, { issuer }: ServerMetadata): void {
+  assert(iss === issuer, 'iss is not the issuer of the provider.')
+}
+
+/** Returns a verified token; introspects it, too, where its resource says so. */
+function complete(
+  { client }: Judge,
+  token: string,
+  verified: VerifiedAccessToken,
+): MaybePromise<VerifiedAccessToken> {
+  const { resource } = verified
+  if (!isIntrospected(resource) || !resource.introspection.always) return verified
+  return checkActive(client(), token, resource).then(() => verified)
+}
+
+/** Judges the claims of a token before any key is loaded for it, then its signature. */
+async function verifyStepByStep(judge: Judge, token: string): Promise<VerifiedAccessToken> {
+  const { provider, resources } = judge
+  const headers = verifiedHeaders()
+  const { claims, encodedHeader, header } = decodeSupportedToken(token, kind, headers)
+  const verified = judgeClaims(provider, claims, header, resources)
+  // Last, so that tokens for others cause no request while the metadata cannot be loaded.
+  checkIssuer(claims, await provider.metadata())
+  const keys = await provider.keys()
+  const fault = await verifyDecoded(keys, token, header)
+  if (typeof fault === 'string') await verifyByNewerKeys(provider, { fault, header, keys, token })
+  else headers.add(encodedHeader, header)
+  return complete(judge, token, verified)
+}
+
+/** The cached parts for a token that begins like a verified one. */
+interface KnownParts {
+  readonly header: SignatureHeader
+  readonly keys: KeySet
+  readonly metadata: ServerMetadata
+}
+
+/**
+ * Verifies the signature before the claims are judged, so that a token is decoded once. Unless a cached key verifies it, what is wrong
+ * is found step by step.
+ */
+async function verifyKnown(
+  judge: Judge,
+  token: string,
+  { header, keys, metadata }: KnownParts,
+): Promise<VerifiedAccessToken> {
+  const isReadable = token.length <= LENGTH_LIMIT && isBase64url(token.slice(token.lastIndexOf('.') + 1))
+  const signed = isReadable ? await verifyDecoded(keys, token, header) : 'unverifiable'
+  const claims = typeof signed === 'string' ? null : parseClaims(signed)
+  if (!claims) return verifyStepByStep(judge, token)
+  const verified = judgeClaims(judge.provider, claims, header, judge.resources)
+  checkIssuer(claims, metadata)
+  return complete(judge, token, verified)
+}
+
 /**
  * Verifies an access token of the provider for one of the resources (RFC 9068 section 4): `iss`, `aud` and what kind of token it
  * is before any key is loaded, then the signature by a published key, never one that the token names. Throws `INVALID_TOKEN`;
  * `TOKEN_UNDECIDED` if only keys that may not be loaded yet can decide; `DiscoveryError` while metadata or keys cannot be loaded. A
  * token of another form is introspected, where a resource says so; see `introspect`, which alone needs the client.
  */
-export function verifyAccessToken(
-  provider: PublicProvider,
-  token: string,
-  resources: readonly ResourceConfig[],
-  client: () => Provider,
-): MaybePromise<VerifiedAccessToken> {
+export function verifyAccessToken(judge: Judge, token: string): MaybePromise<VerifiedAccessToken> {
+  const { client, provider, resources } = judge
   if (resources.some(isIntrospected) && !isJwt(token))
     return introspect(client(), token, resources.filter(isIntrospected))
-  const headers = verifiedHeaders()
-  const decoded = decodeSupportedToken(token, kind, headers)
-  const verified = judgeClaims(provider, decoded, resources)
-  const { claims, encodedHeader, header } = decoded
-  const { resource } = verified
-
-  async function complete(failed: FailedSignature | undefined): Promise<VerifiedAccessToken> {
-    if (failed) await verifyByNewerKeys(provider, failed)
-    if (isIntrospected(resource) && resource.introspection.always)
-      await checkActive(client(), token, resource)
-    return verified
-  }
-
-  // Last, so that tokens for others cause no request while the metadata cannot be loaded.
-  return chain(provider.metadata(), ({ issuer }) => {
-    assert(claims['iss'] === issuer, 'iss is not the issuer of the provider.')
-    return chain(provider.keys(), (keys) =>
-      chain(verifyDecoded(keys, token, header), (outcome) => {
-        const failed = typeof outcome === 'string' ? { fault: outcome, header, keys, token } : undefined
-        if (!failed) headers.add(encodedHeader, header)
-        return failed || resource.introspection?.always ? complete(failed) : verified
-      }),
-    )
-  })
+  const header = verifiedHeaders().get(token.slice(0, token.indexOf('.')))
+  const cached = header && provider.cached()
+  return cached ? verifyKnown(judge, token, { header, ...cached }) : verifyStepByStep(judge, token)
 }

@@ -76,12 +76,21 @@ export class CachedDocument<T> {
   #retryPause: Pause | undefined
   readonly #renewPauses = new Map<TokenSender, Pause>()
 
+  /** Returns the cached value, if it may be used without a request now. */
+  fresh({ clock }: DocumentSource<T>): T | undefined {
+    const held = this.#held
+    if (!held) return undefined
+    const now = clock()
+    const isFresh =
+      remaining({ at: held.at, seconds: LIFETIME }, now) > 0 || remaining(this.#retryPause, now) > 0
+    return isFresh ? held.value : undefined
+  }
+
   read(source: DocumentSource<T>): MaybePromise<T> {
+    const fresh = this.fresh(source)
+    if (fresh !== undefined) return fresh
     const held = this.#held
     const now = source.clock()
-    const isUsable =
-      held && (remaining({ at: held.at, seconds: LIFETIME }, now) > 0 || remaining(this.#retryPause, now) > 0)
-    if (isUsable) return held.value
     return this.#load(source).catch((error: unknown) => {
       if (!held) throw error
       source.report(error)
@@ -137,6 +146,8 @@ export interface PublicProvider {
   metadata(): MaybePromise<ServerMetadata>
   /** Returns the provider's signing keys, cached in the same way. Throws `DiscoveryError`. */
   keys(): MaybePromise<KeySet>
+  /** Returns metadata and keys if both may be used without a request now. */
+  cached(): { readonly metadata: ServerMetadata; readonly keys: KeySet } | undefined
   /**
    * Returns newer keys than `seen`, which do not verify a token of this sender, unless the last reload for such a token is
    * too recent. Throws `DiscoveryError`.
@@ -167,7 +178,7 @@ function cachedDocument<T>(
   ...parts: readonly unknown[]
 ): CachedDocument<T> {
   const newDocuments = () => new Lru<string, CachedDocument<unknown>>(MAX_DOCUMENTS)
-  const documents = processWideFor('cache:provider-documents/11', fetch, newDocuments)
+  const documents = processWideFor('cache:provider-documents/12', fetch, newDocuments)
   const key = toKey(kind, allowInsecureRequests, ...parts)
   const document = documents.get(key) ?? new CachedDocument<unknown>()
   documents.set(key, document)
@@ -228,6 +239,13 @@ function createPublicProvider(config: ApiConfig): PublicProvider {
         const { document, source } = toKeyDocument(found)
         return document.read(source)
       }),
+    cached() {
+      const found = document.fresh(discovery)
+      if (!found?.jwksUri) return undefined
+      const { document: held, source } = toKeyDocument(found)
+      const keys = held.fresh(source)
+      return keys && { metadata: found, keys }
+    },
     async newerKeys(seen, sender) {
       const { document, source } = toKeyDocument(await metadata())
       return document.renew(seen, source, sender)

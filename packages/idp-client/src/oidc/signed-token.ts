@@ -215,7 +215,7 @@ export interface SignedToken {
 }
 
 /** Maximum length in characters; longer tokens are rejected before decoding. */
-const LENGTH_LIMIT = 1_048_576
+export const LENGTH_LIMIT = 1_048_576
 
 /** Returns the algorithms that the application configures, otherwise those that the provider advertises. */
 function allowedAlgorithms({ idTokenAlgorithms: pinned }: Config, { idTokenAlgorithms }: ServerMetadata) {
@@ -311,7 +311,8 @@ async function verifySignature(
   return parseClaims(outcome) ?? refuse('Its payload is not a JSON object.')
 }
 
-function parseClaims(payload: Uint8Array): JsonObject | null {
+/** Returns the claims of a signed payload; `null` if it is no JSON object. */
+export function parseClaims(payload: Uint8Array): JsonObject | null {
   try {
     return parseObject(strictText(payload))
   } catch {

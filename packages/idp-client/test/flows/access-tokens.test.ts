@@ -176,3 +176,54 @@ describe('attacks that the adapter contract leaves to this file', () => {
     expect(paths.filter((path) => path.includes('elsewhere') || path.includes('x5u'))).toEqual([])
   })
 })
+
+describe('a token whose header is that of a verified one', () => {
+  type Attack = (sign: GuardedApi['sign']) => Promise<string>
+  const flip = (signed: string): string =>
+    `${signed.slice(0, -6)}${signed.at(-6) === 'A' ? 'B' : 'A'}${signed.slice(-5)}`
+  test.each<[string, Attack]>([
+    ['for another API', (sign) => sign({ aud: 'https://other.example.test/' })],
+    ['of another issuer', (sign) => sign({ iss: 'https://evil.example' })],
+    ['for a client', (sign) => sign({ aud: [API, api.world.provider.clientId] })],
+    ['that has expired', (sign) => sign({ exp: api.world.clock.now - 3600 })],
+    ['of tomorrow', (sign) => sign({ nbf: api.world.clock.now + 86_400 })],
+    ['without exp', (sign) => sign({ exp: undefined })],
+    ['of a logout', (sign) => sign({ events: {} })],
+    ['with a changed signature', async (sign) => flip(await sign())],
+    ['with padding', async (sign) => `${await sign()}=`],
+    ['with a fourth part', async (sign) => `${await sign()}.e30`],
+    ['without a signature', async (sign) => (await sign()).replace(/[^.]+$/, '')],
+    [
+      'with claims of another one',
+      async (sign) => {
+        const [head, , signature] = (await sign()).split('.')
+        const [, claims] = (await sign({ sub: 'dev|bob' })).split('.')
+        return [head, claims, signature].join('.')
+      },
+    ],
+  ])('%s is refused like one with a new header', async (name, attack) => {
+    // A parameter that nobody reads makes the header a new one.
+    const header = { typ: 'at+jwt', note: name }
+    const sign: GuardedApi['sign'] = (claims) => api.sign(claims, { header })
+    const outcomes: unknown[] = []
+    for (const isKnown of [false, true]) {
+      if (isKnown) expect((await api.call({ authorization: `Bearer ${await sign()}` })).status).toBe(200)
+      const { challenge, status } = await api.call({ authorization: `Bearer ${await attack(sign)}` })
+      outcomes.push([status, challenge])
+    }
+    expect(outcomes[0]).toEqual([401, INVALID])
+    expect(outcomes[1]).toEqual(outcomes[0])
+  })
+
+  test('causes no request if it is for another API, also when keys have to be loaded again', async () => {
+    const other = await api.bearer({ aud: 'https://other.example.test/', exp: api.world.clock.now + 7200 })
+    const own = await api.bearer({ exp: api.world.clock.now + 7200 })
+    expect((await api.call(own)).status).toBe(200)
+    api.world.clock.now += 601
+    api.world.provider.clearRequests()
+    expect((await api.call(other)).status).toBe(401)
+    expect(api.world.provider.requests()).toEqual([])
+    expect((await api.call(own)).status).toBe(200)
+    expect(api.world.provider.requests().length).toBeGreaterThan(0)
+  })
+})
