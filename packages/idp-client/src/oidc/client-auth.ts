@@ -1,11 +1,16 @@
+import { CompactSign } from 'jose/jws/compact/sign'
 import { importPKCS8 } from 'jose/key/import'
 import type { Client, ClientAuth } from 'oauth4webapi'
-import { ClientSecretPost, clockSkew, modifyAssertion, PrivateKeyJwt, TlsClientAuth } from 'oauth4webapi'
+import { ClientSecretPost, clockSkew, TlsClientAuth } from 'oauth4webapi'
 import type { Config, SecretMethod } from '../config/config.ts'
+import { randomToken } from '../crypto/random.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { systemClock } from '../lib/clock.ts'
+import { defined } from '../lib/own-properties.ts'
 import { lazy } from '../lib/request-scope.ts'
+import { utf8 } from '../lib/utf8.ts'
 import { serverTime } from './claims.ts'
+import type { JsonObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import { requireEndpoint } from './metadata.ts'
 import type { Provider } from './provider.ts'
@@ -45,35 +50,67 @@ export async function importSigningKey(
   }
 }
 
-async function assertionBy(auth: Assertion, metadata: ServerMetadata): Promise<ClientAuth> {
+/** A private key of the client, imported for one algorithm. */
+interface Signer {
+  readonly key: CryptoKey
+  readonly algorithm: string
+  /** Without a configured one there is none: a guess (a thumbprint) that differs from what is registered is refused. */
+  readonly keyId?: string | undefined
+}
+
+/** Seconds for which a signature of the client is valid. */
+const LIFETIME = 60
+
+/** Signs claims as the client, with a fresh `jti` and a lifetime of 60 s. */
+export function signClaims(
+  config: Pick<Config, 'clientId' | 'clock' | 'dpop'>,
+  { algorithm, key, keyId }: Signer,
+  claims: JsonObject,
+  type?: string,
+): Promise<string> {
+  const now = serverTime(config)
+  const times = { iat: now, nbf: now, exp: now + LIFETIME }
+  return new CompactSign(
+    utf8(JSON.stringify({ ...claims, iss: config.clientId, jti: randomToken(32), ...times })),
+  )
+    .setProtectedHeader(defined({ alg: algorithm, kid: keyId, typ: type }))
+    .sign(key)
+}
+
+const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
+
+async function assertionBy(config: Config, auth: Assertion, metadata: ServerMetadata): Promise<ClientAuth> {
   const algorithm = selectAlgorithm(auth, metadata)
-  const key = await importSigningKey('clientAssertionSigningKey', auth.key, algorithm)
   const { audience, keyId } = auth
-  const tokenEndpoint = audience && requireEndpoint(metadata, 'tokenEndpoint')
-  // Without a configured key id there is none: a guess (a thumbprint) that differs from what is registered is refused.
-  return PrivateKeyJwt(keyId === undefined ? key : { key, kid: keyId }, {
-    // Ed25519 has two names; the provider gets the one that it advertised.
-    [modifyAssertion]: (header, payload) => {
-      header['alg'] = algorithm
-      if (tokenEndpoint !== undefined) payload['aud'] = tokenEndpoint
-    },
-  })
+  // Ed25519 has two names; the provider gets the one that it advertised.
+  const signer = {
+    key: await importSigningKey('clientAssertionSigningKey', auth.key, algorithm),
+    ...{ algorithm, keyId },
+  }
+  const aud = audience ? requireEndpoint(metadata, 'tokenEndpoint') : metadata.issuer
+  const { clientId } = config
+  return async (_server, _client, body) => {
+    body.set('client_id', clientId)
+    body.set('client_assertion_type', ASSERTION_TYPE)
+    body.set('client_assertion', await signClaims(config, signer, { sub: clientId, aud }))
+  }
 }
 
 /**
  * `private_key_jwt`: `aud` is one string, the issuer or the token endpoint; lifetime 60 s, a fresh `jti` each time (RFC 7523).
  * The key is imported once for each metadata, since that costs more than signing.
  */
-function assertionAuths(auth: Assertion): (metadata: ServerMetadata) => ClientAuth {
+function assertionAuths(config: Config, auth: Assertion): (metadata: ServerMetadata) => ClientAuth {
   let latest: { readonly metadata: ServerMetadata; readonly signer: () => Promise<ClientAuth> } | undefined
   return (metadata) => {
-    if (latest?.metadata !== metadata) latest = { metadata, signer: lazy(() => assertionBy(auth, metadata)) }
+    if (latest?.metadata !== metadata)
+      latest = { metadata, signer: lazy(() => assertionBy(config, auth, metadata)) }
     const { signer } = latest
     return async (...given) => (await signer())(...given)
   }
 }
 
-/** Returns the client for `oauth4webapi`; its assertions use the time of the provider. */
+/** Returns the client for `oauth4webapi`; its DPoP proofs use the time of the provider. */
 export function clientMetadata(config: Pick<Config, 'clientId' | 'clock' | 'dpop'>): Client {
   const client: Client = { client_id: config.clientId }
   const skew = serverTime(config) - systemClock()
@@ -109,8 +146,9 @@ function secretMethod(
 }
 
 /** Returns how this client authenticates at every endpoint: exactly one method, a key by signed assertion, a certificate by TLS. */
-export function clientAuthentications({ clientAuth }: Config): (metadata: ServerMetadata) => ClientAuth {
-  if (clientAuth.kind === 'assertion') return assertionAuths(clientAuth)
+export function clientAuthentications(config: Config): (metadata: ServerMetadata) => ClientAuth {
+  const { clientAuth } = config
+  if (clientAuth.kind === 'assertion') return assertionAuths(config, clientAuth)
   if (clientAuth.kind === 'certificate') return () => TlsClientAuth()
   const { secret } = clientAuth
   return (metadata) =>

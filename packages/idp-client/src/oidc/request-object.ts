@@ -1,12 +1,7 @@
-import { CompactSign } from 'jose/jws/compact/sign'
 import type { Config, SigningKey } from '../config/config.ts'
-import { randomToken } from '../crypto/random.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
-import { defined } from '../lib/own-properties.ts'
 import { lazy } from '../lib/request-scope.ts'
-import { utf8 } from '../lib/utf8.ts'
-import { serverTime } from './claims.ts'
-import { importSigningKey } from './client-auth.ts'
+import { importSigningKey, signClaims } from './client-auth.ts'
 import { parseObject, parseObjects } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 
@@ -38,9 +33,6 @@ const PARSED = new Map<string, (text: string) => object | number | null>([
   ['authorization_details', parseObjects],
   ['max_age', parseInteger],
 ])
-
-/** In seconds. */
-const LIFETIME = 60
 
 function unusable(detail: string): InvalidConfigurationError {
   return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
@@ -102,17 +94,6 @@ export async function signRequestObject(
   // Ed25519 has two names; the provider gets the one that it advertised.
   const algorithm = selectAlgorithm(signingKey, metadata, kind)
   const key = await importOnce(signingKey, algorithm)
-  const now = serverTime(config)
-  const claims = {
-    ...toClaims(parameters, kind, clientId),
-    iss: clientId,
-    aud: metadata.issuer,
-    jti: randomToken(32),
-    iat: now,
-    nbf: now,
-    exp: now + LIFETIME,
-  }
-  return new CompactSign(utf8(JSON.stringify(claims)))
-    .setProtectedHeader(defined({ alg: algorithm, kid: signingKey.keyId, typ: 'oauth-authz-req+jwt' }))
-    .sign(key)
+  const claims = { ...toClaims(parameters, kind, clientId), aud: metadata.issuer }
+  return signClaims(config, { key, algorithm, keyId: signingKey.keyId }, claims, 'oauth-authz-req+jwt')
 }
