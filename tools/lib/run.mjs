@@ -12,7 +12,6 @@ export const bin = {
   tsc: fromRoot('node_modules/typescript/bin/tsc'),
   biome: fromRoot('node_modules/@biomejs/biome/bin/biome'),
   vitest: fromRoot('node_modules/vitest/vitest.mjs'),
-  attw: fromRoot('node_modules/@arethetypeswrong/cli/dist/index.js'),
   publint: fromRoot('node_modules/publint/src/cli.js'),
   next: fromRoot('node_modules/next/dist/bin/next'),
 }
