@@ -34,7 +34,9 @@ const isAbsentOrText = (value: unknown): boolean =>
 function checkOptions(options: Partial<RefreshTokensOptions>): void {
   const { audience, refreshToken, scope } = options
   if (typeof refreshToken !== 'string' || refreshToken.trim() === '')
-    throw new AccessTokenError('MISSING_REFRESH_TOKEN')
+    throw new AccessTokenError('MISSING_REFRESH_TOKEN', {
+      detail: 'refreshToken of refreshTokens is a non-blank string.',
+    })
   if (isAbsentOrText(audience) && isAbsentOrText(scope)) return
   throw new IdpError('INVALID_ARGUMENTS', {
     detail: 'scope and audience of refreshTokens are non-blank strings.',

@@ -188,6 +188,9 @@ describe('more than 1024 bytes', () => {
       { level: 'warn', code: 'AUTHORIZATION_DETAILS_LEFT_OUT', bytes: 1025, limit: 1024 },
     ])
     world.events.length = 0
+    await signedIn({ onCallback: () => undefined }, detailsOf(1025))
+    expect(leftOut()).toHaveLength(1)
+    world.events.length = 0
     expect(await grantedIn(await signedIn({}, detailsOf(1024)))).toEqual(detailsOf(1024))
     expect(leftOut()).toEqual([])
   })

@@ -86,6 +86,20 @@ describe('a client with a certificate (RFC 8705)', () => {
     expect(world.called).toEqual(expect.arrayContaining([`${origin}/oauth/revoke`, `${origin}/bc-authorize`]))
   })
 
+  test('introspects a token at the alias', async () => {
+    const { client } = world.another(world.bank)
+    const accept = [client.resource({ audience: AUDIENCE, introspection: true })]
+    const headers = { authorization: 'Bearer opaque' }
+    const { response } = await client.requireAuth(new Request(`${APP}/api`, { headers }), { accept })
+    expect(response?.status).toBe(401)
+    const [sent, ...others] = world.provider.requests('introspection')
+    expect(others).toEqual([])
+    // The provider knows the client: it responds that the token is not active.
+    expect(sent?.status).toBe(200)
+    expect(sent?.body).toEqual({ client_id: 'bank-app', token: 'opaque', token_type_hint: 'access_token' })
+    expect(world.called).toContain(`${world.mtls.origin}/oauth/introspect`)
+  })
+
   test('may be known by a certificate that no authority has issued', async () => {
     const own = await world.issue({ selfSigned: true })
     world.presented.current = own

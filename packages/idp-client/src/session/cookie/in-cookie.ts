@@ -257,7 +257,10 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
     },
 
     async assertFits(exchange, session) {
-      await pack(exchange, session, { mustFit: true, isNew: true })
+      // Saving the session reports what is left out.
+      const log = { ...config.log, emit: () => undefined }
+      const measure = packer({ ...parts, config: { ...config, log }, connections, attributes, load })
+      await measure(exchange, session, { mustFit: true, isNew: true })
     },
 
     async destroy(exchange) {
