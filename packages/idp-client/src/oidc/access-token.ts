@@ -22,11 +22,11 @@ import type { KeySet, SignatureFault, SignatureHeader, TokenKind } from './signe
 import {
   decodeObject,
   decodeSupportedToken,
-  isBase64url,
   LENGTH_LIMIT,
   parseClaims,
   signatureFaults,
   verifyDecoded,
+  verifyWith,
 } from './signed-token.ts'
 import { VerifiedHeaders } from './verified-headers.ts'
 
@@ -167,8 +167,14 @@ function complete(
   return checkActive(client(), token, resource).then(() => verified)
 }
 
-/** Judges the claims of a token before any key is loaded for it, then its signature. */
-async function verifyStepByStep(judge: Judge, token: string): Promise<VerifiedAccessToken> {
+/** The outcome of verifying a signature by these keys. */
+interface Tried {
+  readonly keys: KeySet
+  readonly outcome: Uint8Array | SignatureFault
+}
+
+/** Judges the claims of a token before any key is loaded for it, then its signature, unless the same keys were tried. */
+async function verifyStepByStep(judge: Judge, token: string, tried?: Tried): Promise<VerifiedAccessToken> {
   const { provider, resources } = judge
   const headers = verifiedHeaders()
   const { claims, encodedHeader, header } = decodeSupportedToken(token, kind, headers)
@@ -176,7 +182,7 @@ async function verifyStepByStep(judge: Judge, token: string): Promise<VerifiedAc
   // Last, so that tokens for others cause no request while the metadata cannot be loaded.
   checkIssuer(claims, await provider.metadata())
   const keys = await provider.keys()
-  const fault = await verifyDecoded(keys, token, header)
+  const fault = tried?.keys === keys ? tried.outcome : await verifyDecoded(keys, token, header)
   if (typeof fault === 'string') await verifyByNewerKeys(provider, { fault, header, keys, token })
   else headers.add(encodedHeader, header)
   return complete(judge, token, verified)
@@ -198,10 +204,10 @@ async function verifyKnown(
   token: string,
   { header, keys, metadata }: KnownParts,
 ): Promise<VerifiedAccessToken> {
-  const isReadable = token.length <= LENGTH_LIMIT && isBase64url(token.slice(token.lastIndexOf('.') + 1))
-  const signed = isReadable ? await verifyDecoded(keys, token, header) : 'unverifiable'
-  const claims = typeof signed === 'string' ? null : parseClaims(signed)
-  if (!claims) return verifyStepByStep(judge, token)
+  // A token that is too long is refused when its header is read.
+  const outcome = token.length > LENGTH_LIMIT ? 'unverifiable' : await verifyWith(keys, token, header)
+  const claims = typeof outcome === 'string' ? null : parseClaims(outcome)
+  if (!claims) return verifyStepByStep(judge, token, { keys, outcome })
   const verified = judgeClaims(judge.provider, claims, header, judge.resources)
   checkIssuer(claims, metadata)
   return complete(judge, token, verified)

@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync, sign } from 'node:crypto'
 import { describe, expect, test } from 'vitest'
 import type { GuardedApi, Options } from '../support/guarded-api.ts'
 import { API, INVALID, provideGuardedApi } from '../support/guarded-api.ts'
@@ -213,6 +213,32 @@ describe('a token whose header is that of a verified one', () => {
     }
     expect(outcomes[0]).toEqual([401, INVALID])
     expect(outcomes[1]).toEqual(outcomes[0])
+  })
+
+  test('is refused for the encoding of its payload, although the provider has signed it', async () => {
+    api.world.clock.now += 601
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url')
+    const payload = ['', 'a'].map((note) => encode(api.claims({ note }))).find((text) => text.length % 4 > 0)
+    // The bits of the last character that no byte uses.
+    const withUnusedBits = payload?.replace(/.$/, (last) => String.fromCharCode(last.charCodeAt(0) + 1))
+    const toToken = (claims: string | undefined): string => {
+      const input = `${encode({ alg: 'RS256', typ: 'at+jwt', kid: 'own' })}.${claims}`
+      return `${input}.${sign('sha256', Buffer.from(input), privateKey).toString('base64url')}`
+    }
+    const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: 'own' }]
+    const headers = { 'content-type': 'application/json' }
+    api.world.provider.faults.set('jwks', {
+      ...{ kind: 'respond', status: 200, body: JSON.stringify({ keys }), headers },
+    })
+    const statuses: number[] = []
+    for (const claims of [withUnusedBits, payload, withUnusedBits]) {
+      const { status } = await api.call({ authorization: `Bearer ${toToken(claims)}` })
+      statuses.push(status)
+    }
+    expect(statuses).toEqual([401, 200, 401])
+    api.world.provider.faults.clear()
+    api.world.clock.now += 601
   })
 
   test('causes no request if it is for another API, also when keys have to be loaded again', async () => {
