@@ -82,11 +82,9 @@ const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 async function assertionBy(config: Config, auth: Assertion, metadata: ServerMetadata): Promise<ClientAuth> {
   const algorithm = selectAlgorithm(auth, metadata)
   const { audience, keyId } = auth
+  const key = await importSigningKey('clientAssertionSigningKey', auth.key, algorithm)
   // Ed25519 has two names; the provider gets the one that it advertised.
-  const signer = {
-    key: await importSigningKey('clientAssertionSigningKey', auth.key, algorithm),
-    ...{ algorithm, keyId },
-  }
+  const signer = { key, algorithm, keyId }
   const aud = audience ? requireEndpoint(metadata, 'tokenEndpoint') : metadata.issuer
   const { clientId } = config
   return async (_server, _client, body) => {
