@@ -17,12 +17,11 @@ import {
 import { checkActive, introspect, isIntrospected } from './introspection.ts'
 import type { JsonObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
-import type { Provider, PublicProvider } from './provider.ts'
+import type { Provider, ProviderDocuments, PublicProvider } from './provider.ts'
 import type { KeySet, SignatureFault, SignatureHeader, TokenKind } from './signed-token.ts'
 import {
   decodeObject,
   decodeSupportedToken,
-  LENGTH_LIMIT,
   parseClaims,
   signatureFaults,
   verifyDecoded,
@@ -167,14 +166,16 @@ function complete(
   return checkActive(client(), token, resource).then(() => verified)
 }
 
-/** The outcome of verifying a signature by these keys. */
-interface Tried {
-  readonly keys: KeySet
-  readonly outcome: Uint8Array | SignatureFault
-}
-
-/** Judges the claims of a token before any key is loaded for it, then its signature, unless the same keys were tried. */
-async function verifyStepByStep(judge: Judge, token: string, tried?: Tried): Promise<VerifiedAccessToken> {
+/**
+ * Judges the claims of a token before any key is loaded for it, then its signature.
+ *
+ * @param tried the outcome with keys that were tried before
+ */
+async function verifyStepByStep(
+  judge: Judge,
+  token: string,
+  tried?: { readonly keys: KeySet; readonly outcome: Uint8Array | SignatureFault },
+): Promise<VerifiedAccessToken> {
   const { provider, resources } = judge
   const headers = verifiedHeaders()
   const { claims, encodedHeader, header } = decodeSupportedToken(token, kind, headers)
@@ -188,13 +189,6 @@ async function verifyStepByStep(judge: Judge, token: string, tried?: Tried): Pro
   return complete(judge, token, verified)
 }
 
-/** The cached parts for a token that begins like a verified one. */
-interface KnownParts {
-  readonly header: SignatureHeader
-  readonly keys: KeySet
-  readonly metadata: ServerMetadata
-}
-
 /**
  * Verifies the signature before the claims are judged, so that a token is decoded once. Unless a cached key verifies it, what is wrong
  * is found step by step.
@@ -202,10 +196,10 @@ interface KnownParts {
 async function verifyKnown(
   judge: Judge,
   token: string,
-  { header, keys, metadata }: KnownParts,
+  header: SignatureHeader,
+  { keys, metadata }: ProviderDocuments,
 ): Promise<VerifiedAccessToken> {
-  // A token that is too long is refused when its header is read.
-  const outcome = token.length > LENGTH_LIMIT ? 'unverifiable' : await verifyWith(keys, token, header)
+  const outcome = await verifyWith(keys, token, header)
   const claims = typeof outcome === 'string' ? null : parseClaims(outcome)
   if (!claims) return verifyStepByStep(judge, token, { keys, outcome })
   const verified = judgeClaims(judge.provider, claims, header, judge.resources)
@@ -225,5 +219,5 @@ export function verifyAccessToken(judge: Judge, token: string): MaybePromise<Ver
     return introspect(client(), token, resources.filter(isIntrospected))
   const header = verifiedHeaders().get(token.slice(0, token.indexOf('.')))
   const cached = header && provider.cached()
-  return cached ? verifyKnown(judge, token, { header, ...cached }) : verifyStepByStep(judge, token)
+  return cached ? verifyKnown(judge, token, header, cached) : verifyStepByStep(judge, token)
 }

@@ -135,6 +135,12 @@ export class CachedDocument<T> {
   }
 }
 
+/** The documents of a provider. */
+export interface ProviderDocuments {
+  readonly metadata: ServerMetadata
+  readonly keys: KeySet
+}
+
 /** A provider as it publishes itself, which an API without a client needs to know. */
 export interface PublicProvider {
   readonly config: ApiConfig
@@ -147,7 +153,7 @@ export interface PublicProvider {
   /** Returns the provider's signing keys, cached in the same way. Throws `DiscoveryError`. */
   keys(): MaybePromise<KeySet>
   /** Returns metadata and keys if both may be used without a request now. */
-  cached(): { readonly metadata: ServerMetadata; readonly keys: KeySet } | undefined
+  cached(): ProviderDocuments | undefined
   /**
    * Returns newer keys than `seen`, which do not verify a token of this sender, unless the last reload for such a token is
    * too recent. Throws `DiscoveryError`.

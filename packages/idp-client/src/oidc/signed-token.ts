@@ -189,7 +189,8 @@ export function isBase64url(text: string): boolean {
  * from `keySet`, never from the token. Tries each key that fits: providers publish the next key beside the current one.
  */
 export function verifyWith(keySet: KeySet, token: string, header: SignatureHeader): MaybePromise<Outcome> {
-  return token.split('.').every(isBase64url) ? verifyDecoded(keySet, token, header) : 'unverifiable'
+  const isReadable = token.length <= LENGTH_LIMIT && token.split('.').every(isBase64url)
+  return isReadable ? verifyDecoded(keySet, token, header) : 'unverifiable'
 }
 
 /** Verifies a token that `decodeToken` or `decodeSupportedToken` has decoded, so that its encoding is known to be the one. */
@@ -215,7 +216,7 @@ export interface SignedToken {
 }
 
 /** Maximum length in characters; longer tokens are rejected before decoding. */
-export const LENGTH_LIMIT = 1_048_576
+const LENGTH_LIMIT = 1_048_576
 
 /** Returns the algorithms that the application configures, otherwise those that the provider advertises. */
 function allowedAlgorithms({ idTokenAlgorithms: pinned }: Config, { idTokenAlgorithms }: ServerMetadata) {

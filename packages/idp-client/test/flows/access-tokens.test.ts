@@ -1,5 +1,5 @@
 import { generateKeyPairSync, sign } from 'node:crypto'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { GuardedApi, Options } from '../support/guarded-api.ts'
 import { API, INVALID, provideGuardedApi } from '../support/guarded-api.ts'
 
@@ -202,7 +202,7 @@ describe('a token whose header is that of a verified one', () => {
       },
     ],
   ])('%s is refused like one with a new header', async (name, attack) => {
-    // A parameter that nobody reads makes the header a new one.
+    // An unknown parameter makes the header a new one.
     const header = { typ: 'at+jwt', note: name }
     const sign: GuardedApi['sign'] = (claims) => api.sign(claims, { header })
     const outcomes: unknown[] = []
@@ -228,8 +228,11 @@ describe('a token whose header is that of a verified one', () => {
     }
     const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: 'own' }]
     const headers = { 'content-type': 'application/json' }
-    api.world.provider.faults.set('jwks', {
-      ...{ kind: 'respond', status: 200, body: JSON.stringify({ keys }), headers },
+    const body = JSON.stringify({ keys })
+    api.world.provider.faults.set('jwks', { kind: 'respond', status: 200, body, headers })
+    // The next test loads the keys of the provider again.
+    onTestFinished(() => {
+      api.world.clock.now += 601
     })
     const statuses: number[] = []
     for (const claims of [withUnusedBits, payload, withUnusedBits]) {
@@ -237,8 +240,6 @@ describe('a token whose header is that of a verified one', () => {
       statuses.push(status)
     }
     expect(statuses).toEqual([401, 200, 401])
-    api.world.provider.faults.clear()
-    api.world.clock.now += 601
   })
 
   test('causes no request if it is for another API, also when keys have to be loaded again', async () => {
