@@ -1,4 +1,4 @@
-// npm run build [idp-client] [dev-provider] [--allow-missing] [--force]
+// npm run build [idp-client] [dev-provider] [--force]
 import { createHash } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -10,11 +10,9 @@ import { createModule } from './lib/init-data.mjs'
 import { fromRoot, isMain } from './lib/run.mjs'
 
 /**
- * Builds packages into their `dist` folders; one that has not changed since its last build is left
- * alone.
+ * Builds packages into their `dist` folders; one that has not changed since its last build is left alone, unless `force` is set.
  *
- * @param {{ only?: string[], allowMissing?: boolean, force?: boolean }} [options] `allowMissing`
- *   leaves out entries whose source does not exist
+ * @param {{ only?: string[], force?: boolean }} [options]
  */
 export async function build(options = {}) {
   const names = options.only?.length ? options.only : Object.keys(packages)
@@ -30,7 +28,6 @@ export async function build(options = {}) {
 }
 
 async function buildPackage(name, plan, options) {
-  const wanted = present(plan, options.allowMissing ?? false)
   const hash = sourceHash(plan)
   const record = fromRoot(`node_modules/.cache/idp-build/${name}.json`)
   if (!options.force && isCurrent(record, hash, plan)) {
@@ -43,10 +40,10 @@ async function buildPackage(name, plan, options) {
   rmSync(staging, { recursive: true, force: true })
   mkdirSync(staging, { recursive: true })
   try {
-    await declarations(plan, wanted, staging)
-    const files = await bundle(plan, wanted)
+    await declarations(plan, staging)
+    const files = await bundle(plan)
     for (const file of files) write(join(staging, file.path), file.contents)
-    for (const command of plan.commands) if (wanted[command]) chmodSync(join(staging, `${command}.js`), 0o755)
+    for (const command of plan.commands) chmodSync(join(staging, `${command}.js`), 0o755)
     const target = fromRoot(`${plan.folder}/dist`)
     rmSync(target, { recursive: true, force: true })
     renameSync(staging, target)
@@ -55,19 +52,6 @@ async function buildPackage(name, plan, options) {
   } finally {
     rmSync(staging, { recursive: true, force: true })
   }
-}
-
-/** The entries to build; a missing source is an error unless it is allowed. */
-function present(plan, allowMissing) {
-  const entries = Object.entries({ ...plan.entries, ...plan.separate })
-  const missing = entries.filter(([, source]) => !existsSync(fromRoot(`${plan.folder}/src/${source}`)))
-  for (const [entry, source] of missing) {
-    const message = `build: ${plan.folder}/src/${source} (entry ${entry}) does not exist`
-    if (!allowMissing) throw new Error(message)
-    console.log(`${message}, left out`)
-  }
-  const gone = new Set(missing.map(([entry]) => entry))
-  return Object.fromEntries(entries.filter(([entry]) => !gone.has(entry)))
 }
 
 function sourceHash(plan) {
@@ -105,7 +89,6 @@ if (isMain(import.meta)) {
   const args = process.argv.slice(2)
   const options = {
     only: args.filter((argument) => !argument.startsWith('--')),
-    allowMissing: args.includes('--allow-missing'),
     force: args.includes('--force'),
   }
   await build(options).catch((error) => {

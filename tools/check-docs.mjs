@@ -9,11 +9,8 @@ import { FILE_LINE, guides, isVariant } from './lib/guides.mjs'
 import { parseFences } from './lib/markdown.mjs'
 import { bin, fromRoot, isMain, runNode } from './lib/run.mjs'
 
-const languages = new Map([
-  ['ts', 'ts'],
-  ['typescript', 'ts'],
-  ['tsx', 'tsx'],
-])
+/** The extensions of languages. */
+const languages = { ts: 'ts', typescript: 'ts', tsx: 'tsx' }
 
 /** Snippets import the client of the application from here, unless the page shows the file itself. */
 const fallbacks = {
@@ -46,7 +43,7 @@ export function findSnippets(page, text) {
   const problems = []
   const taken = new Set()
   for (const fence of parseFences(text)) {
-    const extension = languages.get(fence.language)
+    const extension = languages[fence.language]
     if (extension === undefined) continue
     if (/\bno-check\b/.test(fence.info)) {
       if (!/no-check="[^"]{10,}"/.test(fence.info)) {
@@ -81,8 +78,9 @@ export function findSnippets(page, text) {
 export const findExample = (page) => /^docs\/guides\/hosts\/([\w-]+)\.md$/.exec(page)?.[1]
 
 /**
- * Compares the snippets of a page that name a file with the files of its example, or of the example that they name: the files of a guide are those of the example,
- * or files that only the guide has (`npm run test:guides` runs them); other snippets are consecutive parts of their file.
+ * Compares the snippets of a page that name a file with the files of its example, or of the example that they name: the files
+ * of a guide are those of the example, or files that only the guide has (`npm run test:guides` runs them); other snippets are
+ * consecutive parts of their file.
  *
  * @param {(path: string) => string | null} readFile returns the text of a file of the example, `null` if there is none
  * @returns {string[]} a problem for each snippet that differs

@@ -1,6 +1,7 @@
 // Bundles every entry as an application would and looks at what it brings along.
 import { gzipSync } from 'node:zlib'
 import { build } from 'esbuild'
+import { loadedWith } from './lib/bundle.mjs'
 import { readJson } from './lib/files.mjs'
 import { finish } from './lib/gate.mjs'
 import { fromRoot, isMain } from './lib/run.mjs'
@@ -29,16 +30,6 @@ const bundleOptions = {
   logLevel: 'silent',
 }
 
-/** Names of the outputs that load together with `name`: its own and what it imports statically. */
-function loadedWith(outputs, name, seen = new Set()) {
-  if (seen.has(name)) return seen
-  seen.add(name)
-  for (const { kind, path, external } of outputs[name].imports) {
-    if (kind === 'import-statement' && !external) loadedWith(outputs, path, seen)
-  }
-  return seen
-}
-
 /**
  * Returns the contents of a bundle of one built entry.
  *
@@ -60,7 +51,9 @@ export async function measureEntry(file, conditions) {
   const entryName = Object.keys(outputs).find(
     (name) => outputs[name].entryPoint === file.replace(/^\.\//, ''),
   )
-  const loaded = [...loadedWith(outputs, entryName)]
+  const isLoaded = ({ external, kind }) => kind === 'import-statement' && !external
+  const importsOf = (name) => outputs[name].imports.filter(isLoaded).map(({ path }) => path)
+  const loaded = [...loadedWith(entryName, importsOf)]
   const first = loaded.map((name) => fromRoot(`${folder}/${name}`))
   const sumSizes = (files) =>
     files.reduce((sum, output) => sum + gzipSync(output.contents, { level: 9 }).length, 0)

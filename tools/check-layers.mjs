@@ -71,8 +71,7 @@ function moduleProblem(from, to, typeOnly) {
   if (barrels.includes(from) && typeOnly) return null
   const matches = (entry) => entry === goal || entry === to
   if (rule.values.some(matches)) return null
-  if (![...(rule.types ?? []), ...(rule.loadedTypes ?? [])].some(matches))
-    return `${layer} may not import ${to}`
+  if (!rule.types?.some(matches)) return `${layer} may not import ${to}`
   return typeOnly ? null : `${layer} may import ${to} only by "import type"`
 }
 

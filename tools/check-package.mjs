@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { finish } from './lib/gate.mjs'
 import { contentProblems, unpack } from './lib/package-content.mjs'
-import { bin, runNode } from './lib/run.mjs'
+import { bin, isMain, runNode } from './lib/run.mjs'
 import { pack, published } from './pack.mjs'
 import { unpackedSizes } from './rules/entries.mjs'
 
@@ -21,21 +21,27 @@ async function typeProblems(tarball) {
     .map((problem) => `types: ${JSON.stringify(problem)}`)
 }
 
-async function packageProblems(folder, temporary) {
-  const tarball = await pack(folder, temporary)
-  const unpacked = join(temporary, folder)
-  await unpack(tarball, unpacked)
-  const problems = contentProblems(unpacked, unpackedSizes[folder]).map((problem) => `${folder}: ${problem}`)
-  const publint = await runNode([bin.publint, 'run', '--strict', unpacked])
-  if (publint.code !== 0) problems.push(`publint ${folder}\n${publint.output}`)
-  return [...problems, ...(await typeProblems(tarball)).map((problem) => `${folder}: ${problem}`)]
+/** Returns the problems of the tarball that a package of the repository was packed into. */
+export async function packageProblems(folder, tarball) {
+  const unpacked = `${tarball}-unpacked`
+  try {
+    await unpack(tarball, unpacked)
+    const publint = await runNode([bin.publint, 'run', '--strict', unpacked])
+    return [
+      ...contentProblems(unpacked, unpackedSizes[folder]),
+      ...(publint.code === 0 ? [] : [`publint\n${publint.output}`]),
+      ...(await typeProblems(tarball)),
+    ].map((problem) => `${folder}: ${problem}`)
+  } finally {
+    rmSync(unpacked, { recursive: true, force: true })
+  }
 }
 
-const temporary = mkdtempSync(join(tmpdir(), 'idp-check-'))
-try {
+if (isMain(import.meta)) {
+  const temporary = mkdtempSync(join(tmpdir(), 'idp-check-'))
   const problems = []
-  for (const folder of published) problems.push(...(await packageProblems(folder, temporary)))
-  finish(problems, `${published.length} packages`)
-} finally {
+  for (const folder of published)
+    problems.push(...(await packageProblems(folder, await pack(folder, temporary))))
   rmSync(temporary, { recursive: true, force: true })
+  finish(problems, `${published.length} packages`)
 }

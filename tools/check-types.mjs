@@ -17,14 +17,7 @@ if (project.nextApp && !existsSync(fromRoot(`${project.nextApp}/next-env.d.ts`))
 }
 // The compiler reads from it which files have not changed since the last run.
 const record = ['--incremental', '--tsBuildInfoFile', fromRoot(`.cache/types/${name}.tsbuildinfo`)]
-const { code, output } = await runNode([
-  bin.tsc,
-  '-p',
-  project.config,
-  '--noEmit',
-  ...record,
-  '--pretty',
-  'false',
-])
+const options = ['--noEmit', '--pretty', 'false', ...record]
+const { code, output } = await runNode([bin.tsc, '-p', project.config, ...options])
 process.stdout.write(output || `${project.config}\n`)
 process.exitCode = code

@@ -22,6 +22,8 @@ function toNeeds(jobs, name) {
   return needed === undefined ? [] : [needed, ...toNeeds(jobs, needed)]
 }
 
+const unless = (isFulfilled, problem) => (isFulfilled ? [] : [problem])
+
 /** Problems of a job that may request a token of npm: everything that runs in it could publish. */
 function publishingProblems(jobs, name) {
   const job = jobs.get(name)
@@ -29,10 +31,10 @@ function publishingProblems(jobs, name) {
   const isPublication = (command) =>
     ['npm publish ', ' --provenance', ' --ignore-scripts'].every((part) => command.includes(part))
   return [
-    ...(toNeeds(jobs, name).includes('test') ? [] : ['does not wait for the job test']),
-    ...(/sha256sum --check --strict/.test(job) ? [] : ['does not compare checksums']),
-    ...(/uses: actions\/checkout@/.test(job) ? ['has a checkout'] : []),
-    ...(/\b(?:npx|node|bash|sh|curl|wget) /.test(job) ? ['runs another program than npm publish'] : []),
+    ...unless(toNeeds(jobs, name).includes('test'), 'does not wait for the job test'),
+    ...unless(/sha256sum --check --strict/.test(job), 'does not compare checksums'),
+    ...unless(!/uses: actions\/checkout@/.test(job), 'has a checkout'),
+    ...unless(!/\b(?:npx|node|bash|sh|curl|wget) /.test(job), 'runs another program than npm publish'),
     ...commands
       .filter((command) => !isPublication(command))
       .map((command) => `runs ${command}, only npm publish with --provenance --ignore-scripts is allowed`),
@@ -44,13 +46,12 @@ function deployingProblems(jobs, name) {
   const job = jobs.get(name)
   const uses = [...job.matchAll(/uses: (\S+)@/g)].map(([, action]) => action)
   return [
-    ...(toNeeds(jobs, name).includes('test') ? [] : ['does not wait for the job test']),
-    ...(/^ {4}environment: github-pages$/m.test(job)
-      ? []
-      : ['is not limited to the environment github-pages']),
-    ...(uses.join() === 'actions/deploy-pages' && !/\brun: /.test(job)
-      ? []
-      : ['runs something beside actions/deploy-pages']),
+    ...unless(toNeeds(jobs, name).includes('test'), 'does not wait for the job test'),
+    ...unless(/^ {4}environment: github-pages$/m.test(job), 'is not limited to the environment github-pages'),
+    ...unless(
+      uses.join() === 'actions/deploy-pages' && !/\brun: /.test(job),
+      'runs something beside actions/deploy-pages',
+    ),
   ].map((problem) => `the job ${name}, which can deploy, ${problem}`)
 }
 
@@ -67,11 +68,12 @@ export function workflowProblems(name, text) {
     ...uses
       .filter((value) => !pinned.test(value))
       .map((value) => `pin ${value} to a commit, with its version as comment`),
-    ...(/^permissions:/m.test(text) ? [] : ['state the permissions of the workflow, at best none']),
-    ...(/^ {2}id-token: write$/m.test(text) ? ['give a token of npm to one job only'] : []),
-    ...(/\bnpx |\bnpm (?:i|install|add|exec|x) /.test(text)
-      ? ['install packages of the lock only: npm ci']
-      : []),
+    ...unless(/^permissions:/m.test(text), 'state the permissions of the workflow, at best none'),
+    ...unless(!/^ {2}id-token: write$/m.test(text), 'give a token of npm to one job only'),
+    ...unless(
+      !/\bnpx |\bnpm (?:i|install|add|exec|x) /.test(text),
+      'install packages of the lock only: npm ci',
+    ),
     ...withToken.flatMap((job) => (mayDeploy(job) ? deployingProblems : publishingProblems)(jobs, job)),
   ].map((problem) => `${name}: ${problem}`)
 }

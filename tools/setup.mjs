@@ -10,10 +10,7 @@ const minimumNode = [20, 19]
  * starts: every test starts its own, in a folder of its own.
  */
 const systemPackages = [
-  {
-    name: 'chromium',
-    present: () => onPath('chromium') || onPath('chromium-browser') || onPath('google-chrome'),
-  },
+  { name: 'chromium', present: () => ['chromium', 'chromium-browser', 'google-chrome'].some(onPath) },
   {
     name: 'fonts-dejavu-core',
     present: () => process.platform !== 'linux' || existsSync('/usr/share/fonts/truetype/dejavu'),

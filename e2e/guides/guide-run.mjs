@@ -15,12 +15,12 @@ import { tmpdir } from 'node:os'
 import { basename, delimiter, dirname, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { parseEnv } from 'node:util'
-import { writeFonts } from '../../tools/lib/next-fonts.mjs'
 import { freePort } from '../../tools/lib/ports.mjs'
 import { must, npmSettings } from '../../tools/lib/run.mjs'
 import { startServer, untilResponds } from '../../tools/lib/server-process.mjs'
 import { startChromium } from '../fixtures/support/chromium.ts'
 import { visitAction, visitExample } from '../support/example-visit.mjs'
+import { writeFonts } from '../support/next-fonts.mjs'
 
 /** Bound by the run whose servers have the printed ports, so that runs on one machine take turns. */
 const TURN_PORT = 39_117

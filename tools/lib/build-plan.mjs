@@ -1,5 +1,15 @@
 import { entries, entriesOf } from '../rules/entries.mjs'
 
+const plain = {
+  entries: { index: 'index.ts', cli: 'cli.ts' },
+  separate: {},
+  external: [],
+  commands: ['cli'],
+  generated: [],
+  clientEntries: [],
+  untyped: [],
+}
+
 /**
  * The files of each package. `entries` share chunks: what all `hosts` load is one file, and so is what the `leanEntries`
  * take of it. `separate` files are chosen by the `imports` map of the package at run time and therefore stay files of
@@ -8,14 +18,8 @@ import { entries, entriesOf } from '../rules/entries.mjs'
  */
 export const packages = {
   'dev-provider': {
+    ...plain,
     folder: 'packages/dev-provider',
-    entries: { index: 'index.ts', cli: 'cli.ts' },
-    separate: {},
-    external: [],
-    commands: ['cli'],
-    generated: [],
-    clientEntries: [],
-    untyped: [],
     types: 'tsconfig.dev-provider.build.json',
     inputs: [
       'packages/dev-provider/package.json',
@@ -24,6 +28,7 @@ export const packages = {
     ],
   },
   'idp-client': {
+    ...plain,
     folder: 'packages/idp-client',
     entries: Object.fromEntries(Object.entries(entries).map(([name, { source }]) => [name, source])),
     separate: {
@@ -34,7 +39,6 @@ export const packages = {
       'async-context.workerd': 'lib/async-context.workerd.ts',
     },
     external: ['#cipher', '#async-context', '#imports', 'astro:actions', 'cloudflare:workers'],
-    commands: ['cli'],
     generated: ['#init-data'],
     clientEntries: ['react'],
     untyped: Object.keys(entries).filter((name) => entries[name].untyped),
@@ -48,14 +52,9 @@ export const packages = {
     ],
   },
   'create-idp-app': {
+    ...plain,
     folder: 'packages/create-idp-app',
-    entries: { index: 'index.ts', cli: 'cli.ts' },
-    separate: {},
-    external: [],
-    commands: ['cli'],
     generated: ['#starters'],
-    clientEntries: [],
-    untyped: [],
     types: 'packages/create-idp-app/tsconfig.build.json',
     inputs: [
       'packages/create-idp-app/package.json',

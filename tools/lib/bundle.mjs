@@ -13,8 +13,9 @@ const directive = '"use client";'
  *
  * @returns {Promise<{ path: string, contents: string }[]>} paths relative to `dist`
  */
-export async function bundle(plan, wanted) {
+export async function bundle(plan) {
   const graph = moduleGraph()
+  const wanted = { ...plan.entries, ...plan.separate }
   const bundled = await rolldown(inputOptions(plan, wanted, [graph.plugin]))
   const { output } = await bundled.generate({
     ...outputOptions,
@@ -24,10 +25,10 @@ export async function bundle(plan, wanted) {
     },
   })
   await bundled.close()
-  refuseCycles(plan, wanted, output)
+  refuseCycles(plan, output)
   const files = toContents(output)
-  for (const command of plan.commands) if (wanted[command]) addShebang(files, command)
-  for (const entry of plan.clientEntries) if (wanted[entry]) keepDirective(files, entry)
+  for (const command of plan.commands) addShebang(files, command)
+  for (const entry of plan.clientEntries) keepDirective(files, entry)
   return [...files].map(([path, contents]) => ({ path, contents }))
 }
 
@@ -72,6 +73,14 @@ const outputOptions = {
 const toContents = (output) =>
   new Map(output.map((file) => [file.fileName, file.type === 'chunk' ? file.code : file.source]))
 
+/** The modules or files that load with a given one, itself included. */
+export function loadedWith(id, importsOf, seen = new Set()) {
+  if (seen.has(id)) return seen
+  seen.add(id)
+  for (const imported of importsOf(id)) loadedWith(imported, importsOf, seen)
+  return seen
+}
+
 /** Which modules load together with a given one. */
 export function moduleGraph() {
   const imports = new Map()
@@ -81,13 +90,7 @@ export function moduleGraph() {
       for (const id of this.getModuleIds()) imports.set(id, this.getModuleInfo(id)?.importedIds ?? [])
     },
   }
-  const loadedWith = (id, seen = new Set()) => {
-    if (seen.has(id)) return seen
-    seen.add(id)
-    for (const imported of imports.get(id) ?? []) loadedWith(imported, seen)
-    return seen
-  }
-  return { plugin, loadedWith }
+  return { plugin, loadedWith: (id) => loadedWith(id, (each) => imports.get(each) ?? []) }
 }
 
 export function createGroups(plan, wanted, graph, source) {
@@ -120,22 +123,12 @@ export function createGroups(plan, wanted, graph, source) {
  * A separate file is imported by its name in the `imports` map: the chunks that it imports must not import that name,
  * because the file would then be used before it is evaluated.
  */
-function refuseCycles(plan, wanted, output) {
-  const chunks = new Map(
-    output.filter(({ type }) => type === 'chunk').map((chunk) => [chunk.fileName, chunk]),
-  )
-  const loadedWith = (name, seen = new Set()) => {
-    const chunk = chunks.get(name)
-    if (!chunk || seen.has(name)) return seen
-    seen.add(name)
-    for (const imported of chunk.imports) loadedWith(imported, seen)
-    return seen
-  }
-  for (const entry of Object.keys(plan.separate).filter((name) => wanted[name])) {
-    for (const name of loadedWith(`${entry}.js`)) {
-      const named = chunks.get(name).imports.find((id) => id.startsWith('#'))
-      if (named) throw new Error(`build: ${entry} loads ${name}, which imports ${named}`)
-    }
+function refuseCycles(plan, output) {
+  const chunks = output.filter(({ type }) => type === 'chunk')
+  const imports = Object.fromEntries(chunks.map((chunk) => [chunk.fileName, chunk.imports]))
+  for (const entry of Object.keys(plan.separate)) {
+    const named = [...loadedWith(`${entry}.js`, (id) => imports[id] ?? [])].find((id) => id.startsWith('#'))
+    if (named) throw new Error(`build: ${entry} imports ${named}, itself or by a chunk`)
   }
 }
 

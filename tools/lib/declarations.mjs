@@ -1,24 +1,22 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 import { createGroups, moduleGraph } from './bundle.mjs'
+import { filesIn } from './files.mjs'
 import { bin, fromRoot, runNode } from './run.mjs'
 
 /**
  * Writes one declaration file per entry beside the bundles, and below `shared` what several entries declare: every type
  * and class is declared once. The compiler emits the declarations of all modules first, and finds errors in them.
  */
-export async function declarations(plan, wanted, target) {
+export async function declarations(plan, target) {
   const emitted = join(target, 'types')
   const { code, output } = await runNode([bin.tsc, '-p', fromRoot(plan.types), '--outDir', emitted])
   if (code !== 0) throw new Error(`build: types of ${plan.folder} do not compile\n${output}`)
-  for (const file of declarationFiles(emitted)) {
-    writeFileSync(file, nodeSpecifiers(readFileSync(file, 'utf8')))
-  }
-  const entries = Object.entries(wanted).filter(
-    ([entry]) => plan.entries[entry] !== undefined && !plan.untyped.includes(entry),
-  )
+  const files = filesIn(emitted).filter((file) => file.endsWith('.d.ts'))
+  for (const file of files) writeFileSync(file, nodeSpecifiers(readFileSync(file, 'utf8')))
+  const entries = Object.entries(plan.entries).filter(([entry]) => !plan.untyped.includes(entry))
   await bundleDeclarations(plan, Object.fromEntries(entries), emitted, target)
   rmSync(emitted, { recursive: true })
 }
@@ -53,11 +51,4 @@ async function bundleDeclarations(plan, entries, emitted, target) {
 /** The compiler keeps `.ts` in the imports of declarations; only `.js` resolves in every mode. */
 export function nodeSpecifiers(text) {
   return text.replace(/((?:\bfrom|\bimport|\bimport\()\s*(['"])\.{1,2}\/[^'"\n]*?)\.tsx?\2/g, '$1.js$2')
-}
-
-function declarationFiles(folder) {
-  const entries = readdirSync(folder, { withFileTypes: true, recursive: true })
-  return entries
-    .filter((entry) => entry.name.endsWith('.d.ts'))
-    .map((entry) => join(entry.parentPath, entry.name))
 }

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { fromRoot } from './run.mjs'
 
 const skipped = new Set(['node_modules', 'dist', '.git', '.next', '.cache', 'coverage'])
@@ -20,6 +21,12 @@ export function filesBelow(folder, accept = () => true) {
   visit(folder)
   return found.sort()
 }
+
+/** Absolute paths of all files in a folder given by its absolute path. */
+export const filesIn = (folder) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
 
 /** Text of a file given relative to the repository root. */
 export const readText = (relative) => readFileSync(fromRoot(relative), 'utf8')

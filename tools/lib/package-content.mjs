@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdirSync, readFileSync, statSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { parseSync } from 'rolldown/utils'
+import { filesIn } from './files.mjs'
 import { must } from './run.mjs'
 
 const required = ['CHANGELOG.md', 'LICENSE', 'README.md', 'dist/index.d.ts', 'dist/index.js', 'package.json']
@@ -17,9 +18,7 @@ const isAnnotation = ({ value }) =>
  * @param {number} limit bytes of all files together
  */
 export function contentProblems(folder, limit) {
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
+  const files = filesIn(folder)
   const paths = new Set(files.map((file) => relative(folder, file).replaceAll('\\', '/')))
   const size = files.reduce((sum, file) => sum + statSync(file).size, 0)
   const problems = required.filter((path) => !paths.has(path)).map((path) => `${path} is missing`)

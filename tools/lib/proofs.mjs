@@ -1,4 +1,4 @@
-import { mapRows, toTable } from './tables.mjs'
+import { mapRows, toTable, writtenBelow } from './tables.mjs'
 
 /**
  * Returns the test files whose titles contain an id in a tag such as `[S022]` or `[S022, J3]`, by the id.
@@ -36,8 +36,6 @@ export function proofsPage(text, { proofs }) {
   if (gap >= 0) throw new Error(`there is no row S${String(gap + 1).padStart(3, '0')}`)
   return page
 }
-
-const writtenBelow = '<!-- Written by tools/generate.mjs from here on. -->\n'
 
 /** How a client ends a module, as its log says it. */
 function toResult({ refused }) {

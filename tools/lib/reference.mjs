@@ -4,7 +4,7 @@ import { docstringsOfClasses, optionDocs } from './docstrings.mjs'
 import { filesBelow, readText } from './files.mjs'
 import { findAnchors } from './markdown.mjs'
 import { fromRoot } from './run.mjs'
-import { mapRows, marked, toTable } from './tables.mjs'
+import { escaped, mapRows, marked, toTable, writtenBelow } from './tables.mjs'
 
 const folder = 'packages/idp-client/src'
 
@@ -47,8 +47,6 @@ export async function loadSource() {
   }
 }
 
-const escaped = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
-
 function errorSection(family, text, { codes, remedies }) {
   const also = Object.keys(codes).filter((code) => codes[code].also?.includes(family))
   const rows = Object.entries(codes)
@@ -67,15 +65,13 @@ function errorSection(family, text, { codes, remedies }) {
   ].join('\n')
 }
 
-const generatedBelow = '<!-- Written by tools/generate.mjs from here on. -->\n'
-
 /** The page about errors, below its introduction a section for each class; `IdpError` is that of errors without their own. */
 export function errorsPage(text, source) {
   const modules = filesBelow(`${folder}/errors`, (path) => /(?<!\.test)\.ts$/.test(path))
   const docs = Object.fromEntries(modules.flatMap((path) => docstringsOfClasses(readText(path))))
   const names = new Set(Object.values(source.codes).map((entry) => entry.class))
   const sections = [...names].filter((name) => name !== 'IdpError').concat('IdpError')
-  const introduction = text.split(generatedBelow)[0] + generatedBelow
+  const introduction = text.split(writtenBelow)[0] + writtenBelow
   return `${introduction}\n${sections
     .map((name) => {
       if (!docs[name]) throw new Error(`the class ${name} has no docstring`)
@@ -97,7 +93,7 @@ export function doctorPage(text, { doctorRemedies, findingAreas, remedies }) {
   const sections = Object.entries(findingAreas).map(
     ([area, codes]) => `### ${area}\n\n${toTable(['Code', 'What to do'], codes.map(toRow))}\n`,
   )
-  return `${text.split(generatedBelow)[0]}${generatedBelow}\n${sections.join('\n')}`
+  return `${text.split(writtenBelow)[0]}${writtenBelow}\n${sections.join('\n')}`
 }
 
 const units = { seconds: 's', milliseconds: 'ms', bytes: 'bytes' }

@@ -1,6 +1,12 @@
 /** Texts between code marks, in their order. */
 export const marked = (text) => [...text.matchAll(/`([^`]+)`/g)].map((match) => match[1])
 
+/** The line of a page below which all of it is generated. */
+export const writtenBelow = '<!-- Written by tools/generate.mjs from here on. -->\n'
+
+/** Text for a cell of a table. */
+export const escaped = (text) => text.replaceAll('|', '\\|').replaceAll('<', '&lt;')
+
 /** A row of a table. */
 export const toRow = (cells) => `|${cells.map((cell) => (cell === '' ? ' ' : ` ${cell} `)).join('|')}|`
 

@@ -1,4 +1,4 @@
-import { marked, toTable } from './tables.mjs'
+import { escaped, marked, toTable, writtenBelow } from './tables.mjs'
 
 const HEADING = '## All other codes'
 
@@ -19,17 +19,11 @@ export function troubleshootingPage(text, { codes, remedies }) {
   const lacking = Object.keys(remedies).filter((name) => !names.has(name))
   const unknown = lacking.filter((name) => !(name in codes))
   if (unknown.length > 0) throw new Error(`has no section for ${unknown.join(', ')}`)
-  const rows = lacking.map((name) => [
-    `\`${name}\``,
-    ...[codes[name].message, remedies[name]].map((cell) =>
-      cell.replaceAll('|', '\\|').replaceAll('<', '&lt;'),
-    ),
-  ])
+  const rows = lacking.map((name) => [`\`${name}\``, ...[codes[name].message, remedies[name]].map(escaped)])
   return `${written}
 ${HEADING}
 
-<!-- Written by tools/generate.mjs from here on. -->
-
+${writtenBelow}
 ${toTable(['Code', 'Meaning', 'What to do'], rows)}
 `
 }

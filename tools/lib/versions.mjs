@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs'
+import { published } from '../pack.mjs'
 import { filesBelow, readJson, readText } from './files.mjs'
 import { fromRoot } from './run.mjs'
 
 const client = 'packages/idp-client/package.json'
-const published = [client, 'packages/dev-provider/package.json', 'packages/create-idp-app/package.json']
+const manifests = published.map((folder) => `${folder}/package.json`)
 
 /** The file with the constant that the library sends to providers. */
 export const constantFile = 'packages/idp-client/src/lib/version.ts'
@@ -54,12 +55,12 @@ export function writeVersion(version, date) {
   edit('CHANGELOG.md', (text) => withRelease(text, version, date))
   for (const path of filesBelow('', (name) => /(?:^|\/)package\.json$/.test(name)))
     edit(path, (text) => withDependencies(text, from, version))
-  for (const path of published)
+  for (const path of manifests)
     edit(path, (text) => text.replace(`"version": "${from}"`, `"version": "${version}"`))
   edit(constantFile, (text) => text.replace(`'${from}'`, `'${version}'`))
   edit('package-lock.json', (text) => {
     const lock = JSON.parse(withDependencies(text, from, version))
-    for (const path of published) lock.packages[path.replace('/package.json', '')].version = version
+    for (const folder of published) lock.packages[folder].version = version
     return `${JSON.stringify(lock, null, 2)}\n`
   })
 }

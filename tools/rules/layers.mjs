@@ -18,7 +18,6 @@ const hostLayers = [
   'http',
   'config/framework-base.ts',
   'engine',
-  'all-features',
   'root',
   'routes',
   'guards',
@@ -31,8 +30,7 @@ const hostTypes = ['config', ...sessions, 'tokens']
 /**
  * The allowed imports of each folder of packages/idp-client/src. `values` may be imported for use at run
  * time and as types; `types` only by `import type`. A folder may always import itself, except that
- * flows may not import each other. A path longer than a folder allows that one file. `loadedTypes` are types of
- * modules that are passed in and loaded on first use: they may be above the folder, so they do not count as a cycle.
+ * flows may not import each other. A path longer than a folder allows that one file.
  */
 export const layers = {
   lib: { values: [] },
@@ -43,11 +41,7 @@ export const layers = {
   'session/model': { values: ['lib', 'errors', 'crypto'], types: ['log'] },
   config: {
     values: ['lib', 'errors', 'log', 'crypto/keys.ts'],
-    types: ['features', 'http', 'session/model', 'take-over/take-over.ts'],
-  },
-  features: {
-    values: [],
-    loadedTypes: [...operationLayers, 'callback', 'flows', 'routes'],
+    types: ['http', 'session/model', 'take-over/take-over.ts'],
   },
   oidc: { values: ['lib', 'errors', 'log', 'crypto'], types: ['config'] },
   'oidc/vendor': { values: ['lib', 'errors', 'oidc'], types: ['config'] },
@@ -66,7 +60,7 @@ export const layers = {
   callback: { values: operationLayers, types: ['engine.ts'] },
   routes: {
     values: ['lib', 'errors', 'log', 'http', 'callback', 'flows'],
-    types: ['config', 'engine.ts', 'features', ...sessions, 'tokens', 'transaction'],
+    types: ['config', 'engine.ts', ...sessions, 'tokens', 'transaction'],
   },
   guards: { values: [...operationLayers, 'flows', 'routes'], types: ['engine.ts'] },
   proxy: { values: [...operationLayers, 'flows', 'routes', 'guards'], types: ['engine.ts'] },
@@ -74,12 +68,7 @@ export const layers = {
     values: [...foundation, 'oidc', 'session', 'session/model'],
     types: ['config', 'take-over/take-over.ts'],
   },
-  engine: { values: [...operationLayers, 'former'], types: ['features'] },
-  'rare-features': {
-    values: ['config', 'callback', 'flows', 'oidc', 'routes', 'session/store'],
-    types: ['features'],
-  },
-  'all-features': { values: ['rare-features'], types: ['features'] },
+  engine: { values: [...operationLayers, 'former'] },
   root: {
     values: [
       'lib',
@@ -93,7 +82,7 @@ export const layers = {
       'guards/resource.ts',
       'proxy/proxy.ts',
     ],
-    types: ['features', ...sessions, 'tokens', 'oidc', 'proxy'],
+    types: [...sessions, 'tokens', 'oidc', 'proxy'],
   },
   'host-client': { values: ['lib', 'errors', 'guards', 'root'], types: ['http', 'engine'] },
   'adapters/web': { values: hostLayers, types: hostTypes },
@@ -151,9 +140,6 @@ export const layers = {
 /** Modules at the top of the source folder, and the layer that each is. */
 export const rootModules = {
   'engine.ts': 'engine',
-  'features.ts': 'features',
-  'rare-features.ts': 'rare-features',
-  'all-features.ts': 'all-features',
   'operations.ts': 'root',
   'operation-options.ts': 'root',
   'mfa-client.ts': 'root',
