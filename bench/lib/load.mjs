@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { get } from 'node:http'
 import autocannon from 'autocannon'
-import { interleave, lowerQuartile } from './measure.mjs'
+import { interleave, lowerQuartile, pairedRatio } from './measure.mjs'
 import { user } from './provider.mjs'
 
 const CONNECTIONS = 16
@@ -66,13 +66,14 @@ export async function compareServers(targets, { amount, rounds }) {
     await load(target, WARM_UP)
   }
   const results = await interleave(targets, rounds, (target) => load(target, amount))
-  const costs = results.map((each) => lowerQuartile(each.map(({ cpu }) => cpu)))
+  const costs = results.map((each) => each.map(({ cpu }) => cpu))
   return targets.map(({ base, name, work }, index) => {
-    const baseCost = costs[base ? targets.indexOf(base) : index]
+    const baseCosts = costs[base ? targets.indexOf(base) : index]
+    const micros = lowerQuartile(costs[index])
     return {
-      ...{ name, work, isBase: base === undefined, micros: costs[index] },
-      ratio: costs[index] / baseCost,
-      added: costs[index] - baseCost,
+      ...{ name, work, isBase: base === undefined, micros },
+      ratio: pairedRatio(costs[index], baseCosts),
+      added: micros - lowerQuartile(baseCosts),
       rate: -lowerQuartile(results[index].map(({ rate }) => -rate)),
     }
   })

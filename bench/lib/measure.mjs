@@ -20,6 +20,7 @@ const WARM_UP = 6000
  * @property {string} [work]
  * @property {number} micros CPU time of one call, all threads included
  * @property {number} ratio of this time to that of the floor
+ * @property {number} [toBefore] ratio of this time to that of the other build
  */
 
 async function runCalls(run, calls) {
@@ -42,7 +43,7 @@ export function percentile(values, share) {
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
 }
 
-/** Other load on the machine only adds, so the lower quartile is closer to the cost than the median. */
+/** Other load on the machine only adds to a time, so the lower quartile is closer to the cost than the median. */
 export const lowerQuartile = (values) => percentile(values, 0.25)
 
 /**
@@ -60,7 +61,20 @@ export async function interleave(items, rounds, measure) {
   return results
 }
 
+/** What slows down one round slows down all candidates in it, so ratios within a round differ less than those of quartiles. */
+export const pairedRatio = (values, base) =>
+  percentile(
+    values.map((value, round) => value / base[round]),
+    0.5,
+  )
+
 const isCompared = ({ name }) => name === 'floor' || name.startsWith('idp-client')
+
+/** The place of the other build that does the same work, or -1. */
+const findBefore = (candidates, { name, work }) =>
+  name.startsWith('idp-client')
+    ? candidates.findIndex((each) => each.name === 'idp-client-before' && each.work === work)
+    : -1
 
 /**
  * Measures candidates in interleaved rounds. Each is compared with the last candidate up to itself that is named `floor`.
@@ -73,9 +87,17 @@ export async function compare(all, { calls, isAgainst, rounds }) {
   const candidates = isAgainst ? all.filter(isCompared) : all
   for (const { run } of candidates) await runCalls(run, WARM_UP)
   const results = await interleave(candidates, rounds, (each) => measureCalls(each, calls))
-  const costs = results.map(lowerQuartile)
-  return candidates.map(({ name, work }, index) => {
+  return candidates.map((candidate, index) => {
+    const { name, work } = candidate
+    const costs = results[index]
     const floor = candidates.slice(0, index + 1).findLastIndex((each) => each.name === 'floor')
-    return { name, work, micros: costs[index], ratio: costs[index] / costs[floor] }
+    const before = findBefore(candidates, candidate)
+    return {
+      name,
+      work,
+      micros: lowerQuartile(costs),
+      ratio: pairedRatio(costs, results[floor]),
+      toBefore: before < 0 ? undefined : pairedRatio(costs, results[before]),
+    }
   })
 }

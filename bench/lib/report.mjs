@@ -48,16 +48,12 @@ const NOT_COUNTED = new Set(['name', 'work', 'entries', 'ratios'])
 const isCount = (column) => !NOT_COUNTED.has(column)
 
 const toMedian = (values) => percentile(values, 0.5)
-const before = (row, rows) => rows.find(({ name, work }) => name === 'idp-client-before' && work === row.work)
 
 /** The ratios of the row at `index` in the tables of one version of Node.js. */
 function mergeRatios(version, tables, index) {
   const rows = tables.map((table) => table.rows[index])
   const ratios = rows.map(({ ratio }) => ratio)
-  const toBefore = rows.flatMap((row, run) => {
-    const base = row.name.startsWith('idp-client') && before(row, tables[run].rows)
-    return base ? [row.micros / base.micros] : []
-  })
+  const toBefore = rows.flatMap((row) => row.toBefore ?? [])
   return {
     version,
     ratio: toMedian(ratios),
