@@ -1,6 +1,6 @@
 /** Calls that run at the same time: what a server under load does. */
 const IN_FLIGHT = 64
-/** Calls before the first one that counts: until then the engine is still optimizing the code, at 2 to 3 times the cost. */
+/** Calls before the first one that counts: until then the engine is still optimizing most code, at 2 to 3 times the cost. */
 const WARM_UP = 6000
 
 /**
@@ -13,6 +13,7 @@ const WARM_UP = 6000
  * @typedef {object} Effort
  * @property {number} rounds
  * @property {number} calls of each candidate in a round
+ * @property {number} [warmUp] calls before the first one that counts; default: 6000
  * @property {boolean} [isAgainst] whether two builds of the library are compared: then other libraries are left out
  *
  * @typedef {object} Measured
@@ -83,9 +84,9 @@ const findBefore = (candidates, { name, work }) =>
  * @param {Effort} effort
  * @returns {Promise<readonly Measured[]>}
  */
-export async function compare(all, { calls, isAgainst, rounds }) {
+export async function compare(all, { calls, isAgainst, rounds, warmUp = WARM_UP }) {
   const candidates = isAgainst ? all.filter(isCompared) : all
-  for (const { run } of candidates) await runCalls(run, WARM_UP)
+  for (const { run } of candidates) await runCalls(run, warmUp)
   const results = await interleave(candidates, rounds, (each) => measureCalls(each, calls))
   return candidates.map((candidate, index) => {
     const { name, work } = candidate

@@ -178,19 +178,22 @@ async function verifyByAny(keys: readonly PublicKey[], token: string, algorithm:
 /** The last characters whose unused bits are zero, by the number of characters in the last group of four. */
 const LAST_CHARACTERS = [null, '', 'AQgw', 'AEIMQUYcgkosw048']
 
+const hasNoUnusedBits = (text: string): boolean =>
+  (LAST_CHARACTERS[text.length % 4] ?? text).includes(text.slice(-1))
+
 /** Returns whether `fromBase64url` can decode the text: `jose` accepts padding and unused bits, too. */
-export function isBase64url(text: string): boolean {
-  const allowed = LAST_CHARACTERS[text.length % 4] ?? text
-  return allowed.includes(text.slice(-1)) && /^[\w-]*$/.test(text)
-}
+export const isBase64url = (text: string): boolean => /^[\w-]*$/.test(text) && hasNoUnusedBits(text)
+
+/** Returns whether it can decode all parts of a token. */
+const isDecodable = (token: string): boolean =>
+  token.length <= LENGTH_LIMIT && /^[\w.-]*$/.test(token) && token.split('.').every(hasNoUnusedBits)
 
 /**
  * Returns the signed bytes, or the reason for a failure. The caller has validated the algorithm of the header; the keys come
  * from `keySet`, never from the token. Tries each key that fits: providers publish the next key beside the current one.
  */
 export function verifyWith(keySet: KeySet, token: string, header: SignatureHeader): MaybePromise<Outcome> {
-  const isReadable = token.length <= LENGTH_LIMIT && token.split('.').every(isBase64url)
-  return isReadable ? verifyDecoded(keySet, token, header) : 'unverifiable'
+  return isDecodable(token) ? verifyDecoded(keySet, token, header) : 'unverifiable'
 }
 
 /** Verifies a token that `decodeToken` or `decodeSupportedToken` has decoded, so that its encoding is known to be the one. */
