@@ -13,7 +13,12 @@ const MAX_BYTES = 2048
 const MAX_INPUT_CHARACTERS = 16_384
 
 function parse(text: string, base: string): URL | null {
-  return URL.canParse(text, base) ? new URL(text, base) : null
+  try {
+    // `URL.canParse` first would parse it twice, several times in each login.
+    return new URL(text, base)
+  } catch {
+    return null
+  }
 }
 
 /**
@@ -23,7 +28,7 @@ function parse(text: string, base: string): URL | null {
 export function safeReturnPath(value: unknown, baseUrl: string): SafeReturnPath | null {
   if (typeof value !== 'string' || value === '' || value.length > MAX_INPUT_CHARACTERS) return null
   const base = parse(baseUrl, baseUrl)
-  const url = base && parse(value, base.href)
+  const url = base && parse(value, baseUrl)
   if (!base || !url || url.origin !== base.origin || !/^https?:$/.test(url.protocol)) return null
   // A path that starts with two slashes would be resolved as a host.
   const path = `/${url.pathname.replace(/^[/\\]+/, '')}${url.search}${url.hash}`
