@@ -50,8 +50,8 @@ if (unknown.length > 0) {
 const chosen = positionals.length > 0 ? positionals : known
 const effort = {
   isQuick: values.quick,
-  rounds: values.quick ? 15 : 45,
-  calls: 320,
+  rounds: values.quick ? 9 : 21,
+  calls: 640,
   isAgainst: values.against !== undefined,
   table: values.table,
 }

@@ -32,6 +32,7 @@ const planted = [
   ['noJsRestrictedProperties', `${src}/oidc/now.ts`, 'export const now = Date.now()\n'],
   ['noJsRestrictedProperties', `${src}/oidc/destructured.ts`, 'export const { now } = Date\n'],
   ['noJsRestrictedProperties', `${src}/oidc/random.ts`, 'export const chance = Math.random()\n'],
+  ['noJsRestrictedProperties', `${src}/oidc/url.ts`, "export const isUrl = URL.canParse('a')\n"],
   ['Take the clock as an argument', `${src}/oidc/date.ts`, 'export const date = new Date()\n'],
   ['Take the clock as an argument', `${src}/oidc/text.ts`, 'export const date = Date()\n'],
   ['noConsole', `${src}/engine.ts`, 'console.warn(1)\n'],

@@ -10,7 +10,7 @@ import { parseFences } from './lib/markdown.mjs'
 import { bin, fromRoot, isMain, runNode } from './lib/run.mjs'
 
 /** The extensions of languages. */
-const languages = { ts: 'ts', typescript: 'ts', tsx: 'tsx' }
+const languages = new Map(Object.entries({ ts: 'ts', typescript: 'ts', tsx: 'tsx' }))
 
 /** Snippets import the client of the application from here, unless the page shows the file itself. */
 const fallbacks = {
@@ -43,7 +43,7 @@ export function findSnippets(page, text) {
   const problems = []
   const taken = new Set()
   for (const fence of parseFences(text)) {
-    const extension = languages[fence.language]
+    const extension = languages.get(fence.language)
     if (extension === undefined) continue
     if (/\bno-check\b/.test(fence.info)) {
       if (!/no-check="[^"]{10,}"/.test(fence.info)) {

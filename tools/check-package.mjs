@@ -39,9 +39,12 @@ export async function packageProblems(folder, tarball) {
 
 if (isMain(import.meta)) {
   const temporary = mkdtempSync(join(tmpdir(), 'idp-check-'))
-  const problems = []
-  for (const folder of published)
-    problems.push(...(await packageProblems(folder, await pack(folder, temporary))))
-  rmSync(temporary, { recursive: true, force: true })
-  finish(problems, `${published.length} packages`)
+  try {
+    const problems = []
+    for (const folder of published)
+      problems.push(...(await packageProblems(folder, await pack(folder, temporary))))
+    finish(problems, `${published.length} packages`)
+  } finally {
+    rmSync(temporary, { recursive: true, force: true })
+  }
 }

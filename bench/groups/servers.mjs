@@ -54,7 +54,7 @@ function anonymous([base, ...servers], control, { headers, plain }) {
  */
 async function compareRequests({ floor, logIn, request, servers: all, title }, { rounds }) {
   const servers = all.slice(0, -1)
-  const effort = { rounds: Math.ceil(rounds / 2), amount: request.amount }
+  const effort = { rounds, amount: request.amount }
   const compare = async (session, targets) => ({
     title: `${title}, ${session}`,
     kind: 'servers',

@@ -103,7 +103,7 @@ async function bundle(specifier) {
 }
 
 async function measureImports(effort) {
-  const rounds = Math.ceil(effort.rounds / 4)
+  const rounds = Math.ceil(effort.rounds / 2)
   const rows = []
   for (const [name, work, specifier, framework = 'node:crypto'] of [
     ['idp-client', 'Web', 'idp-client'],

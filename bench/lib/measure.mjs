@@ -19,9 +19,9 @@ const WARM_UP = 6000
  * @typedef {object} Measured
  * @property {string} name
  * @property {string} [work]
- * @property {number} micros CPU time of one call, all threads included
- * @property {number} ratio of this time to that of the floor
- * @property {number} [toBefore] ratio of this time to that of the other build
+ * @property {number} micros CPU time of one call, all threads included: the lower quartile of the rounds
+ * @property {number} ratio to the floor: the median of the ratios within a round
+ * @property {number} [toBefore] such a ratio to the other build
  */
 
 async function runCalls(run, calls) {
@@ -62,7 +62,7 @@ export async function interleave(items, rounds, measure) {
   return results
 }
 
-/** What slows down one round slows down all candidates in it, so ratios within a round differ less than those of quartiles. */
+/** Returns the median ratio within a round: what slows down one round slows down all candidates in it. */
 export const pairedRatio = (values, base) =>
   percentile(
     values.map((value, round) => value / base[round]),

@@ -1,5 +1,6 @@
 import { frozenMap } from '../lib/freeze.ts'
 import { defined } from '../lib/own-properties.ts'
+import { parseUrl } from '../lib/url.ts'
 import { toOrigins } from './base-url.ts'
 import type { AppBaseUrl, AuthorizationConfig, ScopeSetting } from './config.ts'
 import type { AuthorizationParameters } from './options.ts'
@@ -69,11 +70,12 @@ function resolveRedirectUri(
 ): string | undefined {
   const uri = readParameter('redirect_uri', given, refuse)
   if (uri === undefined) return undefined
-  if (!/^https?:\/\/[^\s\\#]+$/i.test(uri) || !URL.canParse(uri)) {
+  const url = /^https?:\/\/[^\s\\#]+$/i.test(uri) ? parseUrl(uri) : null
+  if (!url) {
     return refuse('redirect_uri', 'must be an absolute URL without fragment')
   }
   const origins = appBaseUrl ? toOrigins(appBaseUrl) : new Set()
-  if (origins.size > 0 && !origins.has(new URL(uri).origin)) {
+  if (origins.size > 0 && !origins.has(url.origin)) {
     return refuse('redirect_uri', 'must have the origin of appBaseUrl, where the transaction cookie is')
   }
   return uri

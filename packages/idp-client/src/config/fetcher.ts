@@ -1,6 +1,7 @@
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { defined } from '../lib/own-properties.ts'
+import { parseUrl } from '../lib/url.ts'
 import { isLoopback } from './base-url.ts'
 import type { Config } from './config.ts'
 import type { GetAccessTokenOptions } from './token-options.ts'
@@ -70,9 +71,8 @@ function isConfidential({ protocol, host }: URL, allowInsecureRequests: boolean)
 
 function readBase(given: unknown, allowInsecureRequests: boolean): URL | null {
   if (given === undefined) return null
-  if (typeof given !== 'string' || !URL.canParse(given))
-    throw wrong('baseUrl must be an absolute URL, such as https://api.example.com/v1.')
-  const url = new URL(given)
+  const url = typeof given === 'string' ? parseUrl(given) : null
+  if (!url) throw wrong('baseUrl must be an absolute URL, such as https://api.example.com/v1.')
   if (!isConfidential(url, allowInsecureRequests))
     throw wrong('baseUrl must be https, or a loopback address; tokens are not sent in plain text.')
   if (url.username || url.password || url.search || url.hash)
@@ -113,7 +113,7 @@ export function resolveFetcher(options: FetcherOptions, config: Config): Fetcher
   if (useDPoP && dpop.keys.kind === 'none')
     throw wrong(
       'useDPoP needs a key pair: set dpopKeyPair of the client, or the variables IDP_DPOP_PUBLIC_KEY and ' +
-        'IDP_DPOP_PRIVATE_KEY; a client of idp-client/edge also needs the feature dpop.',
+        'IDP_DPOP_PRIVATE_KEY.',
     )
   return defined({
     bound: useDPoP ?? dpop.enabled,
@@ -145,13 +145,12 @@ function refused(detail: string): IdpError<'FETCHER_URL_REFUSED'> {
  * `FETCHER_URL_REFUSED`, before anything was sent or refreshed.
  */
 export function apiUrl({ allowInsecureRequests, base }: FetcherConfig, address: string): URL {
-  const isAbsolute = URL.canParse(address)
-  if (!isAbsolute && !base) throw new IdpError('FETCHER_BASE_URL_MISSING')
-  const text = isAbsolute || !base ? address : continued(base, address)
-  if (!URL.canParse(text)) throw refused('It is no valid URL.')
-  const url = new URL(text)
+  const absolute = parseUrl(address)
+  if (!absolute && !base) throw new IdpError('FETCHER_BASE_URL_MISSING')
+  const url = absolute ?? (base && parseUrl(continued(base, address)))
+  if (!url) throw refused('It is no valid URL.')
   if (base && url.origin !== base.origin) throw refused('Its origin is not the one of baseUrl.')
-  if (base && !isAbsolute && !isBelow(base, url)) throw refused('It leaves the path of baseUrl.')
+  if (base && !absolute && !isBelow(base, url)) throw refused('It leaves the path of baseUrl.')
   if (!isConfidential(url, allowInsecureRequests))
     throw refused('It is neither https nor on this machine, so that the token could be read on the way.')
   if (url.username || url.password) throw refused('It contains credentials.')

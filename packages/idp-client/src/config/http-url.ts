@@ -1,3 +1,5 @@
+import { parseUrl } from '../lib/url.ts'
+
 const label = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?'
 const hostPattern = new RegExp(`^(?:${label}(?:\\.${label})*|\\[[0-9a-f:.]+\\])(?::[1-9][0-9]{0,4})?$`)
 const longestHost = 253 + ':65535'.length
@@ -8,9 +10,9 @@ const longestHost = 253 + ':65535'.length
  */
 export function parseHost(value: string): string | null {
   const host = value.trim().toLowerCase()
-  if (host.length > longestHost || !hostPattern.test(host) || !URL.canParse(`http://${host}`)) return null
-  const url = new URL(`http://${host}`)
-  return url.host === host.replace(/:80$/, '') ? host : null
+  if (host.length > longestHost || !hostPattern.test(host)) return null
+  const url = parseUrl(`http://${host}`)
+  return url?.host === host.replace(/:80$/, '') ? host : null
 }
 
 /* Unreserved characters, percent-encoding and what else is usual in paths; empty segments at the end only. */

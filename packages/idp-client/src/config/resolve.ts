@@ -4,6 +4,7 @@ import { deepFreeze } from '../lib/freeze.ts'
 import { isDevelopment } from '../lib/node-env.ts'
 import { defined } from '../lib/own-properties.ts'
 import { processWide } from '../lib/registry.ts'
+import { parseUrl } from '../lib/url.ts'
 import { createLog } from '../log/log.ts'
 import { resolveAuthorization } from './authorization.ts'
 import { resolveAppBaseUrl, toOrigins } from './base-url.ts'
@@ -94,7 +95,7 @@ function resolveReturnPath(source: Source): string {
   const field = getField('signInReturnToPath', source)
   const path = readText(field)
   const base = 'http://path.invalid'
-  const url = /^\/(?![/\\])/.test(path) && URL.canParse(path, base) ? new URL(path, base) : null
+  const url = /^\/(?![/\\])/.test(path) ? parseUrl(path, base) : null
   const target = url && url.origin === base ? url.pathname + url.search + url.hash : '//'
   if (!target.startsWith('//')) return target
   invalid(field, 'must be a path of the application that begins with one slash')

@@ -1,5 +1,6 @@
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { defined } from '../lib/own-properties.ts'
+import { parseUrl } from '../lib/url.ts'
 import { isLoopback } from './base-url.ts'
 import { parseHttpUrl } from './http-url.ts'
 import { nearestName } from './unknown-keys.ts'
@@ -193,7 +194,7 @@ function readDpopNonce(value: unknown): boolean {
 function readOrigins(value: unknown): readonly string[] {
   const entries: unknown[] = Array.isArray(value) ? Array.from(value) : []
   const isOrigin = (entry: unknown): entry is string =>
-    typeof entry === 'string' && URL.canParse(entry) && new URL(entry).origin === entry
+    typeof entry === 'string' && parseUrl(entry)?.origin === entry
   return entries.length > 0 && entries.every(isOrigin)
     ? Object.freeze(entries)
     : refuse('origins must be a list of origins, such as https://app.example.com, without a path.')

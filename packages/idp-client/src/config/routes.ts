@@ -1,4 +1,5 @@
 import { frozenSet } from '../lib/freeze.ts'
+import { parseUrl } from '../lib/url.ts'
 import type { RouteKey, RoutePaths } from './config.ts'
 import { toHostVariable } from './env.ts'
 import { isFrontChannelLogoutOn } from './front-channel-logout.ts'
@@ -48,7 +49,7 @@ function plainPath(text: string): string | null {
   if (schemed.test(text)) return null
   const rooted = `/${text.replace(/^\//, '')}`.replace(/\/$/, '')
   if (unsafe.test(rooted)) return null
-  return URL.canParse(rooted, 'http://path.invalid') ? new URL(rooted, 'http://path.invalid').pathname : null
+  return parseUrl(rooted, 'http://path.invalid')?.pathname ?? null
 }
 
 function readPath(field: Field<WithDefault<TextRow>>): string {

@@ -2,6 +2,7 @@ import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import { CustomTokenExchangeError } from '../errors/tokens.ts'
 import { defined } from '../lib/own-properties.ts'
+import { parseUrl } from '../lib/url.ts'
 import { getProvider } from '../oidc/provider.ts'
 import type { ExchangeParameters } from '../oidc/token-endpoint.ts'
 import { exchangeTokens, mayExchangeSet } from '../oidc/token-endpoint.ts'
@@ -59,7 +60,7 @@ const URN = /^urn:[a-z0-9][a-z0-9-]{0,31}:\S+$/i
 
 function isTokenType(value: unknown): value is string {
   if (typeof value !== 'string' || value.length < 10 || value.length > 100 || /\s/.test(value)) return false
-  return /^urn:/i.test(value) ? URN.test(value) : URL.canParse(value)
+  return /^urn:/i.test(value) ? URN.test(value) : parseUrl(value) !== null
 }
 
 function checkOptions(options: Partial<CustomTokenExchangeOptions>): void {

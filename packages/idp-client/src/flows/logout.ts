@@ -5,6 +5,7 @@ import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/own-properties.ts'
 import { atMost } from '../lib/pause.ts'
 import { outliveRequest } from '../lib/request-scope.ts'
+import { parseUrl } from '../lib/url.ts'
 import { asIdpError, reportFailure, reportOutcome } from '../log/failure.ts'
 import { endSessionUrl, revokeToken, v2LogoutUrl } from '../oidc/end-session.ts'
 import { getProvider } from '../oidc/provider.ts'
@@ -26,9 +27,8 @@ interface LogoutRedirect {
 
 /** Returns the target after the logout as an absolute http(s) URL, or `null` if it is not one. */
 function toTarget(returnTo: string | undefined, baseUrl: string): URL | null {
-  if (returnTo === undefined || !URL.canParse(returnTo, baseUrl)) return null
-  const target = new URL(returnTo, baseUrl)
-  return target.protocol === 'https:' || target.protocol === 'http:' ? target : null
+  const target = returnTo === undefined ? null : parseUrl(returnTo, baseUrl)
+  return target?.protocol === 'https:' || target?.protocol === 'http:' ? target : null
 }
 
 /**

@@ -1,3 +1,4 @@
+import { parseUrl } from '../lib/url.ts'
 import { utf8Length } from '../lib/utf8.ts'
 
 declare const safe: unique symbol
@@ -12,23 +13,14 @@ const MAX_BYTES = 2048
 /* Normalization shortens (dot segments, tabs), so a longer string may still become a valid path. */
 const MAX_INPUT_CHARACTERS = 16_384
 
-function parse(text: string, base: string): URL | null {
-  try {
-    // `URL.canParse` first would parse it twice, several times in each login.
-    return new URL(text, base)
-  } catch {
-    return null
-  }
-}
-
 /**
  * Parses an untrusted target; returns `null` if it is not a string, empty, unparseable, longer than 2048 bytes, or on
  * another origin than `baseUrl`.
  */
 export function safeReturnPath(value: unknown, baseUrl: string): SafeReturnPath | null {
   if (typeof value !== 'string' || value === '' || value.length > MAX_INPUT_CHARACTERS) return null
-  const base = parse(baseUrl, baseUrl)
-  const url = base && parse(value, baseUrl)
+  const base = parseUrl(baseUrl)
+  const url = base && parseUrl(value, baseUrl)
   if (!base || !url || url.origin !== base.origin || !/^https?:$/.test(url.protocol)) return null
   // A path that starts with two slashes would be resolved as a host.
   const path = `/${url.pathname.replace(/^[/\\]+/, '')}${url.search}${url.hash}`
@@ -51,7 +43,7 @@ export function toReturnPath(
  */
 export function resolveReturnPath(path: SafeReturnPath, baseUrl: string, basePath: string): string {
   const { origin } = new URL(baseUrl)
-  const target = parse(path, origin)
+  const target = parseUrl(path, origin)
   const url = new URL(origin)
   url.pathname = basePath
   const prefix = url.pathname.replace(/\/+$/, '')

@@ -6,6 +6,7 @@ import { isIdpError } from '../errors/base.ts'
 import { OAuthError } from '../errors/provider.ts'
 import { defined } from '../lib/own-properties.ts'
 import { pause } from '../lib/pause.ts'
+import { parseUrl } from '../lib/url.ts'
 import { concatenate, text, utf8 } from '../lib/utf8.ts'
 import { version } from '../lib/version.ts'
 import { clientMetadata, describeAuthentication } from './client-auth.ts'
@@ -129,8 +130,8 @@ export function providerFetch(
   // Called unbound: some runtimes reject a fetch whose `this` is another object.
   const { allowInsecureRequests, fetch } = config
   return async (url, request = {}) => {
-    if (!URL.canParse(url) || !mayRequest(new URL(url), allowInsecureRequests))
-      throw new TransportError('forbidden')
+    const address = parseUrl(url)
+    if (!address || !mayRequest(address, allowInsecureRequests)) throw new TransportError('forbidden')
     const { method = 'GET', body, headers } = request
     return bounded(config.httpTimeout, request, async (signal) => {
       // Framework data caches around `fetch` must not store keys, metadata or tokens.

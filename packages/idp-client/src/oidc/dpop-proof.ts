@@ -3,6 +3,7 @@ import type { Config } from '../config/config.ts'
 import { hashToken } from '../crypto/random.ts'
 import { IdpError } from '../errors/base.ts'
 import { processWide } from '../lib/registry.ts'
+import { parseUrl } from '../lib/url.ts'
 import type { Assert } from './claims.ts'
 import { createAssert, isTime } from './claims.ts'
 import type { JsonObject } from './json.ts'
@@ -88,9 +89,8 @@ async function checkKey(proof: string, decoded: DecodedToken, thumbprint: string
 
 /** Returns a URL without query and fragment, which RFC 9449 section 4.3 ignores, in its normal form. */
 function toTarget(value: unknown): string | null {
-  if (typeof value !== 'string' || !URL.canParse(value)) return null
-  const { origin, pathname } = new URL(value)
-  return `${origin}${pathname}`
+  const url = typeof value === 'string' ? parseUrl(value) : null
+  return url && url.origin + url.pathname
 }
 
 async function checkRequest(claims: JsonObject, { accessToken, method, urls }: ProvenRequest): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Config, ProviderAddress } from '../config/config.ts'
 import { DiscoveryError } from '../errors/provider.ts'
 import { defined } from '../lib/own-properties.ts'
+import { parseUrl } from '../lib/url.ts'
 import type { JsonObject } from './json.ts'
 import { isObject, stringList } from './json.ts'
 import { isSupportedAlgorithm } from './signed-token.ts'
@@ -58,8 +59,8 @@ export function mayRequest(url: URL, allowInsecureRequests: boolean): boolean {
 
 /** Returns why a URL of the provider must not be used, or `null` if it may. */
 export function unusableReason(value: unknown, allowInsecureRequests: boolean): string | null {
-  if (typeof value !== 'string' || !URL.canParse(value)) return 'is not an absolute URL'
-  const url = new URL(value)
+  const url = typeof value === 'string' ? parseUrl(value) : null
+  if (!url) return 'is not an absolute URL'
   if (!mayRequest(url, allowInsecureRequests)) return 'is not https'
   if (url.username !== '' || url.password !== '') return 'contains credentials'
   return url.hash === '' ? null : 'has a fragment'
@@ -92,8 +93,9 @@ export function discoveryUrl({ url }: ProviderAddress): string {
 
 /** Describes how two URLs differ without quoting the provider's issuer, which is untrusted. */
 function describeDifference(issuer: unknown, configured: string): string {
-  if (typeof issuer !== 'string' || !URL.canParse(issuer)) return 'is missing or not a URL'
-  const [theirs, ours] = [new URL(issuer), new URL(configured)]
+  const theirs = typeof issuer === 'string' ? parseUrl(issuer) : null
+  if (!theirs) return 'is missing or not a URL'
+  const ours = new URL(configured)
   const trimmed = ({ pathname }: URL): string => pathname.replace(/\/$/, '')
   const parts = [
     theirs.protocol !== ours.protocol && 'scheme',

@@ -184,7 +184,7 @@ const hasNoUnusedBits = (text: string): boolean =>
 /** Returns whether `fromBase64url` can decode the text: `jose` accepts padding and unused bits, too. */
 export const isBase64url = (text: string): boolean => /^[\w-]*$/.test(text) && hasNoUnusedBits(text)
 
-/** Returns whether it can decode all parts of a token. */
+/** Returns whether `fromBase64url` can decode every part of a token. */
 const isDecodable = (token: string): boolean =>
   token.length <= LENGTH_LIMIT && /^[\w.-]*$/.test(token) && token.split('.').every(hasNoUnusedBits)
 

@@ -1,5 +1,6 @@
 import type { DevProvider, DevProviderOptions, User as ProviderUser } from 'idp-dev-provider'
 import { readEnv } from '../config/env.ts'
+import { parseUrl } from '../lib/url.ts'
 import { kitError } from './kit-error.ts'
 
 async function loadDevProvider(): Promise<typeof import('idp-dev-provider')> {
@@ -18,11 +19,12 @@ export function toAddress(issuer: string | undefined): Address {
     throw kitError(
       'IDP_DOMAIN is not set, so that the provider cannot listen where the application expects it. Set the variable for Playwright and the application, for example to http://localhost:4400.',
     )
-  if (!URL.canParse(issuer) || new URL(issuer).protocol !== 'http:')
+  const url = parseUrl(issuer)
+  if (url?.protocol !== 'http:')
     throw kitError(
       'IDP_DOMAIN must be a URL with http, such as http://localhost:4400. With https the application would need a certificate authority that exists only when the provider runs.',
     )
-  const { hostname, pathname, port } = new URL(issuer)
+  const { hostname, pathname, port } = url
   return { host: hostname, path: pathname.replace(/\/$/, ''), port: Number(port || 80) }
 }
 

@@ -2,6 +2,7 @@ import type { StorageState } from '@playwright/test'
 import type { Env } from '../config/env.ts'
 import { splitSecrets } from '../config/secrets.ts'
 import type { SameSite } from '../http/cookie-jar.ts'
+import { parseUrl } from '../lib/url.ts'
 import type { SessionCookieSettings, TestSession } from '../testing/session-cookie.ts'
 import { generateSessionCookies } from '../testing/session-cookie.ts'
 import { kitError } from './kit-error.ts'
@@ -22,7 +23,8 @@ function readSameSite({ IDP_COOKIE_SAME_SITE: text = 'lax' }: Env): SameSite {
 }
 
 function requireBaseUrl(baseURL: string | undefined): URL {
-  if (baseURL !== undefined && URL.canParse(baseURL)) return new URL(baseURL)
+  const url = baseURL === undefined ? null : parseUrl(baseURL)
+  if (url) return url
   throw kitError('the option user needs the URL of the application: set baseURL in playwright.config.')
 }
 

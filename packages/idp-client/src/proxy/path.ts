@@ -1,3 +1,5 @@
+import { parseUrl } from '../lib/url.ts'
+
 /** Characters that one component may read as the end of a segment, and another one not; and the rest of an encoding. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
 const UNSAFE = /[\x00-\x1f\x7f-\x9f/\\]/
@@ -51,10 +53,8 @@ export function toLenient(path: string): string {
  * @param query with its question mark, empty without one
  */
 export function toUpstream(target: URL, rest: string, query: string): URL | null {
-  const href = `${target.origin}${toRoot(target)}${rest}${query}`
-  if (!URL.canParse(href)) return null
-  const url = new URL(href)
-  return isAtTarget(target, url) ? url : null
+  const url = parseUrl(`${target.origin}${toRoot(target)}${rest}${query}`)
+  return url && isAtTarget(target, url) ? url : null
 }
 
 /** Returns the path of a target, to continue it. */
@@ -78,8 +78,8 @@ function isAtTarget(target: URL, { hash, origin, password, pathname, username }:
  * @param prefix path of the proxy, with the base path
  */
 export function toPublic(address: string, from: URL, target: URL, prefix: string): string | null {
-  if (!URL.canParse(address, from)) return null
-  const url = new URL(address, from)
+  const url = parseUrl(address, from)
+  if (!url) return null
   const { hash, pathname, search } = url
   url.hash = ''
   if (!isAtTarget(target, url) || !isSafePath(pathname)) return null

@@ -2,6 +2,7 @@ import type { AuthorizationConfig, Config } from '../config/config.ts'
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { defined } from '../lib/own-properties.ts'
+import { parseUrl } from '../lib/url.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
 
 /** Parameters that change the configured ones: from `queryChanges`, or from a call of the application. */
@@ -168,7 +169,7 @@ export function toRedirectUri(
   given: string | undefined,
 ): string {
   if (given === undefined) return `${baseUrl}${basePath}${routes.callback}`
-  const sameOrigin = URL.canParse(given) && new URL(given).origin === new URL(baseUrl).origin
+  const sameOrigin = parseUrl(given)?.origin === new URL(baseUrl).origin
   if (sameOrigin && !given.includes('#')) return given
   const detail =
     'authorizationParameters.redirect_uri must be an absolute URL without fragment on the origin of the application.'

@@ -6,6 +6,7 @@ import { jsonBody, parseForm, parseJson, readText } from '../../http/body.ts'
 import type { RequestHeaders, RequestView, Transfer } from '../../http/exchange.ts'
 import { openMountLine } from '../../http/host-state.ts'
 import { lazy } from '../../lib/request-scope.ts'
+import { parseUrl } from '../../lib/url.ts'
 import { text } from '../../lib/utf8.ts'
 
 /** The used part of Node's `IncomingMessage`, and what frameworks add to it. */
@@ -80,15 +81,14 @@ function toUrl(request: NodeRequest, host: string | null): URL {
   const path = toPath(requestTarget(request))
   const url = `${scheme}://${host}${path}`
   // Reject what the URL parser would read as more than a host (a user name, a path).
-  const isHost = host !== null && /^[\w.:[\]-]+$/.test(host) && URL.canParse(url)
-  return new URL(isHost ? url : `${scheme}://${NO_HOST}${path}`)
+  const isHost = host !== null && /^[\w.:[\]-]+$/.test(host)
+  return (isHost && parseUrl(url)) || new URL(`${scheme}://${NO_HOST}${path}`)
 }
 
 /** Returns path and query of a request target; removes the origin of the absolute form (RFC 9112 section 3.2.2). */
 function toPath(target: string): string {
   if (target.startsWith('/')) return target
-  if (!URL.canParse(target)) return '/'
-  const { pathname, search } = new URL(target)
+  const { pathname = '', search = '' } = parseUrl(target) ?? {}
   return pathname.startsWith('/') ? pathname + search : '/'
 }
 

@@ -2,6 +2,7 @@ import { isLoopback } from '../../config/base-url.ts'
 import type { Config } from '../../config/config.ts'
 import { isInternal } from '../../config/request-host.ts'
 import { randomToken } from '../../crypto/random.ts'
+import { parseUrl } from '../../lib/url.ts'
 import type { ServerMetadata } from '../../oidc/metadata.ts'
 import { toTransportError } from '../../oidc/transport-error.ts'
 import { toRedirectUri } from '../../transaction/authorization.ts'
@@ -80,7 +81,7 @@ function checkSentRedirectUri(sent: string, { app, config }: Site): Findings {
 /** Checks where the login route redirects to. */
 function checkLocation(location: string, site: Site): Findings {
   const { app, config, metadata } = site
-  const target = URL.canParse(location, app) ? new URL(location, app) : null
+  const target = parseUrl(location, app)
   const isLoginOfProvider = target?.searchParams.has('client_id') === true
   if (!target || !isLoginOfProvider)
     return find('APP_REDIRECTS', 'The login route redirects to another address than that of the provider.')
@@ -89,7 +90,7 @@ function checkLocation(location: string, site: Site): Findings {
   if (isElsewhere || target.searchParams.get('client_id') !== config.clientId)
     return find('APP_CONFIGURED_DIFFERENTLY', 'The application uses another provider or client id.')
   const sent = target.searchParams.get('redirect_uri')
-  return sent === null || !URL.canParse(sent) ? [] : checkSentRedirectUri(sent, site)
+  return sent === null || !parseUrl(sent) ? [] : checkSentRedirectUri(sent, site)
 }
 
 const isNoStore = ({ headers }: PlainResponse): boolean =>

@@ -4,6 +4,7 @@ import { randomToken } from '../../crypto/random.ts'
 import { describe } from '../../errors/diagnosis.ts'
 import { OAuthError } from '../../errors/provider.ts'
 import { defined } from '../../lib/own-properties.ts'
+import { parseUrl } from '../../lib/url.ts'
 import { authorizationUrl, newCodeVerifier } from '../../oidc/authorize.ts'
 import { endSessionUrl, v2LogoutUrl } from '../../oidc/end-session.ts'
 import type { ServerMetadata } from '../../oidc/metadata.ts'
@@ -81,8 +82,8 @@ function toErrorSent(
   if (text.includes('<form') && text.includes(new URL(redirectUri).pathname))
     return attribute(text, 'error') ?? null
   const base = metadata.authorizationEndpoint
-  if (status < 300 || status > 399 || location === null || !URL.canParse(location, base)) return null
-  const target = new URL(location, base)
+  const target = status < 300 || status > 399 || location === null ? null : parseUrl(location, base)
+  if (!target) return null
   const error = target.searchParams.get('error')
   if (!target.href.startsWith(redirectUri)) {
     // A page of the provider for the login, unless it is about an error: prompt=none was ignored, the request was not.

@@ -13,6 +13,7 @@ import { isIdpError } from '../../errors/base.ts'
 import { toClassName } from '../../errors/diagnosis.ts'
 import { defined } from '../../lib/own-properties.ts'
 import { atMost } from '../../lib/pause.ts'
+import { parseUrl } from '../../lib/url.ts'
 import type { CompleteStore } from '../../session/store/complete-store.ts'
 import type { Findings } from './findings.ts'
 import { find, findError } from './findings.ts'
@@ -52,7 +53,7 @@ function findMisspelt(variables: Variables): Findings {
 
 /** The code may set `allowInsecureRequests`, which no variable does: on this machine that is as good as certain. */
 function usesLocalHttp({ IDP_DOMAIN }: Env): boolean {
-  const url = IDP_DOMAIN !== undefined && URL.canParse(IDP_DOMAIN) ? new URL(IDP_DOMAIN) : null
+  const url = IDP_DOMAIN === undefined ? null : parseUrl(IDP_DOMAIN)
   return url?.protocol === 'http:' && isLoopback(url.host)
 }
 

@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util'
+import { parseUrl } from '../../lib/url.ts'
 
 /** Variables of the application, as a file sets them. */
 export type Variables = Readonly<Record<string, string | undefined>>
@@ -28,7 +29,7 @@ const options = {
 } as const
 
 function toBaseUrl(app: string): string | null {
-  const url = URL.canParse(app) ? new URL(app) : null
+  const url = parseUrl(app)
   const isPlain = url && /^https?:$/.test(url.protocol) && url.username === '' && url.search + url.hash === ''
   return isPlain ? url.origin + url.pathname.replace(/\/+$/, '') : null
 }
