@@ -2,11 +2,12 @@ import { createHash, randomUUID } from 'node:crypto'
 import { createServer } from 'node:http'
 import { auth } from 'express-oauth2-jwt-bearer'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, importJWK, jwtVerify, SignJWT } from 'jose'
+import { createOurVerifier } from '../lib/internals.mjs'
 import { compare } from '../lib/measure.mjs'
 import { must } from '../lib/must.mjs'
 import { createWebClient, request } from '../lib/products.mjs'
 import { createProvider, jwks, jwt } from '../lib/provider.mjs'
-import { issuer, origin } from '../lib/settings.mjs'
+import { issuer, origin, settings } from '../lib/settings.mjs'
 
 const audience = 'https://api.example.com/'
 const path = '/api/orders'
@@ -49,6 +50,19 @@ async function serveKeys() {
   })
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
   return { url: `http://127.0.0.1:${server.address().port}/jwks`, stop: () => server.close() }
+}
+
+async function measureVerification(effort, { key }) {
+  const token = toToken()
+  const verify = await createOurVerifier(settings, audience)
+  const rows = await compare(
+    [
+      { name: 'floor', run: () => jwtVerify(token, key, { issuer, audience }) },
+      { name: 'idp-client', run: () => verify(token) },
+    ],
+    { ...effort, warmUp: WARM_UP },
+  )
+  return { title: 'Verify an access token', floor: 'jose.jwtVerify with an imported key', rows }
 }
 
 async function measureTokens(effort, { guarded, key }) {
@@ -132,5 +146,9 @@ export async function measure(effort) {
   const guarded = idp.withApiAuthRequired(() => noContent, { accept: [idp.resource({ audience })] })
   const key = await importJWK(jwks.keys[0], 'RS256')
   const parts = { guarded, key }
-  return [await measureTokens(effort, parts), await measureProofs(effort, parts)]
+  return [
+    await measureVerification(effort, parts),
+    await measureTokens(effort, parts),
+    await measureProofs(effort, parts),
+  ]
 }

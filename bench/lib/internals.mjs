@@ -57,6 +57,23 @@ export const loadSigning = () =>
     export { clientAuthentications } from './src/oidc/client-auth.ts'
     export { signRequestObject } from './src/oidc/request-object.ts'`)
 
+/** Verifies access tokens for an API, without a request. */
+export async function createOurVerifier(options, audience) {
+  const { createApplication, getPublicProvider, Resource, verifyAccessToken } = await load(`
+    export { createApplication } from './src/engine.ts'
+    export { Resource } from './src/guards/resource.ts'
+    export { verifyAccessToken } from './src/oidc/access-token.ts'
+    export { getPublicProvider } from './src/oidc/provider.ts'`)
+  const application = createApplication(options)
+  const { config } = new Resource(application, { audience })
+  const provider = getPublicProvider(application.apiEngine().config)
+  const client = () => {
+    throw new Error('bench: a JWT needs no client')
+  }
+  const judge = { provider, resources: [config], client }
+  return async (token) => verifyAccessToken(judge, token)
+}
+
 /** `startRedis` and `startPostgres`: servers on loopback, which end with this process; `onPath` finds a program. */
 export const loadDatabaseServers = () =>
   load(`
