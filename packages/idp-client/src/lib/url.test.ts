@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { apiUrl } from '../config/fetcher.ts'
-import { safeReturnPath } from '../http/return-path.ts'
+import { unusableReason } from '../oidc/metadata.ts'
 
 // Node.js 20 and 22 optimize `URL.canParse` to a function that rejects a host with a letter of Latin-1.
 const CALLS = 100_000
@@ -13,9 +13,9 @@ test('an API whose host has a letter of Latin-1 can be called however often', ()
   expect([...hosts]).toEqual(['xn--mnchen-3ya.example.com'])
 })
 
-test('so can an application be returned to', () => {
-  const paths = new Set(
-    Array.from({ length: CALLS }, () => safeReturnPath('/page', 'https://münchen.example.com')),
+test('so can such an endpoint be used', () => {
+  const reasons = new Set(
+    Array.from({ length: CALLS }, () => unusableReason('https://münchen.example.com/token', false)),
   )
-  expect([...paths]).toEqual(['/page'])
+  expect([...reasons]).toEqual([null])
 })
