@@ -45,15 +45,8 @@ async function vitest(project, reporter = 'default') {
   const folder = mkdtempSync(join(tmpdir(), 'idp-test-'))
   const report = join(folder, 'report.json')
   try {
-    const args = [
-      'run',
-      '--project',
-      project,
-      `--reporter=${reporter}`,
-      '--reporter=json',
-      `--outputFile.json=${report}`,
-    ]
-    const { code } = await runNode([bin.vitest, ...args], { show: true })
+    const reporters = [`--reporter=${reporter}`, '--reporter=json', `--outputFile.json=${report}`]
+    const { code } = await runNode([bin.vitest, 'run', '--project', project, ...reporters], { show: true })
     return countReport(JSON.parse(readFileSync(report, 'utf8')), code)
   } finally {
     rmSync(folder, { recursive: true, force: true })

@@ -17,7 +17,7 @@ const noContent = new Response(null, { status: 204 })
 /** Calls of the table of proofs: each needs a proof of its own, which is signed before. */
 const PROOF_CALLS = 160
 
-/** Node.js 24 takes longer than for other code until the guard has its final cost. */
+/** Calls before the first one that counts: Node.js 24 optimizes this code later than that of other groups. */
 const WARM_UP = 20_000
 
 function toToken(claims) {

@@ -17,16 +17,8 @@ const marker = /^<!-- diff: (\S+) (\S+)(?: -> (\S+))? -->\n```diff\n([\s\S]*?)^`
 /** Unified diff of two files, without the lines that name temporary places; a file may be missing on one side. */
 export function unifiedDiff(before, after) {
   const [old, changed] = [before, after].map((path) => (existsSync(path) ? path : '/dev/null'))
-  const args = [
-    'diff',
-    '--no-index',
-    '--no-color',
-    '--no-ext-diff',
-    '--diff-algorithm=histogram',
-    '--',
-    old,
-    changed,
-  ]
+  const options = ['--no-index', '--no-color', '--no-ext-diff', '--diff-algorithm=histogram']
+  const args = ['diff', ...options, '--', old, changed]
   const { status, stdout, stderr } = spawnSync('git', args, { encoding: 'utf8', env })
   if (status === 0) return ''
   if (status !== 1) throw new Error(`git diff failed: ${stderr}`)

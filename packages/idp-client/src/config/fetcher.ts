@@ -145,7 +145,7 @@ function refused(detail: string): IdpError<'FETCHER_URL_REFUSED'> {
  * `FETCHER_URL_REFUSED`, before anything was sent or refreshed.
  */
 export function apiUrl({ allowInsecureRequests, base }: FetcherConfig, address: string): URL {
-  // Most calls with a base: to find out by an exception takes 17 µs.
+  // A path is no absolute URL. Parsing it as one would throw in most calls, which takes 17 µs.
   const isPath = base !== null && /^(?:[/?#]|$)/.test(address)
   const absolute = isPath ? null : parseUrl(address)
   if (!absolute && !base) throw new IdpError('FETCHER_BASE_URL_MISSING')

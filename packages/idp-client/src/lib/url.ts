@@ -1,6 +1,6 @@
 /**
- * Parses a URL; returns `null` if it is not one. Without `URL.canParse`, which rejects hosts with a letter of Latin-1 (`ü`) as soon as
- * Node.js 20 and 22 have optimized it.
+ * Parses a URL; returns `null` if it is not one. Use it instead of `URL.canParse`, which rejects hosts with a letter of Latin-1
+ * (`ü`) once Node.js 20 or 22 has optimized it.
  */
 export function parseUrl(text: string, base?: string | URL): URL | null {
   try {
