@@ -9,7 +9,7 @@ import {
   randomFillSync,
 } from 'node:crypto'
 import type { Bytes } from '../lib/utf8.ts'
-import type { CipherKey, Sealed } from './cipher.ts'
+import type { CipherKey, HashName, Sealed } from './cipher.ts'
 
 const ALGORITHM = 'aes-256-gcm'
 const TAG_BYTES = 16
@@ -51,8 +51,8 @@ export function decrypt(key: CipherKey, iv: Bytes, aad: Bytes, { ciphertext, tag
   }
 }
 
-export function sha256(data: Bytes | string): Bytes {
-  return hash('sha256', data, 'buffer')
+export function digest(name: HashName, data: Bytes | string): Bytes {
+  return hash(name, data, 'buffer')
 }
 
 export function toBase64url(bytes: Uint8Array): string {

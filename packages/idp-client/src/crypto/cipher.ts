@@ -8,6 +8,9 @@ export interface CipherKey {
   readonly [opaque]: 'CipherKey'
 }
 
+/** SHA-2 (FIPS 180-4) by the length of its result in bits. */
+export type HashName = 'sha256' | 'sha384' | 'sha512'
+
 /** Result of AES-256-GCM: a ciphertext of the plaintext's length and a tag of 16 bytes. */
 export interface Sealed {
   readonly ciphertext: Bytes
@@ -29,8 +32,8 @@ export interface Cipher {
   encrypt(key: CipherKey, iv: Bytes, aad: Bytes, plaintext: Bytes): MaybePromise<Sealed>
   /** The inverse of `encrypt`; returns `null` if anything was changed. Never throws. */
   decrypt(key: CipherKey, iv: Bytes, aad: Bytes, sealed: Sealed): MaybePromise<Bytes | null>
-  /** Of bytes, or of a string in UTF-8. */
-  sha256(data: Bytes | string): MaybePromise<Bytes>
+  /** Returns the hash of bytes, or of a string in UTF-8. */
+  digest(name: HashName, data: Bytes | string): MaybePromise<Bytes>
   /** Without padding (RFC 4648 section 5). */
   toBase64url(bytes: Uint8Array): string
   /** Returns `null` unless `text` is the canonical encoding that `toBase64url` returns. */

@@ -1,7 +1,7 @@
 import { decode, encode } from 'jose/base64url'
 import type { Bytes } from '../lib/utf8.ts'
 import { concatenate, utf8 } from '../lib/utf8.ts'
-import type { CipherKey, Sealed } from './cipher.ts'
+import type { CipherKey, HashName, Sealed } from './cipher.ts'
 
 const ALGORITHM = 'AES-GCM'
 const TAG_BYTES = 16
@@ -57,9 +57,9 @@ export async function decrypt(
   }
 }
 
-export async function sha256(data: Bytes | string): Promise<Bytes> {
+export async function digest(name: HashName, data: Bytes | string): Promise<Bytes> {
   const bytes = typeof data === 'string' ? utf8(data) : data
-  return new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
+  return new Uint8Array(await crypto.subtle.digest(name.replace('sha', 'SHA-'), bytes))
 }
 
 export function toBase64url(bytes: Uint8Array): string {

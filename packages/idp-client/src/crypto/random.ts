@@ -1,16 +1,21 @@
-import { deriveBytes, randomBytes, sha256, toBase64url } from '#cipher'
+import { deriveBytes, digest, randomBytes, toBase64url } from '#cipher'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
 import type { Bytes } from '../lib/utf8.ts'
+import type { HashName } from './cipher.ts'
 
 /** Returns random bytes in base64url; 32 bytes are 43 characters. */
 export function randomToken(bytes = 32): string {
   return toBase64url(randomBytes(bytes))
 }
 
-/** Returns the first bytes of the value's SHA-256 in base64url: an identifier for a secret. */
-export function hashToken(value: string | Bytes, bytes = 16): MaybePromise<string> {
-  return chain(sha256(value), (digest) => toBase64url(digest.subarray(0, bytes)))
+/** Returns the first bytes of the value's hash in base64url: an identifier for a secret. */
+export function hashToken(
+  value: string | Bytes,
+  bytes = 16,
+  name: HashName = 'sha256',
+): MaybePromise<string> {
+  return chain(digest(name, value), (hash) => toBase64url(hash.subarray(0, bytes)))
 }
 
 /** Compares two strings of the same length in constant time. */

@@ -75,7 +75,7 @@ function createRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
 /** Returns the keys of a secret, which are derived once per process and shared by all its clients. */
 function getKeyRing(cipher: Cipher, secret: string): MaybePromise<KeyRing> {
   const rings = processWide('cache:key-rings/2', () => new Lru<string, KeyRing>(MAX_KEY_RINGS))
-  return chain(cipher.sha256(secret), (hash) => {
+  return chain(cipher.digest('sha256', secret), (hash) => {
     const id = `${cipher.kind} ${cipher.toBase64url(hash)}`
     const known = rings.get(id)
     if (known) return known

@@ -1,9 +1,8 @@
-import { toBase64url } from '../crypto/base64url.ts'
+import { hashToken } from '../crypto/random.ts'
 import { toAdvice } from '../errors/advice.ts'
 import { OAuthError } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedy.ts'
 import { defined } from '../lib/own-properties.ts'
-import { utf8 } from '../lib/utf8.ts'
 import type { Assert, VerificationClock } from './claims.ts'
 import {
   checkIssuerAndAudience,
@@ -98,17 +97,20 @@ function checkAuthenticationAge(
   assertIdToken(isRecent, 'auth_time is older than max_age allows.', 'MAX_AGE_NOT_MET')
 }
 
-/**
- * Returns the hashes that may be used for `at_hash`. Providers disagree on the one for EdDSA, which specifies none (RFC
- * 8037).
- */
-function hashNames(algorithm: string): readonly string[] {
-  return /^(?:RS|PS|ES)/.test(algorithm) ? [`SHA-${algorithm.slice(2)}`] : ['SHA-512', 'SHA-256']
-}
+/** Hashes of tokens, and the bytes of their left half. */
+const HASHES = [
+  ['sha512', 32],
+  ['sha384', 24],
+  ['sha256', 16],
+] as const
 
-async function leftHalf(hashName: string, accessToken: string): Promise<string> {
-  const digest = new Uint8Array(await crypto.subtle.digest(hashName, utf8(accessToken)))
-  return toBase64url(digest.subarray(0, digest.length / 2))
+/**
+ * Returns the values that `at_hash` may have. Providers disagree on the hash for EdDSA, which specifies none (RFC 8037).
+ */
+function accessTokenHashes(algorithm: string, accessToken: string): Promise<readonly string[]> {
+  const bits = /^(?:RS|PS|ES)(\d+)$/.exec(algorithm)?.[1]
+  const fitting = HASHES.filter(([name]) => (bits ? name.endsWith(bits) : name !== 'sha384'))
+  return Promise.all(fitting.map(([name, bytes]) => hashToken(accessToken, bytes, name)))
 }
 
 /**
@@ -122,10 +124,9 @@ async function checkAccessTokenHash(
 ): Promise<void> {
   const { at_hash: expected } = claims
   if (expected === undefined || accessToken === undefined) return
-  const names = hashNames(algorithm)
-  const halves = await Promise.all(names.map((name) => leftHalf(name, accessToken)))
-  if (halves.some((half) => half === expected)) return
-  assertIdToken(names.length > 1, 'at_hash does not belong to the access token.')
+  const hashes = await accessTokenHashes(algorithm, accessToken)
+  if (hashes.some((hash) => hash === expected)) return
+  assertIdToken(hashes.length > 1, 'at_hash does not belong to the access token.')
   config.log.once(
     `at_hash of the provider's ${algorithm} ID tokens is neither SHA-512 nor SHA-256 of the access token: it is ignored.`,
   )
