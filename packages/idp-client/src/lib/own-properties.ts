@@ -47,6 +47,8 @@ export type Defined<T> = T extends unknown
 /** Returns a copy of an object without the properties that are undefined, in the same order. */
 export function defined<const T extends object>(value: T): Defined<T> {
   const copy: Record<string, unknown> = {}
-  for (const [name, each] of Object.entries(value)) if (each !== undefined) setOwn(copy, name, each)
+  // Creates no arrays: it takes half the time of `Object.entries`.
+  for (const name in value)
+    if (Object.hasOwn(value, name) && value[name] !== undefined) setOwn(copy, name, value[name])
   return copy as Defined<T>
 }
