@@ -90,6 +90,9 @@ export function toRequestFingerprint(
   sent: RequestedAuthentication,
   configured: RequestedAuthentication,
 ): MaybePromise<string | undefined> {
+  // Of nearly every login; cheaper than to compare scopes without regard to their order.
+  const isAsConfigured = NAMES.every((name) => sent.parameters.get(name) === configured.parameters.get(name))
+  if (isAsConfigured && !sent.ownScope) return undefined
   const fingerprint = comparable(sent)
   return fingerprint === comparable(configured) ? undefined : hashToken(fingerprint, 6)
 }

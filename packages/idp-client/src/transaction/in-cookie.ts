@@ -9,7 +9,7 @@ import type { CookieJar, CookieSpec } from '../http/cookie-jar.ts'
 import { cookieScope } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
-import type { LoginTransaction, Transaction } from './transaction.ts'
+import type { Transaction } from './transaction.ts'
 import { decodeTransaction, encodeTransaction } from './transaction.ts'
 
 export type TransactionLookup =
@@ -36,11 +36,6 @@ const EXPENDABLE = [['scope', 'ownScope'], ['audience'], ['returnTo']] as const
 /** Returns the start time in a cookie value, in seconds since the epoch; 0, the oldest, for a value without one. */
 function readStart(value: string): number {
   return Number(/^(\d{1,12}):/.exec(value)?.[1] ?? 0)
-}
-
-function without(transaction: Transaction, names: readonly (keyof LoginTransaction)[]): Transaction {
-  const kept = Object.entries(transaction).filter(([name]) => !names.includes(name as keyof LoginTransaction))
-  return Object.fromEntries(kept) as unknown as Transaction
 }
 
 interface TransactionParts {
@@ -95,8 +90,8 @@ export class TransactionStorage {
     const restartBytes = bytesInJar(exchange.cookies, (each) => each === this.#restart)
     const limit = Math.min(ONE_COOKIE_BYTES, this.#allowance(exchange) - restartBytes)
     for (let removed = 0; ; removed++) {
-      const kept = without(transaction, EXPENDABLE.slice(0, removed).flat())
-      const sealed = await this.#parts.sealer.seal('transaction', encodeTransaction(kept))
+      const encoded = encodeTransaction(transaction, EXPENDABLE.slice(0, removed).flat())
+      const sealed = await this.#parts.sealer.seal('transaction', encoded)
       const value = `${transaction.startedAt}:${sealed}`
       const bytes = cookieBytes({ name, value })
       if (bytes <= limit) return value

@@ -93,8 +93,10 @@ const SHORT = {
 
 const FIELDS = Object.entries(SHORT)
 
-/** Encodes a transaction. A redirect URI below the base URL is stored without it. */
-export function encodeTransaction(transaction: Transaction): Bytes {
+/**
+ * Encodes a transaction without these optional properties. A redirect URI below the base URL is stored without that.
+ */
+export function encodeTransaction(transaction: Transaction, leftOut: readonly string[] = []): Bytes {
   const { redirectUri, appBaseUrl, responseType } = transaction
   const isBelow = redirectUri.startsWith(`${appBaseUrl}/`)
   const values: Record<string, unknown> = {
@@ -103,7 +105,8 @@ export function encodeTransaction(transaction: Transaction): Bytes {
     responseType: responseType === 'code' ? undefined : responseType,
   }
   const wire: Record<string, unknown> = { v: VERSION }
-  for (const [long, short] of FIELDS) if (values[long] !== undefined) wire[short] = values[long]
+  for (const [long, short] of FIELDS)
+    if (values[long] !== undefined && !leftOut.includes(long)) wire[short] = values[long]
   return utf8(JSON.stringify(wire))
 }
 
