@@ -63,6 +63,11 @@ function resolveScope(given: unknown, audience: string | undefined, refuse: Refu
   return { kind: 'map', byAudience: frozenMap(byAudience) }
 }
 
+/** Parses a redirect URI (RFC 6749 section 3.1.2); returns `null` unless it is a URL of http or https without fragment. */
+export function parseRedirectUri(uri: string): URL | null {
+  return /^https?:\/\/[^\s\\#]+$/i.test(uri) ? parseUrl(uri) : null
+}
+
 function resolveRedirectUri(
   given: unknown,
   appBaseUrl: AppBaseUrl | null,
@@ -70,7 +75,7 @@ function resolveRedirectUri(
 ): string | undefined {
   const uri = readParameter('redirect_uri', given, refuse)
   if (uri === undefined) return undefined
-  const url = /^https?:\/\/[^\s\\#]+$/i.test(uri) ? parseUrl(uri) : null
+  const url = parseRedirectUri(uri)
   if (!url) {
     return refuse('redirect_uri', 'must be an absolute URL without fragment')
   }

@@ -1,8 +1,8 @@
+import { parseRedirectUri } from '../config/authorization.ts'
 import type { AuthorizationConfig, Config } from '../config/config.ts'
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { defined } from '../lib/own-properties.ts'
-import { parseUrl } from '../lib/url.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
 
 /** Parameters that change the configured ones: from `queryChanges`, or from a call of the application. */
@@ -169,8 +169,7 @@ export function toRedirectUri(
   given: string | undefined,
 ): string {
   if (given === undefined) return `${baseUrl}${basePath}${routes.callback}`
-  const sameOrigin = parseUrl(given)?.origin === new URL(baseUrl).origin
-  if (sameOrigin && !given.includes('#')) return given
+  if (parseRedirectUri(given)?.origin === new URL(baseUrl).origin) return given
   const detail =
     'authorizationParameters.redirect_uri must be an absolute URL without fragment on the origin of the application.'
   throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })

@@ -173,6 +173,8 @@ describe('a login', () => {
       'https://evil.example/auth/callback',
       `${APP}/auth/callback#x`,
       '/auth/callback',
+      `blob:${APP}/auth/callback`,
+      ` ${APP}/auth/callback`,
     ]) {
       const started = client.startInteractiveLogin(
         { authorizationParameters: { redirect_uri } },
