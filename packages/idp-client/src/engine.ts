@@ -69,17 +69,14 @@ function createSessionStorage(
   sessionStore: Engine['sessionStore'],
 ): SessionStorage {
   const { config } = given
-  const memory: ProcessMemory = {
-    hasEnded,
-    keepMainToken: (session) => keepMainToken(config, session),
-    forget: forgetProcessTokens,
+  if (!sessionStore) {
+    const memory: ProcessMemory = { hasEnded, keepMainToken: (session) => keepMainToken(config, session) }
+    return withPendingRefreshes(createCookieSessionStorage({ ...given, memory }), given)
   }
-  const parts = { ...given, memory }
-  if (!sessionStore) return withPendingRefreshes(createCookieSessionStorage(parts), parts)
   return loadedOnFirstUse(
     lazyPromise(async () => {
       const { createStoreSessionStorage } = await import('./session/store/in-store.ts')
-      return createStoreSessionStorage({ ...parts, store: await sessionStore() })
+      return createStoreSessionStorage({ ...given, forget: forgetProcessTokens, store: await sessionStore() })
     }),
   )
 }

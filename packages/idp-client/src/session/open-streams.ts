@@ -43,6 +43,11 @@ export async function endStreams(hasEnded: (owner: StreamOwner) => MaybePromise<
   for (const stream of [...openStreams()]) if (await hasEnded(stream)) tryTo(stream.end)
 }
 
+/** Ends the responses of these sessions, which have ended. */
+export function endStreamsOf(sessionKeys: ReadonlySet<string>): Promise<void> {
+  return endStreams(({ session }) => sessionKeys.has(session.sessionKey))
+}
+
 /** Ends the responses of a session at the time that the provider has set for it since, seconds since the epoch. */
 export function endStreamsBy(sessionKey: string, time: number): void {
   for (const { endBy, session } of [...openStreams()])

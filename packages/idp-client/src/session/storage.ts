@@ -54,14 +54,12 @@ export interface SessionCreation {
   stored?: Promise<void>
 }
 
-/** The memory of this process for sessions, beyond their cookies and records. */
+/** The memory of this process for sessions in cookies. */
 export interface ProcessMemory {
   /** Returns whether the session has ended in this process. */
   hasEnded(session: Pick<StoredSession, 'sessionKey'>): boolean
   /** Keeps the main access token of a session whose cookies have no room for it. */
   keepMainToken(session: StoredSession): void
-  /** Drops what it keeps of a session that has ended. */
-  forget(sessionKey: string): void
 }
 
 /** Stores sessions between requests. Stages cookies in the exchange; the host's binding writes them. */
@@ -79,7 +77,7 @@ export interface SessionStorage {
    * is saved as given. Returns false if the session has ended meanwhile: then nothing was written.
    */
   save(exchange: Exchange, session: StoredSession, options?: SaveOptions): Promise<boolean>
-  /** Throws `SESSION_TOO_LARGE` if `save` with `mustFit` would. Absent if the size is not limited. */
+  /** Throws `SESSION_TOO_LARGE` if `save` with `mustFit` would. Absent in a store, which has no limit in bytes. */
   assertFits?(exchange: Exchange, session: StoredSession): Promise<void>
   /**
    * Ends every session that the request carries, in a store at most 16, and stages the deletion of all cookies of the session's

@@ -92,7 +92,7 @@ afterEach(() => ((globalThis as Record<symbol, unknown>)[Symbol.for('idp-client'
 
 const leave = { federated: false, correlationId: 'x' }
 
-test('[B11] a redemption gets the time at which its lock ends, which leaves time for the write', async () => {
+test('[B11] a redemption gets the time at which its lock expires', async () => {
   const { lock: _lock, ...unlocked } = store
   const [lasting, free] = [engineWith(), engineWith({ sessionStore: unlocked })]
   const untils: (number | undefined)[] = []
@@ -104,8 +104,8 @@ test('[B11] a redemption gets the time at which its lock ends, which leaves time
     })
   }
   const [left = 0, none] = untils
-  // Two requests, two attempts to write and a second make up the lock; an attempt and a second of it are for the write.
-  expect(Math.round(left / 1000)).toBe(12)
+  // Two requests, two attempts to write and a second make up the lock.
+  expect(Math.round(left / 1000)).toBe(15)
   expect(none).toBeUndefined()
 })
 

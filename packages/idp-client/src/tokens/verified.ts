@@ -6,11 +6,13 @@ import { defined } from '../lib/own-properties.ts'
 import { toKey } from '../lib/registry.ts'
 import { provenIn, steppedUpBy, toAuthentication } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
+import { hasEndedAtProvider } from '../session/model/lifetime.ts'
 import { unitedScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { Refreshed } from './apply.ts'
 import type { Progress, RefreshParts } from './refresh/coordinator.ts'
 import { refresh } from './refresh/coordinator.ts'
+import { endExpired } from './refresh/pending-refreshes.ts'
 import { limit, withGrant } from './refresh/redeem.ts'
 import type { RedemptionResult } from './refresh/state.ts'
 import type { TokenRequest } from './token-request.ts'
@@ -112,9 +114,7 @@ export async function verifyInSession(
   const { session } = verified ?? verification
   const grant = await verification.verify(session)
   const { recoveryCode, session: after } = await withVerified(config, session, verification.want, grant)
-  const { sessionExpiresAt } = after.data.internal
-  if (sessionExpiresAt !== undefined && sessionExpiresAt <= config.clock())
-    await (await import('./refresh/expired.ts')).endExpired(parts, exchange, after)
+  if (hasEndedAtProvider(after, config.clock())) await endExpired(parts, exchange, after)
   if (!(await sessions.save(exchange, after))) throw endedMeanwhile()
   return recoveryCode
 }

@@ -45,6 +45,8 @@ export interface CookieSessionStorage extends SessionStorage {
    * this process after the request was sent.
    */
   loadAll(exchange: Exchange): Promise<readonly StoredSession[]>
+  /** Throws `SESSION_TOO_LARGE` if `save` with `mustFit` would. */
+  assertFits(exchange: Exchange, session: StoredSession): Promise<void>
 }
 
 interface ReaderParts extends Omit<CookieSessionParts, 'baseUrl' | 'limitTransactions'> {

@@ -34,6 +34,11 @@ export function endsAt(times: SessionTimes, rules: LifetimeRules): number {
   return rules.rolling ? Math.min(times.usedAt + rules.inactivityDuration, absolute) : absolute
 }
 
+/** Returns whether the time has passed at which the session ends at the provider. */
+export function hasEndedAtProvider({ data: { internal } }: KnownSession, now: number): boolean {
+  return internal.sessionExpiresAt !== undefined && internal.sessionExpiresAt <= now
+}
+
 /**
  * Tolerance for clocks that differ, in seconds. A session with a later start is rejected, because it would last too long.
  */

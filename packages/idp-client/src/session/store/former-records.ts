@@ -6,13 +6,12 @@ import type { FormerSessionFound, FormerSessions } from '../former.ts'
 import { endOfFormer } from '../former.ts'
 import { provenIn } from '../model/authentication.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
-import { endSessions } from './end-sessions.ts'
 import type { StoreSessionParts } from './in-store.ts'
 import { recordId } from './record.ts'
 import type { StoreRecords } from './store-records.ts'
 import { toSnapshot } from './store-records.ts'
 
-type Parts = Pick<StoreSessionParts, 'clientTag' | 'config' | 'memory' | 'store'>
+type Parts = Pick<StoreSessionParts, 'clientTag' | 'config' | 'store'>
 
 /**
  * Names that are taken once for a session key. `taken-over`: by its conversion or its end, whichever is first. `kept-or-ended`: by the
@@ -155,6 +154,6 @@ export class FormerRecords {
     const { report } = this.#parts.store
     await this.#takeName('kept-or-ended', found.sessionKey).catch(report)
     await this.#takeName('taken-over', found.sessionKey).catch(report)
-    await endSessions(this.#parts, this.#records, [found])
+    await this.#records.end([found])
   }
 }

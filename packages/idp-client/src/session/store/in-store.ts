@@ -11,14 +11,8 @@ import { decodeReference, encodeReference } from '../model/reference.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
 import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
-import type {
-  DistributedSessionStorage,
-  DistributedSessions,
-  ProcessMemory,
-  SessionCreation,
-} from '../storage.ts'
+import type { DistributedSessionStorage, DistributedSessions, SessionCreation } from '../storage.ts'
 import type { CompleteStore } from './complete-store.ts'
-import { endSessions } from './end-sessions.ts'
 import type { FormerRecords } from './former-records.ts'
 import { recordId } from './record.ts'
 import { StoreRecords, toSnapshot } from './store-records.ts'
@@ -27,8 +21,8 @@ export interface StoreSessionParts extends SessionCookieParts {
   readonly store: CompleteStore
   /** The sessions of the library that the application used before. Default: there are none. */
   readonly former?: LoadFormer | undefined
-  /** The memory of this process, which forgets sessions when they end. Default: none. */
-  readonly memory?: ProcessMemory
+  /** Drops what this process keeps of a session that has ended. */
+  readonly forget: (sessionKey: string) => void
 }
 
 /** Maximum number of sessions that one request can name. */
@@ -191,7 +185,7 @@ async function createOnce(
   return session
 }
 
-/** Creates the operations for a refresh. */
+/** Creates the operations that flows use beside those of every storage. */
 function createDistributed(
   store: CompleteStore,
   records: StoreRecords,
@@ -226,7 +220,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
   const { clientTag, config, sealer, store } = parts
   const { name } = config.session.cookie
   const kept = new Set([name])
-  const records = new StoreRecords(config, store)
+  const records = new StoreRecords(parts)
   const cookies = createSessionCookies(parts)
   const requests = new RequestSessions(parts, records)
   const { former } = requests
@@ -265,12 +259,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
       if (isNew) {
         saved = await createOnce(records, creation, session)
         // The next request could load another one of them.
-        if (saved)
-          await endSessions(
-            parts,
-            records,
-            named.filter((reference) => !isSame(reference)),
-          )
+        if (saved) await records.end(named.filter((reference) => !isSame(reference)))
       } else {
         const known = await requests.current(exchange)
         saved = known && isSame(known.session) ? await records.write(known, session) : null
@@ -283,7 +272,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
 
     async destroy(exchange) {
       if (former) await (await former()).leave(exchange, () => requests.current(exchange))
-      await endSessions(parts, records, await requests.references(exchange))
+      await records.end(await requests.references(exchange))
       cookies.clearAll(exchange)
       requests.adopt(exchange, null)
     },

@@ -11,8 +11,10 @@ import { withChanges } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
 import { copySession } from '../model/stored-session.ts'
+import { endStreamsOf } from '../open-streams.ts'
 import type { Flushed } from '../storage.ts'
 import type { CompleteStore } from './complete-store.ts'
+import type { StoreSessionParts } from './in-store.ts'
 import { fromRecord, isRecordOf, recordId, toRecord } from './record.ts'
 
 /** A session before and after a change: what a write applies to the record as it is then. */
@@ -113,11 +115,13 @@ function otherRecord(): SessionStoreError {
 export class StoreRecords {
   readonly #config: Config
   readonly #store: CompleteStore
+  readonly #forget: (sessionKey: string) => void
   readonly #uses = new SingleFlight<StoredSession | null>()
 
-  constructor(config: Config, store: CompleteStore) {
+  constructor({ config, forget, store }: Pick<StoreSessionParts, 'config' | 'forget' | 'store'>) {
     this.#config = config
     this.#store = store
+    this.#forget = forget
   }
 
   /**
@@ -202,6 +206,17 @@ export class StoreRecords {
 
   async delete(sessionKey: string): Promise<void> {
     await this.#delete(await recordId(sessionKey))
+  }
+
+  /**
+   * Deletes the records of sessions, and ends what this process keeps and sends for them. Best effort: a failure is reported, and
+   * blocks neither logout nor login.
+   */
+  async end(sessions: readonly Pick<StoredSession, 'sessionKey'>[]): Promise<void> {
+    const keys = new Set(sessions.map(({ sessionKey }) => sessionKey))
+    for (const key of keys) this.#forget(key)
+    await Promise.all([...keys].map((key) => this.delete(key).catch(this.#store.report)))
+    await endStreamsOf(keys)
   }
 
   async #delete(id: string): Promise<void> {

@@ -49,7 +49,7 @@ async function refreshedToken(parts: FreshTokenParts, exchange: Exchange, wanted
     if (fallback) return fallback
     throw new AccessTokenError(checked.obstacle)
   }
-  // Before the redemption, whose token other requests may keep in this process.
+  // Looked up before the redemption: afterwards, this process may have the new token of another request.
   const replaced = want.force ? findToken(parts.config, session, want) : undefined
   // Loaded at the first refresh.
   const [{ failedWith, refresh, reportFailed }, { toPurpose }] = await Promise.all([

@@ -4,19 +4,22 @@ import { isProviderError, OAuthError } from '../../errors/provider.ts'
 import { AccessTokenError } from '../../errors/tokens.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { monotonic } from '../../lib/clock.ts'
+import { defined } from '../../lib/own-properties.ts'
 import { atMost, pause } from '../../lib/pause.ts'
 import type { RequestScope } from '../../lib/request-scope.ts'
 import { outliveRequest, outsideRequest, requestScope } from '../../lib/request-scope.ts'
 import { backoff, retry } from '../../lib/retry.ts'
-import { asIdpError, reportFailure, reportOutcome } from '../../log/failure.ts'
-import { withFewerTokens } from '../../session/model/further-tokens.ts'
+import { reportFailure } from '../../log/failure.ts'
+import { hasEndedAtProvider } from '../../session/model/lifetime.ts'
 import { withChanges } from '../../session/model/session.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { copySession } from '../../session/model/stored-session.ts'
 import type { DistributedSessions, Flushed, SessionStorage } from '../../session/storage.ts'
+import { endExpired, keepAndSave } from './pending-refreshes.ts'
 import type { ClientParts, TokenFamily, Turn } from './process-memory.ts'
 import {
   advance,
+  endInProcess,
   findFamily,
   hasEnded,
   hasRoomForLate,
@@ -94,6 +97,9 @@ export function reportFailed({ log }: Config, error: unknown): void {
 export const failedWith = (cause: unknown): AccessTokenError =>
   new AccessTokenError('FAILED_TO_REFRESH_TOKEN', { cause })
 
+/** Returns whether the application keeps the token itself, in no session. */
+const isOfApplication = ({ session }: Purpose): boolean => session.sessionKey === NO_SESSION
+
 /** The parts that a turn uses of the request that started it. Not kept after the turn. */
 interface Job {
   readonly parts: RefreshParts
@@ -102,8 +108,6 @@ interface Job {
   /** Present if the sessions are in a store. */
   readonly store: DistributedSessions | undefined
   readonly requestScope: RequestScope
-  /** Present if no request of a browser will ever carry the result. */
-  readonly isForCaller?: boolean
 }
 
 /**
@@ -130,12 +134,10 @@ export async function refresh(
   // Promises and timers would keep the request reachable.
   const result = await outsideRequest(() => share(family, job))
   const session = copySession(result.session)
-  const { sessionExpiresAt } = session.data.internal
-  if (sessionExpiresAt !== undefined && sessionExpiresAt <= parts.config.clock())
-    await (await import('./expired.ts')).endExpired(parts, exchange, session)
+  if (hasEndedAtProvider(session, parts.config.clock())) await endExpired(parts, exchange, session)
   // The redemption has written it to the store, but the cookie of this request may still be old.
   if (store) store.adopt(exchange, stale ? { ...session, stale: session.data } : session)
-  else await persist(parts, exchange, family, session)
+  else await keepAndSave(parts, exchange, family, session)
   return { ...result, session, hasEnded: family.closed || hasEnded(session) }
 }
 
@@ -153,7 +155,7 @@ export async function share(family: TokenFamily, given: Omit<Job, 'turn'>): Prom
     wake = resolve
   })
   const queued = { state: 'queued', deadline: after(httpTimeout) } as const
-  // `perform` needs the turn, and replaces its `ended`.
+  // `perform` needs the turn, and starts before its promise exists: only then `ended` can be set.
   const turn: Turn = { family, purpose: key, refresh: queued, lateOrEnded, ended: lateOrEnded, wake }
   const earlier = family.turns
   family.turns = [...earlier, turn]
@@ -197,14 +199,14 @@ async function waitOrAbandon(
       if (!isSettled || turn.refresh !== refresh) continue
     }
     move(turn, { type: 'lost' })
-    // The caller takes its place in the family.
+    // The caller takes its place in the family, which stays registered.
     if (!isUnsettled(turn.refresh)) turn.family.turns = turn.family.turns.filter((other) => other !== turn)
   }
 }
 
 /** Waits for the turns before it, redeems, and leaves the result in the state of the turn. Never rejects. */
 async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
-  const { isForCaller, parts, store, turn } = job
+  const { parts, purpose, store, turn } = job
   const { httpTimeout, sessionLockTimeout } = parts.config
   try {
     const end = monotonic() + httpTimeout
@@ -213,12 +215,11 @@ async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
     move(turn, { type: 'started', deadline: after(httpTimeout + (store ? sessionLockTimeout : 0)) })
     const result = await redeemLatest(job)
     move(turn, { type: 'ended', result })
-    const { sessionExpiresAt } = result.session.data.internal
-    if (sessionExpiresAt !== undefined && sessionExpiresAt <= parts.config.clock())
-      await (await import('./expired.ts')).endInProcess(turn.family, result.session)
-    // Its callers may have left.
-    if (turn.refresh.late && !store && !isForCaller && !turn.family.closed && !hasEnded(result.session))
-      keepUntilSent(parts.config, turn.family, result.session)
+    const { session } = result
+    if (hasEndedAtProvider(session, parts.config.clock())) await endInProcess(session, turn.family)
+    // Its callers may have left. No request of a browser will ever carry tokens of the application.
+    if (turn.refresh.late && !store && !isOfApplication(purpose) && !turn.family.closed && !hasEnded(session))
+      keepUntilSent(parts.config, turn.family, session)
   } catch (error) {
     move(turn, { type: 'failed', error })
     if (turn.refresh.late) reportFailed(parts.config, error)
@@ -230,7 +231,7 @@ async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
 
 /** Redeems the latest refresh token of the family, in a store under the lock of the session, and advances the family. */
 async function redeemLatest(job: Job): Promise<RedemptionResult> {
-  const { isForCaller, parts, purpose, store, turn } = job
+  const { parts, purpose, store, turn } = job
   const { family } = turn
   const { refreshToken: ownToken } = purpose.session.data.tokenSet
   const isSameToken = family.latest.data.tokenSet.refreshToken === ownToken
@@ -241,40 +242,58 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
     return { session: before, isStored: store !== undefined }
   const lost = family.turns.filter(({ refresh }) => isUnsettled(refresh)).length
   const spent = new Set([before.data.tokenSet.refreshToken ?? purpose.refreshToken])
-  const redeem = async (
+  const redeemCurrent = async (
     session: StoredSession,
-    lockEnd = Number.POSITIVE_INFINITY,
+    lockUntil = Number.POSITIVE_INFINITY,
   ): Promise<RedemptionResult> => {
     const { refreshToken } = session.data.tokenSet
-    // Read from the store, it may be one that another process has refreshed.
-    const isServed = session !== purpose.session && (!refreshToken || purpose.isSatisfiedBy(session))
-    if (isServed) return { session }
+    // With a store, `session` is a copy of its record, which another process may have refreshed.
+    if (!refreshToken || (session !== purpose.session && purpose.isSatisfiedBy(session))) return { session }
     if (lost >= MAX_LOST) throw overdue()
-    const own = refreshToken ?? purpose.refreshToken
-    spent.add(own)
-    const outsider = { ...session, sessionKey: NO_SESSION }
-    const callers = isForCaller
-      ? undefined
-      : findFamily(await tokenKey(parts, own, NO_SESSION), outsider, parts.config.clock())
-    const wait = (other: Turn, milliseconds: number) => waitOrAbandon(other, milliseconds, false)
-    const latest = callers
-      ? await (await import('./successor.ts')).withSuccessor(callers, session, parts.config, wait)
-      : session
-    const token = latest.data.tokenSet.refreshToken ?? own
-    spent.add(token)
-    return purpose.redeem(latest, token, toProgress(job, lockEnd))
+    const latest = isOfApplication(purpose) ? session : await withSuccessor(parts, session, refreshToken)
+    const token = latest.data.tokenSet.refreshToken ?? refreshToken
+    for (const each of [refreshToken, token]) spent.add(each)
+    return purpose.redeem(latest, token, toProgress(job, lockUntil))
   }
-  const result = await (store ? redeemInStore(store, before, redeem, lost > 0) : redeem(before))
+  const result = await (store ? redeemInStore(store, before, redeemCurrent, lost > 0) : redeemCurrent(before))
   if (result.session === before) return result
   const tokens = new Set(
     [...spent, result.session.data.tokenSet.refreshToken].filter((token) => token !== undefined),
   )
-  const owner = isForCaller ? NO_SESSION : ''
+  const owner = isOfApplication(purpose) ? NO_SESSION : undefined
   const keys = await Promise.all([...tokens].map((token) => tokenKey(parts, token, owner)))
   // Without an await between them: another request may save a change at any time.
   const session = withUpdates(result.session, before, family.latest)
   advance(family, session, keys, parts.config.clock())
   return { ...result, session }
+}
+
+const MISUSED =
+  'refreshTokens was called with the refresh token of a session. The session continues with its successor, in this process only: ' +
+  'call getAccessToken instead.'
+
+/**
+ * Returns the session as it is or, if `refreshTokens` has redeemed or is redeeming its refresh token, with the successor of that: the
+ * session could not use its own any more. From then on the successor is that of the session. Waits at most `httpTimeout` in all;
+ * throws `REQUEST_TIMEOUT`.
+ */
+async function withSuccessor(
+  parts: RefreshParts,
+  session: StoredSession,
+  ownToken: string,
+): Promise<StoredSession> {
+  const { clock, httpTimeout, log } = parts.config
+  const key = await tokenKey(parts, ownToken, NO_SESSION)
+  const ofApplication = findFamily(key, { ...session, sessionKey: NO_SESSION }, clock())
+  if (!ofApplication) return session
+  log.once(MISUSED)
+  const running = (): Turn | undefined => ofApplication.turns.find(({ refresh }) => isInProgress(refresh))
+  const end = monotonic() + httpTimeout
+  for (let turn = running(); turn; turn = running()) await waitOrAbandon(turn, end - monotonic(), false)
+  ofApplication.closed = true
+  const { refreshToken } = ofApplication.latest.data.tokenSet
+  const tokenSet = { ...session.data.tokenSet, ...defined({ refreshToken }) }
+  return { ...session, data: { ...session.data, tokenSet } }
 }
 
 /** Returns whether another process has consumed the refresh token. */
@@ -284,33 +303,31 @@ function isSpent(tried: StoredSession, now: StoredSession): boolean {
 
 /**
  * Redeems the refresh token of a session under its lock, if the store can lock, and writes the result before it releases the
- * lock. `redeem` gets the session as it is now, and when the lock has to be released, in milliseconds of the monotonic
- * clock. If the token was rejected and another process has redeemed it first, redeems again. With `mayBeOld` the session is
+ * lock. `redeem` gets the session as it is now, and when the lock expires, in milliseconds of the monotonic clock. If the token was rejected and another process has redeemed it first, redeems again. With `mayBeOld` the session is
  * read again even without a lock.
  *
  * If the store rejects the result, retries while the request waits, and then in the background for as long as the lock
- * prevents other processes from redeeming the consumed token; that lock is not released. Throws `MISSING_SESSION` if the
- * session ended meanwhile, `SESSION_STORE_FAILED`.
+ * prevents other processes from redeeming the consumed token; the write that succeeds releases it. Throws `MISSING_SESSION` if
+ * the session ended meanwhile, `SESSION_STORE_FAILED`.
  */
 export async function redeemInStore(
   store: DistributedSessions,
   session: StoredSession,
-  redeem: (current: StoredSession, lockEnd?: number) => Promise<RedemptionResult>,
+  redeem: (current: StoredSession, lockUntil?: number) => Promise<RedemptionResult>,
   mayBeOld = false,
 ): Promise<RedemptionResult> {
   const { sessionKey } = session
   const lock = await store.lock(sessionKey)
-  const lockEnd = lock && lock.until - WRITE_MILLISECONDS
   let isHeld = false
   try {
     // A copy, because the application may modify the session of its request.
     let from = lock || mayBeOld ? await store.read(sessionKey) : copySession(session)
     if (!from) throw new IdpError('MISSING_SESSION')
-    let result = await redeem(from, lockEnd)
+    let result = await redeem(from, lock?.until)
     const current = result.failure === undefined ? null : await store.read(sessionKey)
     if (current && isSpent(from, current)) {
       from = current
-      result = await redeem(current, lockEnd)
+      result = await redeem(current, lock?.until)
     }
     if (result.session === from) return { ...result, isStored: true }
     const written = await store.persist(from, result.session)
@@ -334,19 +351,19 @@ export async function redeemInStore(
 }
 
 /** Moves the state of a redemption as its request to the provider progresses. */
-function toProgress({ parts, requestScope, turn }: Job, lockEnd: number): Progress {
-  const patience = parts.config.httpTimeout
+function toProgress({ parts, requestScope, turn }: Job, lockUntil: number): Progress {
+  const { httpTimeout: patience, processLasts } = parts.config
   return {
     requestScope,
     onRequest() {
       // After the end of the lock, another process may be sending it.
-      if (turn.refresh.state === 'abandoned' || monotonic() >= lockEnd + WRITE_MILLISECONDS) throw overdue()
+      if (turn.refresh.state === 'abandoned' || monotonic() >= lockUntil) throw overdue()
       move(turn, { type: 'sent', deadline: after(patience) })
       touch(turn.family)
     },
     onOverdue(error) {
       const now = monotonic()
-      const milliseconds = Math.min(3 * patience, lockEnd - now)
+      const milliseconds = processLasts ? Math.min(3 * patience, lockUntil - WRITE_MILLISECONDS - now) : 0
       if (milliseconds <= 0 || !hasRoomForLate(now)) return 0
       const before = turn.refresh
       const deadline = after(milliseconds)
@@ -368,25 +385,4 @@ function withUpdates(redeemed: StoredSession, found: StoredSession, meanwhile: S
   if (meanwhile === found) return redeemed
   const data = withChanges({ current: redeemed.data, found: found.data, changes: meanwhile.data })
   return { ...redeemed, data }
-}
-
-/** Persists the tokens of a redemption: with this response, or in this process until a response can carry them. */
-async function persist(
-  { config, sessions }: RefreshParts,
-  exchange: Exchange,
-  family: TokenFamily,
-  session: StoredSession,
-): Promise<void> {
-  // The session ended while its token was redeemed: saving it would undo a logout or another login.
-  if (family.closed || hasEnded(session)) return
-  // Until a response has carried its cookie, only this process has the new tokens.
-  keepUntilSent(config, family, session)
-  try {
-    if (exchange.canWrite()) await sessions.save(exchange, session)
-    // It may be long until one can be written.
-    else family.latest = withFewerTokens(family.latest, config)
-  } catch (error) {
-    // The rotated token stays in this process, and the call still returns its access token.
-    reportOutcome(config.log, asIdpError(error), { level: 'error', code: 'REQUEST_FAILED' })
-  }
 }

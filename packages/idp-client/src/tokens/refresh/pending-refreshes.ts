@@ -1,23 +1,25 @@
+import { IdpError } from '../../errors/base.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { chain } from '../../lib/chain.ts'
 import { defined } from '../../lib/own-properties.ts'
+import { asIdpError, reportOutcome } from '../../log/failure.ts'
 import type { CookieSessionStorage } from '../../session/cookie/in-cookie.ts'
+import { withFewerTokens } from '../../session/model/further-tokens.ts'
 import { isAlive, toTimes } from '../../session/model/lifetime.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { copySession } from '../../session/model/stored-session.ts'
-import { endStreams } from '../../session/open-streams.ts'
 import { sessionSlot } from '../../session/session-slot.ts'
 import type { SessionStorage } from '../../session/storage.ts'
+import type { RefreshParts } from './coordinator.ts'
 import type { ClientParts, TokenFamily } from './process-memory.ts'
 import {
-  closeFamily,
+  endInProcess,
   findFamily,
   hasEnded,
   hasFamilies,
   keepUntilSent,
-  markEnded,
   markPersisted,
   markSent,
   tokenKey,
@@ -53,12 +55,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
   }
 
   async function endSessions(sessions: readonly StoredSession[]): Promise<void> {
-    for (const session of sessions) {
-      markEnded(session)
-      const family = await getFamily(session)
-      if (family) closeFamily(family)
-      await endStreams((owner) => owner.session.sessionKey === session.sessionKey)
-    }
+    for (const session of sessions) await endInProcess(session, getFamily(session))
   }
 
   return {
@@ -95,7 +92,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
       return isKept
     },
 
-    ...defined({ assertFits: storage.assertFits }),
+    assertFits: storage.assertFits,
 
     async destroy(exchange) {
       const sessions = await storage.loadAll(exchange)
@@ -131,4 +128,40 @@ function hasSameTokens(one: StoredSession, other: StoredSession): boolean {
   const tokens = ({ data: { accessTokens, connectionTokenSets, tokenSet } }: StoredSession): string =>
     JSON.stringify([tokenSet.refreshToken, tokenSet.accessToken, accessTokens, connectionTokenSets])
   return tokens(one) === tokens(other)
+}
+
+/**
+ * Ends the session of the request, whose end at the provider has passed: deletes its cookies where they can be written. Throws
+ * `SESSION_EXPIRED`.
+ */
+export async function endExpired(
+  { config, sessions }: RefreshParts,
+  exchange: Exchange,
+  session: StoredSession,
+): Promise<never> {
+  if (exchange.canWrite()) await sessions.destroy(exchange)
+  await endInProcess(session)
+  sessionSlot(exchange, config).current = null
+  throw new IdpError('SESSION_EXPIRED')
+}
+
+/** Keeps the tokens of a redemption: in the cookies of this response, and in this process until a response has set them. */
+export async function keepAndSave(
+  { config, sessions }: RefreshParts,
+  exchange: Exchange,
+  family: TokenFamily,
+  session: StoredSession,
+): Promise<void> {
+  // The session ended while its token was redeemed: saving it would undo a logout or another login.
+  if (family.closed || hasEnded(session)) return
+  // Until a response has carried its cookie, only this process has the new tokens.
+  keepUntilSent(config, family, session)
+  try {
+    if (exchange.canWrite()) await sessions.save(exchange, session)
+    // Until one can write a cookie, they only take memory.
+    else family.latest = withFewerTokens(family.latest, config)
+  } catch (error) {
+    // The rotated token stays in this process, and the call still returns its access token.
+    reportOutcome(config.log, asIdpError(error), { level: 'error', code: 'REQUEST_FAILED' })
+  }
 }

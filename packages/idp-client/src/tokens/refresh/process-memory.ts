@@ -8,6 +8,7 @@ import { sweeping } from '../../lib/request-scope.ts'
 import { endsAt, toTimes } from '../../session/model/lifetime.ts'
 import type { AccessTokenSet, SessionData } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
+import { endStreamsOf } from '../../session/open-streams.ts'
 import type { Entry, Selection } from '../select.ts'
 import { select, storedEntry } from '../select.ts'
 import type { TokenRequest } from '../token-request.ts'
@@ -100,9 +101,9 @@ export const NO_SESSION = 'no-session'
 export async function tokenKey(
   { clientTag }: Pick<ClientParts, 'clientTag'>,
   token: string,
-  owner: typeof NO_SESSION | '' = '',
+  owner?: typeof NO_SESSION,
 ): Promise<string> {
-  return hashToken(`${owner} ${await clientTag()} ${token}`, 32)
+  return hashToken(`${owner ?? ''} ${await clientTag()} ${token}`, 32)
 }
 
 /** Returns whether a refresh token resolves to a family, or did a short while ago. */
@@ -230,10 +231,20 @@ const MAX_ENDED = 20_000
 
 const endedSessions = (): Lru<string, true> => processWide('mark:ended-sessions/1', () => new Lru(MAX_ENDED))
 
-/** Records that a session has ended, by a logout or another login: later requests with its cookie have no session. */
-export function markEnded({ sessionKey }: StoredSession): void {
+/**
+ * Ends a session in this process, because of a logout, another login or its end at the provider: later requests with its cookie have no
+ * session, and its responses end.
+ */
+export async function endInProcess(
+  { sessionKey }: StoredSession,
+  family?: MaybePromise<TokenFamily | undefined>,
+): Promise<void> {
+  // Before the first `await`: whatever runs meanwhile must not keep tokens of the session.
   endedSessions().set(sessionKey, true)
   forgetProcessTokens(sessionKey)
+  const known = await family
+  if (known) closeFamily(known)
+  await endStreamsOf(new Set([sessionKey]))
 }
 
 export function hasEnded({ sessionKey }: Pick<StoredSession, 'sessionKey'>): boolean {

@@ -74,7 +74,6 @@ async function redeem(
   if (!sessions.distributed && isEdgeRuntime()) config.log.once(EDGE_RUNTIME)
   try {
     const proven = provenIn(session)
-    const { onOverdue, ...always } = progress
     const grant = await parts.refresh({
       refreshToken,
       subject: typeof proven.sub === 'string' ? proven.sub : data.user.sub,
@@ -83,8 +82,7 @@ async function redeem(
         ? {}
         : { previous: { ...proven, nonce: decodeClaims(data.tokenSet.idToken)?.['nonce'] } }),
       ...want.wireParameters,
-      ...always,
-      ...(config.processLasts ? { onOverdue } : {}),
+      ...progress,
     })
     const authentication = grant.idToken === undefined ? proven : besideNewIdToken(proven)
     const limited = config.session.expiryClaim === undefined ? session : await limit(config, session, grant)

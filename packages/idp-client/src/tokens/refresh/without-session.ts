@@ -54,7 +54,7 @@ async function ownFamily(parts: RefreshParts, holder: StoredSession, token: stri
 /**
  * Returns the tokens for a refresh token of the application. Concurrent calls for the same token share one request, a call for
  * another audience, scope or binding redeems its successor, and for a minute the used token gets the result, so that no call loses
- * a rotated token. Keys differ from those of sessions; one whose token was redeemed here takes over the successor (`successor.ts`).
+ * a rotated token. Keys differ from those of sessions; one whose token was redeemed here takes over the successor (`withSuccessor`).
  */
 export async function redeemWithoutSession(
   parts: RefreshParts,
@@ -77,13 +77,12 @@ export async function redeemWithoutSession(
     async redeem(_latest, latestToken, { onOverdue, onRequest, onResponse }) {
       // A session may have taken over while this call waited for another one.
       if (family.closed) throw ofSession()
-      const late = config.processLasts ? { onOverdue } : {}
-      const grant = await send({ ...request, refreshToken: latestToken, onRequest, onResponse, ...late })
+      const grant = await send({ ...request, refreshToken: latestToken, onOverdue, onRequest, onResponse })
       const tokenSet = toTokenSet(grant, defined({ audience, scope }))
       return { session: toHolder({ refreshToken: latestToken, ...tokenSet }, key) }
     },
   }
-  const job = { parts, purpose, store: undefined, requestScope: requestScope(), isForCaller: true }
+  const job = { parts, purpose, store: undefined, requestScope: requestScope() }
   const { session } = await outsideRequest(() => share(family, job))
   return copySession(session).data.tokenSet
 }
