@@ -9,7 +9,7 @@ export function randomToken(bytes = 32): string {
   return toBase64url(randomBytes(bytes))
 }
 
-/** Returns the first bytes of the value's hash in base64url: an identifier for a secret. */
+/** Returns the first bytes of the value's hash, by default SHA-256, in base64url: an identifier for a secret. */
 export function hashToken(
   value: string | Bytes,
   bytes = 16,

@@ -55,4 +55,7 @@ test('properties that are undefined are left out; all others stay', () => {
   const result = defined(given)
   expect(Object.keys(result)).toEqual(['b', 'c', 'd', 'e', 'f'])
   expect(result).toEqual({ b: null, c: 0, d: '', e: false, f: 'x' })
+  expect(defined(Object.create({ inherited: 1 }, { own: { value: 2, enumerable: true } }))).toEqual({
+    own: 2,
+  })
 })

@@ -48,7 +48,9 @@ export type Defined<T> = T extends unknown
 export function defined<const T extends object>(value: T): Defined<T> {
   const copy: Record<string, unknown> = {}
   // Creates no arrays: it takes half the time of `Object.entries`.
-  for (const name in value)
-    if (Object.hasOwn(value, name) && value[name] !== undefined) setOwn(copy, name, value[name])
+  for (const name in value) {
+    const each = Object.hasOwn(value, name) ? value[name] : undefined
+    if (each !== undefined) setOwn(copy, name, each)
+  }
   return copy as Defined<T>
 }

@@ -97,7 +97,7 @@ function checkAuthenticationAge(
   assertIdToken(isRecent, 'auth_time is older than max_age allows.', 'MAX_AGE_NOT_MET')
 }
 
-/** Hashes of tokens, and the bytes of their left half. */
+/** Hash functions, and the length of the left half of their results in bytes. */
 const HASHES = [
   ['sha512', 32],
   ['sha384', 24],
@@ -108,8 +108,10 @@ const HASHES = [
  * Returns the values that `at_hash` may have. Providers disagree on the hash for EdDSA, which specifies none (RFC 8037).
  */
 function accessTokenHashes(algorithm: string, accessToken: string): Promise<readonly string[]> {
-  const bits = /^(?:RS|PS|ES)(\d+)$/.exec(algorithm)?.[1]
-  const fitting = HASHES.filter(([name]) => (bits ? name.endsWith(bits) : name !== 'sha384'))
+  const isEdwards = algorithm === 'EdDSA' || algorithm === 'Ed25519'
+  const fitting = HASHES.filter(([name]) =>
+    isEdwards ? name !== 'sha384' : name.slice('sha'.length) === algorithm.slice('RS'.length),
+  )
   return Promise.all(fitting.map(([name, bytes]) => hashToken(accessToken, bytes, name)))
 }
 

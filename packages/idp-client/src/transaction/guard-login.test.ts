@@ -43,6 +43,9 @@ test('a scope of the application differs from a configured one', async () => {
     new Set([await own('a b'), await own('a'), await own(''), await requestedAuthentication({})]).size,
   ).toBe(4)
   expect(await own('')).toBe(await requestedAuthentication({ scope }))
+  // The scope of another audience may be that of the configured one.
+  const configured = parametersOf({})
+  expect(await toRequestFingerprint({ ...configured, ownScope: 'email' }, configured)).toMatch(/./)
 })
 
 test('a default login has no fingerprint', async () => {

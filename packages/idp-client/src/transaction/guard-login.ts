@@ -88,9 +88,9 @@ function comparable({ ownScope = '', parameters }: RequestedAuthentication): str
  */
 export function toRequestFingerprint(
   sent: RequestedAuthentication,
-  configured: RequestedAuthentication,
+  configured: Pick<RequestedAuthentication, 'parameters'>,
 ): MaybePromise<string | undefined> {
-  // Of nearly every login; cheaper than to compare scopes without regard to their order.
+  // True for nearly every login, and cheaper to find out than whether two scopes are the same set.
   const isAsConfigured = NAMES.every((name) => sent.parameters.get(name) === configured.parameters.get(name))
   if (isAsConfigured && !sent.ownScope) return undefined
   const fingerprint = comparable(sent)

@@ -91,12 +91,10 @@ const SHORT = {
   popup: 'p',
 } as const satisfies Record<Field, string>
 
-const FIELDS = Object.entries(SHORT)
+const FIELDS = Object.entries(SHORT) as [Field, string][]
 
-/**
- * Encodes a transaction without these optional properties. A redirect URI below the base URL is stored without that.
- */
-export function encodeTransaction(transaction: Transaction, leftOut: readonly string[] = []): Bytes {
+/** Encodes a transaction, without the properties `leftOut`. Of a redirect URI below the base URL, only the rest is stored. */
+export function encodeTransaction(transaction: Transaction, leftOut: readonly Field[] = []): Bytes {
   const { redirectUri, appBaseUrl, responseType } = transaction
   const isBelow = redirectUri.startsWith(`${appBaseUrl}/`)
   const values: Record<string, unknown> = {

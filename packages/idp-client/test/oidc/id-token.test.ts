@@ -255,11 +255,14 @@ describe('claims', () => {
     await refusedBecause(/iss /)
   })
 
-  test('at_hash follows the algorithm: ES512 hashes with SHA-512', async () => {
-    op.metadata = { id_token_signing_alg_values_supported: ['ES512'] }
-    const large = await signingKey('k9', 'ES512')
+  test.each([
+    ['ES384', 'sha384', 24],
+    ['ES512', 'sha512', 32],
+  ])('at_hash follows the algorithm: %s hashes with %s', async (algorithm, name, bytes) => {
+    op.metadata = { id_token_signing_alg_values_supported: [algorithm] }
+    const large = await signingKey('k9', algorithm)
     op.published = [large.publicJwk]
-    const hash = createHash('sha512').update(ACCESS_TOKEN).digest().subarray(0, 32).toString('base64url')
+    const hash = createHash(name).update(ACCESS_TOKEN).digest().subarray(0, bytes).toString('base64url')
     op.idToken = () => op.sign({ at_hash: hash }, {}, large)
     expect((await exchange(client())).claims?.sub).toBe('alice')
     op.idToken = () => op.sign({ at_hash: halfHash }, {}, large)
