@@ -10,7 +10,7 @@ import { text, utf8 } from '../lib/utf8.ts'
 import type { TokenBinding } from '../oidc/access-token-claims.ts'
 import { verifyDpopProof } from '../oidc/dpop-proof.ts'
 import type { Scheme } from './rejection.ts'
-import { rememberProof } from './used-proofs.ts'
+import { takeProof } from './used-proofs.ts'
 
 /** Proofs that the sender of a token has what the token is bound to. */
 
@@ -78,7 +78,7 @@ async function checkKey(
   const { name, nonce } = await verifyDpopProof(engine.config, request)
   if (resource.dpopNonce) await checkNonce(application.engine(), nonce)
   // Last: a proof that is refused for another reason is not used up.
-  if (!(await rememberProof(engine, name)))
+  if (!(await takeProof(engine, exchange, name)))
     throw new IdpError('INVALID_DPOP_PROOF', { detail: 'It was used before: every request needs a new one.' })
 }
 

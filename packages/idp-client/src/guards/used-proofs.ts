@@ -1,5 +1,6 @@
 import type { ApiEngine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
+import type { RequestCookies } from '../http/exchange.ts'
 import { processWide } from '../lib/registry.ts'
 import { proofLifetime } from '../oidc/dpop-proof.ts'
 
@@ -26,6 +27,20 @@ function rememberInProcess(name: string, now: number, expiresAt: number): boolea
     throw new IdpError('TOKEN_UNDECIDED', { detail: `${LIMIT} DPoP proofs are remembered, no more can be.` })
   used.set(name, expiresAt)
   return true
+}
+
+/**
+ * Like `rememberProof`, but returns true for every guard of the request that used the proof first: an application may guard all its
+ * routes, and one of them again.
+ */
+export function takeProof(engine: ApiEngine, { slots }: RequestCookies, name: string): Promise<boolean> {
+  const { sessionStore: store } = engine.config
+  const { proofs = [] } = slots
+  const used = proofs.find((each) => each.name === name && each.store === store)
+  if (used) return used.isNew
+  const isNew = rememberProof(engine, name)
+  slots.proofs = [...proofs, { name, store, isNew }]
+  return isNew
 }
 
 /**

@@ -42,8 +42,23 @@ export interface Transfer {
 /** The cookies of one request, and what the library keeps for as long as the request lasts. */
 export interface RequestCookies {
   readonly cookies: CookieJar
+  readonly slots: RequestSlots
+}
+
+/** What several operations of one request share. */
+export interface RequestSlots {
   /** The session of each client in this request, by the client's configuration; only `session/session-slot.ts` reads it. */
-  readonly slots: { byConfig?: Map<object, object> }
+  byConfig?: Map<object, object>
+  /** The DPoP proofs that guards of this request have used; only `guards/used-proofs.ts` reads it. */
+  proofs?: readonly UsedProof[]
+}
+
+export interface UsedProof {
+  readonly name: string
+  /** The store that remembers it; undefined if this process does. */
+  readonly store: object | undefined
+  /** False if an earlier request had used it. */
+  readonly isNew: Promise<boolean>
 }
 
 export function requestCookies(received: ConstructorParameters<typeof CookieJar>[0]): RequestCookies {

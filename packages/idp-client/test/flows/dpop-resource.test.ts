@@ -1,6 +1,10 @@
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import express from 'express'
 import type { JWK } from 'jose'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { IdpClient as ExpressClient } from '../../src/adapters/express/index.ts'
 import { customFetch } from '../../src/config/options.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { GuardedApi, Outcome } from '../support/guarded-api.ts'
@@ -118,6 +122,56 @@ describe('attacks that the adapter contract leaves to this file', () => {
     expect((await send(theirs, same)).status).toBe(200)
   })
 
+  test('several guards of one request accept its proof, also of two clients, and no further request with it', async () => {
+    const clients = [api.world.client, api.world.another({}).client]
+    const token = await boundToken()
+    const headers = { authorization: `DPoP ${token}`, dpop: await prove(token) }
+    const guardTwice = (request: Request) =>
+      Promise.all(
+        [...clients, ...clients].map(async (client) => {
+          const { response } = await client.requireAuth(request, {
+            accept: [client.resource({ audience: API })],
+          })
+          return response?.status
+        }),
+      )
+    const request = new Request(URL_OF_API, { headers })
+    expect(await guardTwice(request)).toEqual([undefined, undefined, undefined, undefined])
+    expect(await guardTwice(request)).toEqual([undefined, undefined, undefined, undefined])
+    expect(await guardTwice(new Request(URL_OF_API, { headers }))).toEqual([401, 401, 401, 401])
+  })
+
+  test('a guard for all routes of Express and one for a route accept one proof, once', async () => {
+    const { provider } = api.world
+    const idp = new ExpressClient({
+      domain: provider.issuer,
+      appBaseUrl: 'http://localhost:3000',
+      allowInsecureRequests: true,
+      sessions: false,
+    })
+    const accept = [idp.resource({ audience: API, scopes: ['read:things'] })]
+    const app = express()
+    app.use('/api', idp.withApiAuthRequired({ accept }))
+    app.get('/api/orders', idp.withApiAuthRequired({ accept, scope: 'read:things' }), (request, response) => {
+      response.json({ sub: request.idpAuth?.sub })
+    })
+    const server = app.listen(0, '127.0.0.1')
+    try {
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      const iat = Math.floor(Date.now() / 1000)
+      const token = await api.sign({ cnf: { jkt: key.jkt }, iat, exp: iat + 300 })
+      const headers = { authorization: `DPoP ${token}`, dpop: await prove(token, { claims: { iat } }) }
+      const request = () => fetch(`http://127.0.0.1:${port}/api/orders`, { headers })
+      const first = await request()
+      expect([first.status, await first.json()]).toEqual([200, { sub: 'dev|alice' }])
+      expect((await request()).status).toBe(401)
+    } finally {
+      server.close()
+      server.closeAllConnections()
+    }
+  })
+
   test('a proof that was refused for another reason can be used later', async () => {
     const token = await boundToken()
     const proof = await prove(token)
@@ -127,13 +181,15 @@ describe('attacks that the adapter contract leaves to this file', () => {
 
   test('in a store a proof is accepted once in all processes, also by requests at the same time', async () => {
     const store = memoryStore()
-    const once = async (...given: Parameters<typeof store.once>) => {
+    const takeOnce = async (...given: Parameters<typeof store.once>) => {
       const result = await store.once(...given)
       await new Promise((resolve) => setImmediate(resolve))
       return result
     }
     // Another object for each process: what one knows of its running requests, the other does not.
-    const clients = [1, 2, 3].map(() => api.world.another({ sessionStore: { ...store, once } }).client)
+    const clients = [1, 2, 3].map(
+      () => api.world.another({ sessionStore: { ...store, once: takeOnce } }).client,
+    )
     const token = await boundToken()
     const headers = { authorization: `DPoP ${token}`, dpop: await prove(token) }
     const decisions = clients.flatMap((client) => {
