@@ -100,18 +100,30 @@ function readHint(
   return { name: 'login_hint_token', value: token }
 }
 
+/** Converts the details to JSON; returns undefined for anything but a list of objects with a type. */
+function toJson(details: unknown): string | undefined {
+  if (!Array.isArray(details) || !details.every((detail) => isNonBlankString(detail?.type))) return undefined
+  try {
+    return JSON.stringify(details)
+  } catch {
+    // It has a cycle, or a value that JSON does not know.
+    return undefined
+  }
+}
+
 function validateOptions(options: Partial<BackchannelAuthenticationOptions>) {
   const { authorizationDetails: details, bindingMessage, requestedExpiry = DEFAULT_EXPIRY } = options
+  const authorizationParams = options.authorizationParams ?? {}
   if (!isNonBlankString(bindingMessage)) refuse('bindingMessage (a non-blank string)')
   const hint = readHint(options)
   const isExpiry =
     Number.isInteger(requestedExpiry) && requestedExpiry > 0 && requestedExpiry <= LONGEST_EXPIRY
   if (!isExpiry) refuse(`requestedExpiry (whole seconds from 1 to ${LONGEST_EXPIRY})`)
-  const areDetails = Array.isArray(details) && details.every((detail) => isNonBlankString(detail?.type))
-  if (!areDetails && (details ?? undefined) !== undefined)
-    refuse('authorizationDetails (a list of objects with a type)')
-  const authorizationDetails = areDetails ? JSON.stringify(details) : undefined
-  return { bindingMessage, hint, requestedExpiry, authorizationDetails }
+  const authorizationDetails = toJson(details)
+  if (authorizationDetails === undefined && (details ?? undefined) !== undefined)
+    refuse('authorizationDetails (a list of objects with a type, in JSON)')
+  if (typeof authorizationParams !== 'object') refuse('authorizationParams (an object)')
+  return { authorizationParams, request: { bindingMessage, hint, requestedExpiry, authorizationDetails } }
 }
 
 /** Parameters that belong to the browser's authorization request only, or would add a second hint. */
@@ -151,8 +163,7 @@ export async function backchannelAuthentication(
   options: BackchannelAuthenticationOptions,
 ): Promise<BackchannelAuthenticationResult> {
   const { config } = engine
-  const validated = validateOptions(options ?? {})
-  const { authorizationParams = {} } = options
+  const { authorizationParams, request } = validateOptions(options ?? {})
   const intended = effectiveAuthorization(config, authorizationParams)
   if (!intended.scope.split(' ').includes('openid'))
     refuse('authorizationParams.scope (it must contain openid)')
@@ -172,7 +183,7 @@ export async function backchannelAuthentication(
     const grant = await authenticateByBackchannel(
       provider,
       defined({
-        ...validated,
+        ...request,
         parameters: new Map([...parameters, ['scope', requested.scope]]),
         signal: options.signal,
       }),
@@ -184,7 +195,7 @@ export async function backchannelAuthentication(
     })
   } catch (cause) {
     const { audience, scope } = requested
-    const { hint } = validated
+    const { hint } = request
     throw await orMfaRequired(
       engine,
       toBackchannelError(cause),

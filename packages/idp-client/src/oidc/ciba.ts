@@ -164,8 +164,8 @@ async function poll(
 
 /**
  * Authenticates a user on another device and returns the tokens (OpenID Connect Client-Initiated Backchannel
- * Authentication 1.0, poll mode). The ID token must be about the requested user, and the requested organization if
- * there is one. Throws `OAuthError` (`error`: `access_denied`, `expired_token` …), `DiscoveryError`, and
+ * Authentication 1.0, poll mode). The ID token must be about the requested user, of the requested organization if there is
+ * one, and of an authentication that is recent enough for a requested `max_age`. Throws `OAuthError` (`error`: `access_denied`, `expired_token` …), `DiscoveryError`, and
  * `BackchannelAuthenticationError` if the provider does not support it or the signal aborts it.
  */
 export async function authenticateByBackchannel(
@@ -189,7 +189,12 @@ export async function authenticateByBackchannel(
     const parameters = { auth_req_id: started.authReqId }
     return orAborted(signal, requestTokens(defined({ provider, metadata, signal }), GRANT_TYPE, parameters))
   })
-  const organization = request.parameters.get('organization')
-  const checks = defined({ startedAt, organization, subject: hint.subject })
+  const maxAge = request.parameters.get('max_age')
+  const checks = defined({
+    startedAt,
+    maxAge: maxAge === undefined ? undefined : Number(maxAge),
+    organization: request.parameters.get('organization'),
+    subject: hint.subject,
+  })
   return requireIdToken(await validateTokenGrant(provider, response, checks, requestedAt))
 }

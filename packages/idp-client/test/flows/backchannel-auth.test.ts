@@ -59,6 +59,41 @@ function respondWith(status: number, body: unknown, headers: Record<string, stri
   )
 }
 
+describe('max_age', () => {
+  const approve = (authTime: unknown, client: IdpClientOptions, options: object = {}) => {
+    const stop = realm.provider.tamperIdToken((claims) => {
+      claims['auth_time'] = authTime
+    })
+    return authenticate(options, client).finally(stop)
+  }
+  const now = () => Math.floor(Date.now() / 1000)
+  const ofCall = { authorizationParams: { max_age: 60 } }
+
+  test.each([
+    ['of the call', {}, ofCall],
+    ['of the configuration', { authorizationParameters: { max_age: 60 } }, {}],
+  ])('%s is sent, and an older authentication is rejected', async (_, client, options) => {
+    expect((await approve(now() - 10, client, options)).idTokenClaims.sub).toBe(SUB)
+    expect(started()[0]?.['max_age']).toBe('60')
+    for (const authTime of [1, undefined, 'now'])
+      await expect(approve(authTime, client, options)).rejects.toMatchObject({
+        code: 'BACKCHANNEL_AUTHENTICATION_ERROR',
+        cause: { code: 'ID_TOKEN_INVALID' },
+      })
+  })
+
+  test('without it the time of the authentication does not matter', async () => {
+    expect((await approve(1, {}, { authorizationParams: null })).idTokenClaims.sub).toBe(SUB)
+    expect(started()[0]).not.toHaveProperty('max_age')
+  })
+})
+
+test('details that are no JSON are rejected before any request', async () => {
+  const error = await rejectionOf(authenticate({ authorizationDetails: [{ type: 'order', number: 42n }] }))
+  expect(error).toMatchObject({ code: 'INVALID_BACKCHANNEL_REQUEST' })
+  expect(started()).toEqual([])
+})
+
 describe('[B7] the hint', () => {
   const hints = () =>
     started().map(({ login_hint, login_hint_token, id_token_hint }) => ({
@@ -194,6 +229,7 @@ describe('the request', () => {
     [{ authorizationDetails: 'x' }, /authorizationDetails/],
     [{ authorizationDetails: [{}] }, /authorizationDetails/],
     [{ authorizationParams: { scope: 'profile' } }, /openid/],
+    [{ authorizationParams: 'openid' }, /authorizationParams/],
   ])('[B7] %j is rejected before any request', async (options, why) => {
     const error = await rejectionOf(authenticate(options as never))
     expect(error).toMatchObject({
