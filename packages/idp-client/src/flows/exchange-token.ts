@@ -107,7 +107,7 @@ function toActor(act: unknown): CustomTokenExchangeResult['act'] {
  * 3. validates the ID token, if the response has one.
  *
  * Reads and writes no session. Throws `CustomTokenExchangeError`, and `MfaRequiredError` when the provider requires
- * another factor. No error contains the subject token.
+ * another factor. No message contains the subject token; a provider may quote it in `description`, which is its own text.
  */
 export async function exchangeToken(
   engine: Engine,
