@@ -3,7 +3,6 @@ import type { Exchange } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { chain } from '../../lib/chain.ts'
 import { defined } from '../../lib/own-properties.ts'
-import { asIdpError, reportOutcome } from '../../log/failure.ts'
 import type { CookieSessionStorage } from '../../session/cookie/in-cookie.ts'
 import { withFewerTokens } from '../../session/model/further-tokens.ts'
 import { isAlive, toTimes } from '../../session/model/lifetime.ts'
@@ -162,6 +161,7 @@ export async function keepAndSave(
     else family.latest = withFewerTokens(family.latest, config)
   } catch (error) {
     // The rotated token stays in this process, and the call still returns its access token.
+    const { asIdpError, reportOutcome } = await import('../../log/failure.ts')
     reportOutcome(config.log, asIdpError(error), { level: 'error', code: 'REQUEST_FAILED' })
   }
 }
