@@ -1,6 +1,6 @@
 import { frozenMap } from '../lib/freeze.ts'
 import { defined } from '../lib/own-properties.ts'
-import { parseUrl } from '../lib/url.ts'
+import { parseRedirectUri } from '../lib/url.ts'
 import { toOrigins } from './base-url.ts'
 import type { AppBaseUrl, AuthorizationConfig, ScopeSetting } from './config.ts'
 import type { AuthorizationParameters } from './options.ts'
@@ -61,11 +61,6 @@ function resolveScope(given: unknown, audience: string | undefined, refuse: Refu
     refuse('scope', "must contain 'openid' in the entry of authorizationParameters.audience")
   }
   return { kind: 'map', byAudience: frozenMap(byAudience) }
-}
-
-/** Parses a redirect URI (RFC 6749 section 3.1.2); returns `null` unless it is a URL of http or https without fragment. */
-export function parseRedirectUri(uri: string): URL | null {
-  return /^https?:\/\/[^\s\\#]+$/i.test(uri) ? parseUrl(uri) : null
 }
 
 function resolveRedirectUri(

@@ -45,7 +45,7 @@ export interface RequestCookies {
   readonly slots: RequestSlots
 }
 
-/** What several operations of one request share. */
+/** The state that all operations of one request share. */
 export interface RequestSlots {
   /** The session of each client in this request, by the client's configuration; only `session/session-slot.ts` reads it. */
   byConfig?: Map<object, object>

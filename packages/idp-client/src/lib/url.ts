@@ -9,3 +9,8 @@ export function parseUrl(text: string, base?: string | URL): URL | null {
     return null
   }
 }
+
+/** Parses a redirect URI (RFC 6749 section 3.1.2); returns `null` unless it is a URL of http or https without fragment. */
+export function parseRedirectUri(uri: string): URL | null {
+  return /^https?:\/\/[^\s\\#]+$/i.test(uri) ? parseUrl(uri) : null
+}

@@ -1,8 +1,8 @@
-import { parseRedirectUri } from '../config/authorization.ts'
 import type { AuthorizationConfig, Config } from '../config/config.ts'
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { defined } from '../lib/own-properties.ts'
+import { parseRedirectUri } from '../lib/url.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
 
 /** Parameters that change the configured ones: from `queryChanges`, or from a call of the application. */
