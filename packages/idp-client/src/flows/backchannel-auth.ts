@@ -47,7 +47,10 @@ export type BackchannelAuthenticationOptions = {
   requestedExpiry?: number | undefined
   /** Details that the user is requested to approve (Rich Authorization Requests, RFC 9396). */
   authorizationDetails?: readonly AuthorizationDetail[] | undefined
-  /** `scope`, `audience` and further parameters; they override the configured `authorizationParameters`. */
+  /**
+   * `scope`, `audience` and further parameters; they override the configured `authorizationParameters`, of which `max_age` is not
+   * sent. With `max_age`, the ID token must have an `auth_time` that was recent enough when the request began.
+   */
   authorizationParams?: AuthorizationParameters | undefined
   /** Stops waiting; the call then throws `BACKCHANNEL_AUTHENTICATION_ABORTED`. */
   signal?: AbortSignal | undefined
@@ -122,7 +125,8 @@ function validateOptions(options: Partial<BackchannelAuthenticationOptions>) {
   const authorizationDetails = toJson(details)
   if (authorizationDetails === undefined && (details ?? undefined) !== undefined)
     refuse('authorizationDetails (a list of objects with a type, in JSON)')
-  if (typeof authorizationParams !== 'object') refuse('authorizationParams (an object)')
+  if (typeof authorizationParams !== 'object' || Array.isArray(authorizationParams))
+    refuse('authorizationParams (an object)')
   return { authorizationParams, request: { bindingMessage, hint, requestedExpiry, authorizationDetails } }
 }
 
@@ -167,9 +171,11 @@ export async function backchannelAuthentication(
   const intended = effectiveAuthorization(config, authorizationParams)
   if (!intended.scope.split(' ').includes('openid'))
     refuse('authorizationParams.scope (it must contain openid)')
-  const parameters = [...intended.parameters].filter(
-    ([name]) => !DROPPED.has(name) && mayConfigurationSet(name),
-  )
+  // The configured one is for logins: CIBA has no such parameter, so that a provider need not know it.
+  const ownMaxAge = (authorizationParams.max_age ?? undefined) !== undefined
+  const isSent = (name: string): boolean =>
+    !DROPPED.has(name) && mayConfigurationSet(name) && (name !== 'max_age' || ownMaxAge)
+  const parameters = [...intended.parameters].filter(([name]) => isSent(name))
   const provider = getProvider(config)
   const isDefaultScope =
     (authorizationParams.scope ?? undefined) === undefined &&

@@ -33,8 +33,13 @@ function rememberInProcess(name: string, now: number, expiresAt: number): boolea
  * Like `rememberProof`, but returns true for every guard of the request that used the proof first: an application may guard all its
  * routes, and one of them again.
  */
-export function takeProof(engine: ApiEngine, { slots }: RequestCookies, name: string): Promise<boolean> {
-  const { sessionStore: store } = engine.config
+export async function takeProof(
+  engine: ApiEngine,
+  { slots }: RequestCookies,
+  name: string,
+): Promise<boolean> {
+  const isInStore = (await engine.sessionStore?.())?.supports('once')
+  const store = isInStore ? engine.config.sessionStore : undefined
   const { proofs = [] } = slots
   const used = proofs.find((each) => each.name === name && each.store === store)
   if (used) return used.isNew

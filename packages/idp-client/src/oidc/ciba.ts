@@ -165,8 +165,9 @@ async function poll(
 /**
  * Authenticates a user on another device and returns the tokens (OpenID Connect Client-Initiated Backchannel
  * Authentication 1.0, poll mode). The ID token must be about the requested user, of the requested organization if there is
- * one, and of an authentication that is recent enough for a requested `max_age`. Throws `OAuthError` (`error`: `access_denied`, `expired_token` …), `DiscoveryError`, and
- * `BackchannelAuthenticationError` if the provider does not support it or the signal aborts it.
+ * one, and of an authentication that was recent enough for a requested `max_age` when the request began. Throws `OAuthError`
+ * (`error`: `access_denied`, `expired_token` …), `DiscoveryError`, and `BackchannelAuthenticationError` if the provider does not
+ * support it or the signal aborts it.
  */
 export async function authenticateByBackchannel(
   provider: Provider,
@@ -192,6 +193,7 @@ export async function authenticateByBackchannel(
   const maxAge = request.parameters.get('max_age')
   const checks = defined({
     startedAt,
+    ageAt: startedAt,
     maxAge: maxAge === undefined ? undefined : Number(maxAge),
     organization: request.parameters.get('organization'),
     subject: hint.subject,

@@ -41,6 +41,8 @@ export interface IdTokenChecks {
   readonly nonce?: string
   /** The `max_age` that was sent, in seconds: `auth_time` is required and must be recent enough. */
   readonly maxAge?: number
+  /** When that age counts, in seconds since the epoch. Default: now. A decision on another device may take minutes. */
+  readonly ageAt?: number
   /** Start of the request for this token, in seconds since the epoch: an older token is rejected. */
   readonly startedAt?: number
   /** Access token for the `at_hash` check, if the token has one. */
@@ -84,8 +86,8 @@ function checkLifetime(claims: JsonObject, clock: VerificationClock, startedAt: 
 
 function checkAuthenticationAge(
   claims: JsonObject,
-  { now, tolerance }: VerificationClock,
-  maxAge: number | undefined,
+  { now, skew, tolerance }: VerificationClock,
+  { ageAt, maxAge }: IdTokenChecks,
 ): void {
   if (maxAge === undefined) return
   const { auth_time: authTime } = claims
@@ -93,7 +95,7 @@ function checkAuthenticationAge(
   assertIdToken(isTime(authTime), missing, 'MAX_AGE_NOT_MET')
   const early = authTime - now
   assertIdToken(early <= tolerance, toTimeFault('auth_time is in the future', early), 'CLOCKS_DIFFER')
-  const isRecent = authTime + maxAge + tolerance >= now
+  const isRecent = authTime + maxAge + tolerance >= (ageAt === undefined ? now : ageAt + skew)
   assertIdToken(isRecent, 'auth_time is older than max_age allows.', 'MAX_AGE_NOT_MET')
 }
 
@@ -180,7 +182,7 @@ export async function validateIdToken(
   checkLifetime(claims, clock, checks.startedAt)
   const isSameNonce = checks.nonce === undefined || claims['nonce'] === checks.nonce
   assertIdToken(isSameNonce, 'nonce is not the one that was sent.', 'ID_TOKEN_NONCE')
-  checkAuthenticationAge(claims, clock, checks.maxAge)
+  checkAuthenticationAge(claims, clock, checks)
   await checkAccessTokenHash(signed, checks.accessToken, provider)
   const isOf = !checks.organization || isOfOrganization(config, claims, checks.organization)
   assertIdToken(isOf, 'org_id or org_name is not the requested organization.', 'ID_TOKEN_ORGANIZATION')

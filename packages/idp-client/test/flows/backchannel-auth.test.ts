@@ -67,23 +67,22 @@ describe('max_age', () => {
     return authenticate(options, client).finally(stop)
   }
   const now = () => Math.floor(Date.now() / 1000)
-  const ofCall = { authorizationParams: { max_age: 60 } }
 
-  test.each([
-    ['of the call', {}, ofCall],
-    ['of the configuration', { authorizationParameters: { max_age: 60 } }, {}],
-  ])('%s is sent, and an older authentication is rejected', async (_, client, options) => {
-    expect((await approve(now() - 10, client, options)).idTokenClaims.sub).toBe(SUB)
-    expect(started()[0]?.['max_age']).toBe('60')
+  test.each([0, 60])('of the call (%i) is sent, and an older authentication is rejected', async (maxAge) => {
+    const options = { authorizationParams: { max_age: maxAge } }
+    expect((await approve(now(), {}, options)).idTokenClaims.sub).toBe(SUB)
+    expect(started()[0]?.['max_age']).toBe(String(maxAge))
     for (const authTime of [1, undefined, 'now'])
-      await expect(approve(authTime, client, options)).rejects.toMatchObject({
+      await expect(approve(authTime, {}, options)).rejects.toMatchObject({
         code: 'BACKCHANNEL_AUTHENTICATION_ERROR',
         cause: { code: 'ID_TOKEN_INVALID' },
       })
   })
 
-  test('without it the time of the authentication does not matter', async () => {
-    expect((await approve(1, {}, { authorizationParams: null })).idTokenClaims.sub).toBe(SUB)
+  test('of the configuration is for logins: it is not sent, and the time of the authentication does not matter', async () => {
+    const client = { authorizationParameters: { max_age: 60 } }
+    for (const authTime of [1, undefined])
+      expect((await approve(authTime, client, { authorizationParams: null })).idTokenClaims.sub).toBe(SUB)
     expect(started()[0]).not.toHaveProperty('max_age')
   })
 })
@@ -230,6 +229,7 @@ describe('the request', () => {
     [{ authorizationDetails: [{}] }, /authorizationDetails/],
     [{ authorizationParams: { scope: 'profile' } }, /openid/],
     [{ authorizationParams: 'openid' }, /authorizationParams/],
+    [{ authorizationParams: ['openid'] }, /authorizationParams/],
   ])('[B7] %j is rejected before any request', async (options, why) => {
     const error = await rejectionOf(authenticate(options as never))
     expect(error).toMatchObject({

@@ -5,6 +5,7 @@ import type { JWK } from 'jose'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { beforeAll, describe, expect, test, vi } from 'vitest'
 import { IdpClient as ExpressClient } from '../../src/adapters/express/index.ts'
+import type { SessionDataStore } from '../../src/config/options.ts'
 import { customFetch } from '../../src/config/options.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { GuardedApi, Outcome } from '../support/guarded-api.ts'
@@ -139,6 +140,25 @@ describe('attacks that the adapter contract leaves to this file', () => {
     expect(await guardTwice(request)).toEqual([undefined, undefined, undefined, undefined])
     expect(await guardTwice(request)).toEqual([undefined, undefined, undefined, undefined])
     expect(await guardTwice(new Request(URL_OF_API, { headers }))).toEqual([401, 401, 401, 401])
+  })
+
+  test('what one store remembers for a request does not count for another store', async () => {
+    const newStore = () => memoryStore({ name: crypto.randomUUID() })
+    const { once: _once, ...forgetful } = newStore()
+    const newClient = (sessionStore?: SessionDataStore) => api.world.another({ sessionStore }).client
+    const [first, second] = [newClient(newStore()), newClient(newStore())]
+    const others = [newClient(forgetful), newClient()]
+    const token = await boundToken()
+    const headers = { authorization: `DPoP ${token}`, dpop: await prove(token) }
+    const guard = async (client: typeof first, request: Request) => {
+      const { response } = await client.requireAuth(request, { accept: [client.resource({ audience: API })] })
+      return response?.status
+    }
+    const request = new Request(URL_OF_API, { headers })
+    for (const client of [first, second, first, ...others, ...others])
+      expect(await guard(client, request)).toBeUndefined()
+    for (const client of [first, second, ...others])
+      expect(await guard(client, new Request(URL_OF_API, { headers }))).toBe(401)
   })
 
   test('a guard for all routes of Express and one for a route accept one proof, once', async () => {

@@ -7,10 +7,14 @@ import { toTokenRequest } from '../token-request.ts'
 import {
   advance,
   closeFamily,
+  endInProcess,
   findFamily,
   findToken,
   forgetProcessTokens,
+  hasEnded,
+  isPending,
   keepProcessToken,
+  keepUntilSent,
   openFamily,
 } from './process-memory.ts'
 
@@ -39,6 +43,29 @@ test('[I2] a session that has ended stays ended, also when its refresh completes
   expect(findFamily(from, before, 1001)).toBeUndefined()
   expect(findFamily(to, after, 1001)).toBeUndefined()
   expect(family.latest).toBe(before)
+})
+
+test('[I2] the end of a session closes its family and drops its tokens, before anything is awaited', async () => {
+  const { config } = engineFor().engine
+  const [from, to] = [randomToken(), randomToken()]
+  const [before, after] = [session(randomToken(), 'rt-1'), session(randomToken(), 'rt-1')]
+  const want = {
+    ...toTokenRequest(config.authorization, { audience: 'a', mergeScopes: false }),
+    processOnly: true,
+  } as const
+  keepProcessToken(config, before, want, { accessToken: 't', audience: 'a', expiresAt: config.clock() + 10 })
+  expect(findToken(config, before, want)?.accessToken).toBe('t')
+  void endInProcess(before, new Promise(() => {}))
+  expect([hasEnded(before), hasEnded(after), findToken(config, before, want)]).toEqual([
+    true,
+    false,
+    undefined,
+  ])
+  const family = openFamily(from, after)
+  advance(family, after, [from, to], 1000)
+  keepUntilSent(config, family, after)
+  await endInProcess(after, family)
+  expect([isPending(family), findFamily(from, after, 1001)]).toEqual([false, undefined])
 })
 
 test('[C2] the access token of the account API is kept for one session, user, client, audience and scope until it ends', () => {
