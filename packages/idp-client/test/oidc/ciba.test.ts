@@ -32,7 +32,7 @@ const slowDown = [400, { error: 'slow_down' }] as const
 function run(
   script: Script,
   start: Record<string, unknown> = {},
-  { frozen = false, httpTimeout = PATIENT } = {},
+  { frozen = false, httpTimeout = PATIENT, maxAge = '', claims: changes = {} } = {},
 ): Promise<GrantWithIdToken> {
   let polls = 0
   op.responders.set('token', async (response, { url }) => {
@@ -42,12 +42,12 @@ function run(
     const { nonce: _none, ...claims } = op.claims()
     json(response, {
       ...(await op.tokenResponse()),
-      id_token: await op.sign({ ...claims, nonce: undefined }),
+      id_token: await op.sign({ ...claims, ...changes, nonce: undefined }),
     })
   })
   const provider = providerOf(op.issuer, { clock: () => now, httpTimeout, log: recordingLog() })
   const request = {
-    parameters: new Map([['scope', 'openid']]),
+    parameters: new Map(Object.entries({ scope: 'openid', ...(maxAge && { max_age: maxAge }) })),
     hint: { name: 'login_hint', subject: 'alice' },
     bindingMessage: 'm',
   } as const
@@ -58,6 +58,20 @@ function run(
 }
 
 const polls = () => op.requests.filter(({ endpoint, url }) => endpoint === 'token' && !url.includes('start'))
+
+test.each([
+  [0, true],
+  [-50, true],
+  [-70, false],
+])(
+  'an approval takes its time: authenticated %i s after the request, max_age 0 allows %s',
+  async (seconds, allowed) => {
+    const claims = { auth_time: now + seconds }
+    const grant = run([pending, pending], { interval: 40 }, { maxAge: '0', claims })
+    if (allowed) expect((await grant).claims.sub).toBe('alice')
+    else await expect(grant).rejects.toMatchObject({ code: 'ID_TOKEN_INVALID' })
+  },
+)
 
 describe('the polling interval', () => {
   test('is 5 seconds if the response has none', async () => {
