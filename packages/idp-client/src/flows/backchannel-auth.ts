@@ -48,8 +48,8 @@ export type BackchannelAuthenticationOptions = {
   /** Details that the user is requested to approve (Rich Authorization Requests, RFC 9396). */
   authorizationDetails?: readonly AuthorizationDetail[] | undefined
   /**
-   * `scope`, `audience` and further parameters; they override the configured `authorizationParameters`, of which `max_age` is not
-   * sent. With `max_age`, the ID token must have an `auth_time` that was recent enough when the request began.
+   * `scope`, `audience` and further parameters; they override the configured `authorizationParameters`. With `max_age`, the ID token
+   * must have an `auth_time` that was recent enough when the request began.
    */
   authorizationParams?: AuthorizationParameters | undefined
   /** Stops waiting; the call then throws `BACKCHANNEL_AUTHENTICATION_ABORTED`. */
@@ -171,11 +171,9 @@ export async function backchannelAuthentication(
   const intended = effectiveAuthorization(config, authorizationParams)
   if (!intended.scope.split(' ').includes('openid'))
     refuse('authorizationParams.scope (it must contain openid)')
-  // The configured one is for logins: CIBA has no such parameter, so that a provider need not know it.
-  const ownMaxAge = (authorizationParams.max_age ?? undefined) !== undefined
-  const isSent = (name: string): boolean =>
-    !DROPPED.has(name) && mayConfigurationSet(name) && (name !== 'max_age' || ownMaxAge)
-  const parameters = [...intended.parameters].filter(([name]) => isSent(name))
+  const parameters = [...intended.parameters].filter(
+    ([name]) => !DROPPED.has(name) && mayConfigurationSet(name),
+  )
   const provider = getProvider(config)
   const isDefaultScope =
     (authorizationParams.scope ?? undefined) === undefined &&

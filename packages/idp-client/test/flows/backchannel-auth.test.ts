@@ -68,21 +68,23 @@ describe('max_age', () => {
   }
   const now = () => Math.floor(Date.now() / 1000)
 
-  test.each([0, 60])('of the call (%i) is sent, and an older authentication is rejected', async (maxAge) => {
-    const options = { authorizationParams: { max_age: maxAge } }
-    expect((await approve(now(), {}, options)).idTokenClaims.sub).toBe(SUB)
-    expect(started()[0]?.['max_age']).toBe(String(maxAge))
+  test.each([
+    ['0 of the call', {}, { authorizationParams: { max_age: 0 } }],
+    ['60 of the call', {}, { authorizationParams: { max_age: 60 } }],
+    ['60 of the configuration', { authorizationParameters: { max_age: 60 } }, { authorizationParams: null }],
+  ])('%s is sent, and an older authentication is rejected', async (title, client, options) => {
+    expect((await approve(now(), client, options)).idTokenClaims.sub).toBe(SUB)
+    expect(started()[0]?.['max_age']).toBe(title.split(' ')[0])
     for (const authTime of [1, undefined, 'now'])
-      await expect(approve(authTime, {}, options)).rejects.toMatchObject({
+      await expect(approve(authTime, client, options)).rejects.toMatchObject({
         code: 'BACKCHANNEL_AUTHENTICATION_ERROR',
         cause: { code: 'ID_TOKEN_INVALID' },
       })
   })
 
-  test('of the configuration is for logins: it is not sent, and the time of the authentication does not matter', async () => {
-    const client = { authorizationParameters: { max_age: 60 } }
+  test('without it the time of the authentication does not matter', async () => {
     for (const authTime of [1, undefined])
-      expect((await approve(authTime, client, { authorizationParams: null })).idTokenClaims.sub).toBe(SUB)
+      expect((await approve(authTime, {}, { authorizationParams: null })).idTokenClaims.sub).toBe(SUB)
     expect(started()[0]).not.toHaveProperty('max_age')
   })
 })
