@@ -1,8 +1,10 @@
+import type { ApiConfig } from '../config/config.ts'
 import type { ApiEngine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import type { RequestCookies } from '../http/exchange.ts'
 import { processWide } from '../lib/registry.ts'
 import { proofLifetime } from '../oidc/dpop-proof.ts'
+import type { CompleteStore } from '../session/store/complete-store.ts'
 
 /** Maximum number of proofs that a process remembers. Above it requests fail: an earlier proof could be used again. */
 const LIMIT = 100_000
@@ -30,33 +32,30 @@ function rememberInProcess(name: string, now: number, expiresAt: number): boolea
 }
 
 /**
- * Like `rememberProof`, but returns true for every guard of the request that used the proof first: an application may guard all its
- * routes, and one of them again.
+ * Takes a proof that is otherwise valid for this request, and remembers its name: in the store, if it has `once`, else in this
+ * process. Returns false if an earlier request has used it. All guards of a request share the result, because an application may
+ * guard all its routes, and one of them again. Throws `TOKEN_UNDECIDED`, and `SESSION_STORE_FAILED`, if that cannot be told.
  */
 export async function takeProof(
-  engine: ApiEngine,
-  { slots }: RequestCookies,
+  { config, sessionStore }: ApiEngine,
+  { slots }: Pick<RequestCookies, 'slots'>,
   name: string,
 ): Promise<boolean> {
-  const isInStore = (await engine.sessionStore?.())?.supports('once')
-  const store = isInStore ? engine.config.sessionStore : undefined
+  const complete = await sessionStore?.()
+  const lasting = complete?.supports('once') ? complete : undefined
+  const store = lasting && config.sessionStore
   const { proofs = [] } = slots
   const used = proofs.find((each) => each.name === name && each.store === store)
   if (used) return used.isNew
-  const isNew = rememberProof(engine, name)
+  const isNew = remember(config, lasting, name)
   slots.proofs = [...proofs, { name, store, isNew }]
   return isNew
 }
 
-/**
- * Remembers the name of a proof that is otherwise valid: in the store, if it has `once`, else in this process. Returns false if it
- * was used before. Throws `TOKEN_UNDECIDED`, and `SESSION_STORE_FAILED`, if that cannot be told.
- */
-export async function rememberProof({ config, sessionStore }: ApiEngine, name: string): Promise<boolean> {
+async function remember(config: ApiConfig, store: CompleteStore | undefined, name: string): Promise<boolean> {
   const now = config.clock()
   const expiresAt = now + proofLifetime(config)
-  const store = await sessionStore?.()
-  if (store?.supports('once')) return store.take(`dpop.${name}`, { expiresAt })
+  if (store) return store.take(`dpop.${name}`, { expiresAt })
   config.log.once(PER_PROCESS)
   return rememberInProcess(name, now, expiresAt)
 }
