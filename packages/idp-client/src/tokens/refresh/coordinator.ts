@@ -155,7 +155,7 @@ export async function share(family: TokenFamily, given: Omit<Job, 'turn'>): Prom
     wake = resolve
   })
   const queued = { state: 'queued', deadline: after(httpTimeout) } as const
-  // `perform` needs the turn, and starts before its promise exists: only then `ended` can be set.
+  // `ended` is replaced below: `perform` needs the turn before there is a promise.
   const turn: Turn = { family, purpose: key, refresh: queued, lateOrEnded, ended: lateOrEnded, wake }
   const earlier = family.turns
   family.turns = [...earlier, turn]
@@ -252,7 +252,7 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
     if (lost >= MAX_LOST) throw overdue()
     const latest = isOfApplication(purpose) ? session : await withSuccessor(parts, session, refreshToken)
     const token = latest.data.tokenSet.refreshToken ?? refreshToken
-    for (const each of [refreshToken, token]) spent.add(each)
+    spent.add(refreshToken).add(token)
     return purpose.redeem(latest, token, toProgress(job, lockUntil))
   }
   const result = await (store ? redeemInStore(store, before, redeemCurrent, lost > 0) : redeemCurrent(before))

@@ -130,8 +130,8 @@ function hasSameTokens(one: StoredSession, other: StoredSession): boolean {
 }
 
 /**
- * Ends the session of the request, whose end at the provider has passed: deletes its cookies where they can be written. Throws
- * `SESSION_EXPIRED`.
+ * Ends the session of the request, whose end at the provider has passed, in this process: also deletes its cookies where they can be
+ * written. Throws `SESSION_EXPIRED`.
  */
 export async function endExpired(
   { config, sessions }: RefreshParts,
@@ -157,7 +157,7 @@ export async function keepAndSave(
   keepUntilSent(config, family, session)
   try {
     if (exchange.canWrite()) await sessions.save(exchange, session)
-    // Until one can write a cookie, they only take memory.
+    // Until a response can set a cookie, further tokens only take memory.
     else family.latest = withFewerTokens(family.latest, config)
   } catch (error) {
     // The rotated token stays in this process, and the call still returns its access token.

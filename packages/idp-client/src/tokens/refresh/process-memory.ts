@@ -232,8 +232,8 @@ const MAX_ENDED = 20_000
 const endedSessions = (): Lru<string, true> => processWide('mark:ended-sessions/1', () => new Lru(MAX_ENDED))
 
 /**
- * Ends a session in this process, because of a logout, another login or its end at the provider: later requests with its cookie have no
- * session, and its responses end.
+ * Ends a session in this process, because of a logout, another login or its end at the provider: later requests with its cookie
+ * have no session, and its responses end.
  */
 export async function endInProcess(
   { sessionKey }: StoredSession,

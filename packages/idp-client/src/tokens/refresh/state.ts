@@ -67,7 +67,7 @@ export function isUnsettled(refresh: RefreshState): boolean {
   return isInProgress(refresh) && refresh.state !== 'queued'
 }
 
-/** Returns the state after an event. `ended` and `failed` end every state; another event that does not concern a state leaves it. */
+/** Returns the state after an event. `ended` and `failed` end every state; others leave a state that they do not concern. */
 export function transition(refresh: RefreshState, event: RefreshEvent): RefreshState {
   const late = refresh.late && { late: refresh.late }
   if (event.type === 'ended') {
