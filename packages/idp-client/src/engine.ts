@@ -19,8 +19,9 @@ import type { CookieSessionParts } from './session/cookie/in-cookie.ts'
 import { createCookieSessionStorage } from './session/cookie/in-cookie.ts'
 import type { DistributedSessionStorage, ProcessMemory, SessionStorage } from './session/storage.ts'
 import type { CompleteStore } from './session/store/complete-store.ts'
+import { hasEnded } from './tokens/refresh/ended.ts'
 import { withPendingRefreshes } from './tokens/refresh/pending-refreshes.ts'
-import { forgetProcessTokens, hasEnded, keepMainToken } from './tokens/refresh/process-memory.ts'
+import { forgetProcessTokens, keepMainToken } from './tokens/refresh/process-tokens.ts'
 import { TransactionStorage } from './transaction/in-cookie.ts'
 
 /** The dependencies of guards that accept access tokens; with `sessions: false` there are no others. */

@@ -56,6 +56,11 @@ export function isProviderError(error: unknown): error is OAuthError | Discovery
   return isIdpError(error) && (error.name === 'OAuthError' || error.name === 'DiscoveryError')
 }
 
+/** Returns whether the provider has rejected a grant, such as a refresh token, for good (RFC 6749 section 5.2). */
+export function isInvalidGrant(error: unknown): boolean {
+  return isIdpError(error, 'OAUTH_ERROR') && 'error' in error && error.error === 'invalid_grant'
+}
+
 export interface OAuthErrorOptions extends Omit<DiscoveryErrorOptions, 'url'> {
   error?: string
   description?: string

@@ -7,7 +7,7 @@ import { requestConnectionToken } from '../oidc/vendor/connection-token.ts'
 import type { ConnectionTokenParts } from '../tokens/connection-token.ts'
 import { getFreshConnectionToken } from '../tokens/connection-token.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
-import { withMainToken } from '../tokens/refresh/process-memory.ts'
+import { withMainToken } from '../tokens/refresh/process-tokens.ts'
 import { toTokenRequest } from '../tokens/token-request.ts'
 
 /** Options of `getAccessTokenForConnection`. */

@@ -8,7 +8,7 @@ import { isRollingDue, laterUse, toTimes } from '../session/model/lifetime.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { withoutRefreshToken } from '../tokens/apply.ts'
 import { mayRemove } from '../tokens/refresh/access-token.ts'
-import { deadSince } from '../tokens/refresh/process-memory.ts'
+import { deadSince } from '../tokens/refresh/ended.ts'
 
 /**
  * Saves the session; returns false if it has ended meanwhile, in which case the next request clears its cookies. A

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { Cookies, engineFor } from '../../test/support/engine.ts'
 import { freshlyStored } from '../session/model/session.ts'
 import { getFreshConnectionToken } from './connection-token.ts'
-import { findFamily, tokenKey } from './refresh/process-memory.ts'
+import { findFamily, tokenKey } from './refresh/families.ts'
 
 test('the progress of an exchange is known, so that a refresh waits for it', async () => {
   const { clock, engine } = engineFor()

@@ -1,4 +1,5 @@
 import { isIdpError } from '../errors/base.ts'
+import { isInvalidGrant } from '../errors/provider.ts'
 import { AccessTokenForConnectionError } from '../errors/tokens.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/own-properties.ts'
@@ -8,9 +9,8 @@ import type { StoredSession } from '../session/model/stored-session.ts'
 import type { Refreshed } from './apply.ts'
 import type { Progress, RefreshParts } from './refresh/coordinator.ts'
 import { refresh } from './refresh/coordinator.ts'
-import { deadSince } from './refresh/process-memory.ts'
+import { deadSince } from './refresh/ended.ts'
 import type { RedemptionResult } from './refresh/state.ts'
-import { isFinal } from './refresh/state.ts'
 
 /** A connection and, if the user has several accounts there, one of them. */
 export interface ConnectionRequest {
@@ -71,8 +71,8 @@ async function redeem(
     return { session: { ...session, data: after, newAccessToken: entry.accessToken } }
   } catch (failure) {
     // With cookies nothing is written: another process may have redeemed the refresh token first.
-    if (isFinal(failure) && !parts.sessions.distributed) throw failure
-    if (!isFinal(failure) && !findStored(data, want)) throw failure
+    if (isInvalidGrant(failure) && !parts.sessions.distributed) throw failure
+    if (!isInvalidGrant(failure) && !findStored(data, want)) throw failure
     // Removes the connection's token: it may be disconnected. Keeps the refresh token; the next refresh shows whether
     // it is still valid.
     return { session: { ...session, data: withConnection(data, want) }, failure }

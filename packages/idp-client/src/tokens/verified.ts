@@ -64,8 +64,7 @@ async function withVerified(
   const authentication = { ...verified, ...defined({ requestedAcr }) }
   const scope = ownScope === undefined ? undefined : unitedScope(session.ownScope, ownScope)
   const own = defined({ ownScope: scope, fromLink: fromLink || undefined, userInfoClaims })
-  const limited =
-    config.session.expiryClaim === undefined ? session : await limit(config, session, grant, proof)
+  const limited = await limit(config, session, grant, proof)
   const result = await withGrant(config, { ...limited, authentication, ...own }, want, {
     ...grant,
     verified: true,

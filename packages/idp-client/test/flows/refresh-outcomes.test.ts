@@ -4,7 +4,7 @@ import type { IdpClientOptions, SessionData, SessionDataStore } from '../../src/
 import { customFetch, isIdpError } from '../../src/index.ts'
 import { freshlyStored } from '../../src/session/model/session.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
-import { keepUntilSent, openFamily } from '../../src/tokens/refresh/process-memory.ts'
+import { keepUntilSent, openFamily } from '../../src/tokens/refresh/families.ts'
 import type { World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
 import { engineFor } from '../support/engine.ts'

@@ -228,7 +228,10 @@ export class CompleteStore {
       // Before the call: for the store, the lock begins when it receives that.
       const until = monotonic() + duration
       const lock = await this.#given.lock?.(id, duration)
-      return lock ? { until, release: guarded('lock', () => lock.release()) } : undefined
+      if (!lock) return undefined
+      const release = guarded('lock', () => lock.release())
+      // Retried once, because the first call on an idle connection may fail. Otherwise others wait until the lock expires.
+      return { until, release: () => release().catch(release).catch(this.report) }
     }
     const spacing = { first: RETRY_MILLISECONDS, longest: RETRY_MILLISECONDS, now: monotonic }
     const lock =

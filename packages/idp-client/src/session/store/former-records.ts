@@ -19,6 +19,9 @@ type Parts = Pick<StoreSessionParts, 'clientTag' | 'config' | 'store'>
  */
 type NameKind = 'kept-or-ended' | 'taken-over'
 
+/** Returns the record of a session key if it is a live session. */
+type ReadLive = (sessionKey: string) => Promise<Snapshot | null>
+
 /** Converts sessions of a former library to records, each once in all processes, and ends them for good. */
 export class FormerRecords {
   readonly #parts: Parts
@@ -33,38 +36,33 @@ export class FormerRecords {
     this.#former = former
   }
 
-  /** Returns the former session of a request without a session of ours; null without one. */
-  find(exchange: Exchange): Promise<FormerSessionFound | null> {
-    return this.#former.find(exchange)
-  }
-
   /**
-   * Creates the record of a former session, once for parallel requests: each of them would ask the store for the lock again and
-   * again, also if the session has ended. `readLive` returns the record if there is one.
+   * Returns the former session of a request without a session of ours, as a record that `readLive` returns if there is one; null
+   * without one. Creates the record, once for parallel requests: each of them would ask the store for the lock again and again, also
+   * if the session has ended.
    */
-  async takeOver(
-    found: FormerSessionFound,
-    readLive: () => Promise<Snapshot | null>,
-  ): Promise<Snapshot | null> {
+  async takeOver(exchange: Exchange, readLive: ReadLive): Promise<Snapshot | null> {
+    const found = await this.#former.find(exchange)
+    if (!found) return null
+    const { sessionKey } = found
+    const live = await readLive(sessionKey)
+    if (live) return live
     let isOwn = false
     const run = (): Promise<Snapshot | null> => {
       isOwn = true
       return this.#convert(found, readLive)
     }
-    const patience = this.#parts.config.sessionLockTimeout
-    const taken = await this.#running.run(found.sessionKey, run, patience)
+    const taken = await this.#running.run(sessionKey, run, this.#parts.config.sessionLockTimeout)
     // That of another request may have ended since.
-    return taken && !isOwn ? readLive() : taken
+    return taken && !isOwn ? readLive(sessionKey) : taken
   }
 
   /** Creates the record under the lock of the session. A name that is taken, without a record, is that of one that has ended. */
-  async #convert(
-    found: FormerSessionFound,
-    readLive: () => Promise<Snapshot | null>,
-  ): Promise<Snapshot | null> {
-    const lock = await this.#parts.store.acquireLock(await recordId(found.sessionKey))
+  async #convert(found: FormerSessionFound, readLive: ReadLive): Promise<Snapshot | null> {
+    const { sessionKey } = found
+    const lock = await this.#parts.store.acquireLock(await recordId(sessionKey))
     try {
-      const other = await readLive()
+      const other = await readLive(sessionKey)
       if (other) return other
       const session = await found.convert()
       if (!session) return null
@@ -73,11 +71,11 @@ export class FormerRecords {
         return toSnapshot(session)
       }
       // If the conversion took longer than the lock lasts, another process may have created it.
-      const later = await readLive()
+      const later = await readLive(sessionKey)
       if (!later) found.refused('ended')
       return later
     } finally {
-      await lock?.release().catch(this.#parts.store.report)
+      await lock?.release()
     }
   }
 

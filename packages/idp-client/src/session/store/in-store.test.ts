@@ -7,8 +7,10 @@ import { logout } from '../../flows/logout.ts'
 import { touchSession } from '../../flows/touch-session.ts'
 import { updateSession } from '../../flows/update-session.ts'
 import type { Exchange } from '../../http/exchange.ts'
-import { redeemInStore } from '../../tokens/refresh/coordinator.ts'
+import { findToken, keepProcessToken } from '../../tokens/refresh/process-tokens.ts'
+import { redeemInStore } from '../../tokens/refresh/redeem-in-store.ts'
 import type { RedemptionResult } from '../../tokens/refresh/state.ts'
+import { toTokenRequest } from '../../tokens/token-request.ts'
 import { createSession, freshlyStored } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
@@ -383,6 +385,22 @@ describe('a store that fails', () => {
     expect(cookies.stored.has('__session')).toBe(false)
     expect(store.records.size).toBe(0)
   })
+})
+
+test('a logout drops the access tokens that only this process has', async () => {
+  const one = storeEngine({ logoutStrategy: 'v2' })
+  await signIn(one)
+  const exchange = cookies.exchange()
+  const session = (await one.engine.sessions.load(exchange)) ?? expect.fail('there is a session')
+  const { config } = one.engine
+  const want = {
+    ...toTokenRequest(config.authorization, { audience: 'me', mergeScopes: false }),
+    processOnly: true,
+  } as const
+  keepProcessToken(config, session, want, { accessToken: 't', audience: 'me', expiresAt: one.clock.now + 10 })
+  expect(findToken(config, session, want)?.accessToken).toBe('t')
+  await logout(one.engine, exchange, { federated: false, correlationId: 'x' })
+  expect(findToken(config, session, want)).toBeUndefined()
 })
 
 describe('redemptions', () => {

@@ -123,17 +123,20 @@ class RequestSessions {
   ): Promise<Snapshot | null> {
     const known = await own
     if (known) return known
-    const former = await load()
-    const found = await former.find(exchange)
-    if (!found) return null
-    const reference = { clientTag: await this.#parts.clientTag(), sessionKey: found.sessionKey, writtenAt: 0 }
-    const readLive = async (): Promise<Snapshot | null> => {
-      const record = await this.#records.read(found.sessionKey)
-      return record && this.#toLive(reference, record)
+    const tag = await this.#parts.clientTag()
+    const toReference = (sessionKey: string): SessionReference => ({
+      clientTag: tag,
+      sessionKey,
+      writtenAt: 0,
+    })
+    const readLive = async (sessionKey: string): Promise<Snapshot | null> => {
+      const record = await this.#records.read(sessionKey)
+      return record && this.#toLive(toReference(sessionKey), record)
     }
-    const taken = (await readLive()) ?? (await former.takeOver(found, readLive))
+    const taken = await (await load()).takeOver(exchange, readLive)
     if (!taken) return null
-    this.slot(exchange).references = [reference, ...(await this.references(exchange))]
+    const { sessionKey } = taken.session
+    this.slot(exchange).references = [toReference(sessionKey), ...(await this.references(exchange))]
     // The record is as new as the copy: `stale` only makes the next response write the cookie.
     return { ...taken, session: { ...taken.session, stale: taken.session.data } }
   }
@@ -192,15 +195,7 @@ function createDistributed(
   requests: RequestSessions,
 ): DistributedSessions {
   return {
-    async lock(sessionKey) {
-      const lock = await store.acquireLock(await recordId(sessionKey))
-      if (!lock) return undefined
-      return {
-        until: lock.until,
-        // Retried once, because the first call on an idle connection may fail. Otherwise others wait until the lock expires.
-        release: () => lock.release().catch(() => lock.release().catch(store.report)),
-      }
-    },
+    lock: async (sessionKey) => store.acquireLock(await recordId(sessionKey)),
     read: async (sessionKey) => (await records.read(sessionKey))?.session ?? null,
     persist: (found, changed) => records.persist(found, changed),
     flush: (sessionKey) => records.flush(sessionKey),

@@ -7,7 +7,7 @@ import { freshlyStored } from '../../session/model/session.ts'
 import { memoryStore } from '../../stores/memory.ts'
 import { toTokenRequest } from '../token-request.ts'
 import { getFreshToken } from './access-token.ts'
-import { keepMainToken } from './process-memory.ts'
+import { keepMainToken } from './process-tokens.ts'
 
 /**
  * Two processes on one store that cannot lock. This one sends the refresh token `rt-1`, which the other one redeems

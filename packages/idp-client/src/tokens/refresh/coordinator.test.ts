@@ -17,8 +17,8 @@ import { pause } from '../../lib/pause.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import type { Purpose } from './coordinator.ts'
 import { refresh } from './coordinator.ts'
-import type { TokenFamily } from './process-memory.ts'
-import { closeFamily, findFamily, isPending, tokenKey } from './process-memory.ts'
+import type { TokenFamily } from './families.ts'
+import { closeFamily, findFamily, isPending, tokenKey } from './families.ts'
 import type { RedemptionResult } from './state.ts'
 
 afterEach(() => vi.useRealTimers())
@@ -105,6 +105,31 @@ test('a token that does not rotate: a session from a shared store is not replace
   const { session: after } = await ask(forced, parts)
   expect(started).toEqual([read])
   expect(after.data).toMatchObject({ theme: 'dark', tokenSet: { accessToken: 'new' } })
+})
+
+test('a request that still has a token of another process gets the session that this one has redeemed it for', async () => {
+  const one = session()
+  const theirs = randomToken()
+  // Expired already when this process reads it.
+  const tokenSet = { ...one.data.tokenSet, refreshToken: theirs }
+  const read = async (): Promise<StoredSession> => ({ ...one, data: { ...one.data, tokenSet } })
+  const lock = async () => ({ until: Number.POSITIVE_INFINITY, release: async () => {} })
+  const parts = partsFor({ store: { lock, read } })
+  await ask(purpose(one, { redeem: async (latest) => renewed(latest, randomToken()) }), parts)
+  const families = [one.refreshToken, theirs].map((refreshToken) => familyOf({ ...one, refreshToken }, parts))
+  const [family, other] = await Promise.all(families)
+  expect(family).toBeDefined()
+  expect(other).toBe(family)
+})
+
+test('a session whose refresh token another process has removed sends nothing', async () => {
+  const one = session()
+  const { refreshToken: _rejected, ...tokenSet } = one.data.tokenSet
+  const read = async (): Promise<StoredSession> => ({ ...one, data: { ...one.data, tokenSet } })
+  const lock = async () => ({ until: Number.POSITIVE_INFINITY, release: async () => {} })
+  const redeem = () => Promise.reject(new Error('a request'))
+  const { session: after } = await ask(purpose(one, { redeem }), partsFor({ store: { lock, read } }))
+  expect(after.data.tokenSet).toEqual(tokenSet)
 })
 
 test('[B11] a late response is awaited until the lock of the store has to be released', async () => {

@@ -5,23 +5,20 @@ import { AccessTokenError } from '../../errors/tokens.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { monotonic } from '../../lib/clock.ts'
 import { defined } from '../../lib/own-properties.ts'
-import { atMost, pause } from '../../lib/pause.ts'
+import { atMost } from '../../lib/pause.ts'
 import type { RequestScope } from '../../lib/request-scope.ts'
 import { outliveRequest, outsideRequest, requestScope } from '../../lib/request-scope.ts'
-import { backoff, retry } from '../../lib/retry.ts'
 import { reportFailure } from '../../log/failure.ts'
 import { hasEndedAtProvider } from '../../session/model/lifetime.ts'
 import { withChanges } from '../../session/model/session.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { copySession } from '../../session/model/stored-session.ts'
-import type { DistributedSessions, Flushed, SessionStorage } from '../../session/storage.ts'
-import { endExpired, keepAndSave } from './pending-refreshes.ts'
-import type { ClientParts, TokenFamily, Turn } from './process-memory.ts'
+import type { DistributedSessions, SessionStorage } from '../../session/storage.ts'
+import { endInProcess, hasEnded } from './ended.ts'
+import type { ClientParts, TokenFamily, Turn } from './families.ts'
 import {
   advance,
-  endInProcess,
   findFamily,
-  hasEnded,
   hasRoomForLate,
   keepUntilSent,
   lateDeadlines,
@@ -30,7 +27,9 @@ import {
   removeTurn,
   tokenKey,
   touch,
-} from './process-memory.ts'
+} from './families.ts'
+import { endExpired, keepAndSave } from './pending-refreshes.ts'
+import { redeemInStore, WRITE_RETRY_MILLISECONDS } from './redeem-in-store.ts'
 import type { RedemptionResult, RefreshEvent } from './state.ts'
 import { isInProgress, isUnsettled, transition } from './state.ts'
 
@@ -71,13 +70,8 @@ export interface Purpose {
 const MAX_LOST = 2
 /** How much longer than its own time limits a redemption may take before another call takes over, in milliseconds. */
 const SLACK = 1000
-/** How long a request waits for retries of a failed write of rotated tokens, in milliseconds. */
-const WRITE_RETRY_MILLISECONDS = 2000
 /** Time reserved at the end of a lock for writing the tokens of a late response, in milliseconds. */
 const WRITE_MILLISECONDS = WRITE_RETRY_MILLISECONDS + 1000
-
-/* Milliseconds. */
-const RETRIES = { first: 50, longest: 1000, now: monotonic }
 
 const after = (milliseconds: number): number => monotonic() + milliseconds + SLACK
 
@@ -214,7 +208,7 @@ async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
     // In a store, another process may hold the lock for as long as it lasts.
     move(turn, { type: 'started', deadline: after(httpTimeout + (store ? sessionLockTimeout : 0)) })
     const result = await redeemLatest(job)
-    move(turn, { type: 'ended', result })
+    move(turn, { type: 'settled', result })
     const { session } = result
     if (hasEndedAtProvider(session, parts.config.clock())) await endInProcess(session, turn.family)
     // Its callers may have left. No request of a browser will ever carry tokens of the application.
@@ -238,8 +232,7 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
   // The family has the successor of a consumed token. Another process may have changed the session since then.
   if (isSameToken && family.latest.usedAt < purpose.session.usedAt) family.latest = purpose.session
   const { latest: before } = family
-  if (before !== purpose.session && purpose.isSatisfiedBy(before))
-    return { session: before, isStored: store !== undefined }
+  if (before !== purpose.session && purpose.isSatisfiedBy(before)) return { session: before }
   const lost = family.turns.filter(({ refresh }) => isUnsettled(refresh)).length
   const spent = new Set([before.data.tokenSet.refreshToken ?? purpose.refreshToken])
   const redeemCurrent = async (
@@ -294,61 +287,6 @@ async function withSuccessor(
   const { refreshToken } = ofApplication.latest.data.tokenSet
   const tokenSet = { ...session.data.tokenSet, ...defined({ refreshToken }) }
   return { ...session, data: { ...session.data, tokenSet } }
-}
-
-/** Returns whether another process has consumed the refresh token. */
-function isSpent(tried: StoredSession, now: StoredSession): boolean {
-  return tried.data.tokenSet.refreshToken !== now.data.tokenSet.refreshToken
-}
-
-/**
- * Redeems the refresh token of a session under its lock, if the store can lock, and writes the result before it releases the
- * lock. `redeem` gets the session as it is now, and when the lock expires, in milliseconds of the monotonic clock. If the token was
- * rejected and another process has redeemed it first, redeems again. With `mayBeOld` the session is read again even without a
- * lock.
- *
- * If the store rejects the result, retries while the request waits, and then in the background for as long as the lock
- * prevents other processes from redeeming the consumed token; the write that succeeds releases it. Throws `MISSING_SESSION` if
- * the session ended meanwhile, `SESSION_STORE_FAILED`.
- */
-export async function redeemInStore(
-  store: DistributedSessions,
-  session: StoredSession,
-  redeem: (current: StoredSession, lockUntil?: number) => Promise<RedemptionResult>,
-  mayBeOld = false,
-): Promise<RedemptionResult> {
-  const { sessionKey } = session
-  const lock = await store.lock(sessionKey)
-  let isHeld = false
-  try {
-    // A copy, because the application may modify the session of its request.
-    let from = lock || mayBeOld ? await store.read(sessionKey) : copySession(session)
-    if (!from) throw new IdpError('MISSING_SESSION')
-    let result = await redeem(from, lock?.until)
-    const current = result.failure === undefined ? null : await store.read(sessionKey)
-    if (current && isSpent(from, current)) {
-      from = current
-      result = await redeem(current, lock?.until)
-    }
-    if (result.session === from) return { ...result, isStored: true }
-    const written = await store.persist(from, result.session)
-    if (written.isWritten) return { ...result, session: written.session, isStored: true }
-    const retryFlush = (limit: number): Promise<Flushed | undefined> => {
-      const flush = async () => (await store.flush(sessionKey)) ?? undefined
-      return retry(flush, backoff({ ...RETRIES, limit }), pause)
-    }
-    const flushed = await retryFlush(WRITE_RETRY_MILLISECONDS)
-    if (flushed) {
-      if (!flushed.session) throw new IdpError('MISSING_SESSION')
-      return { ...result, session: flushed.session, isStored: true }
-    }
-    isHeld = true
-    const inTime = retryFlush(lock ? lock.until - monotonic() : WRITE_RETRY_MILLISECONDS)
-    outliveRequest(inTime.then((later) => later && lock?.release()))
-    return { ...result, session: written.session, isStored: false }
-  } finally {
-    if (!isHeld) await lock?.release()
-  }
 }
 
 /** Moves the state of a redemption as its request to the provider progresses. */

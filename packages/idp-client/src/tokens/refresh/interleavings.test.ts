@@ -12,7 +12,7 @@ import {
 } from '../../../test/support/redemptions.ts'
 import { pause } from '../../lib/pause.ts'
 import type { Purpose } from './coordinator.ts'
-import { findFamily, markPersisted, tokenKey } from './process-memory.ts'
+import { findFamily, markPersisted, tokenKey } from './families.ts'
 
 afterEach(() => vi.useRealTimers())
 

@@ -6,7 +6,7 @@ import { freshlyStored } from '../../session/model/session.ts'
 import { toTokenRequest } from '../token-request.ts'
 import { verifyInSession } from '../verified.ts'
 import { getFreshToken } from './access-token.ts'
-import { withPendingRefreshes } from './pending-refreshes.ts'
+import { hasEnded } from './ended.ts'
 import {
   advance,
   closeFamily,
@@ -15,7 +15,8 @@ import {
   keepUntilSent,
   markPersisted,
   openFamily,
-} from './process-memory.ts'
+} from './families.ts'
+import { endExpired, withPendingRefreshes } from './pending-refreshes.ts'
 
 async function signedIn() {
   const { clock, engine } = engineFor()
@@ -242,4 +243,14 @@ test('after a step-up, the claims from UserInfo are those of the step-up', async
       data: expect.objectContaining({ user: { sub: 'alice', groups: ['staff'] } }),
     }),
   ])
+})
+
+test('a session that the provider has ended has ended in this process, also where its cookie cannot be deleted', async () => {
+  const { cookies, engine } = await signedIn()
+  const exchange = cookies.exchange()
+  const session = (await engine.sessions.load(exchange)) ?? expect.fail('there is a session')
+  const readOnly = { ...exchange, canWrite: () => false }
+  await expect(endExpired(engine, readOnly, session)).rejects.toMatchObject({ code: 'SESSION_EXPIRED' })
+  expect(hasEnded(session)).toBe(true)
+  expect(await engine.sessions.load(readOnly)).toBeNull()
 })

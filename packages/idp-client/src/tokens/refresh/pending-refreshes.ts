@@ -12,17 +12,9 @@ import { copySession } from '../../session/model/stored-session.ts'
 import { sessionSlot } from '../../session/session-slot.ts'
 import type { SessionStorage } from '../../session/storage.ts'
 import type { RefreshParts } from './coordinator.ts'
-import type { ClientParts, TokenFamily } from './process-memory.ts'
-import {
-  endInProcess,
-  findFamily,
-  hasEnded,
-  hasFamilies,
-  keepUntilSent,
-  markPersisted,
-  markSent,
-  tokenKey,
-} from './process-memory.ts'
+import { endInProcess, hasEnded } from './ended.ts'
+import type { ClientParts, TokenFamily } from './families.ts'
+import { findFamily, hasFamilies, keepUntilSent, markPersisted, markSent, tokenKey } from './families.ts'
 
 /**
  * Returns a storage of sessions in cookies that applies the refreshes of this process: a request whose cookie is from before a

@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts'
+import { isInvalidGrant } from '../../errors/provider.ts'
 import { AccessTokenError } from '../../errors/tokens.ts'
 import { toKey } from '../../lib/registry.ts'
 import { isEdgeRuntime } from '../../lib/runtime.ts'
@@ -12,9 +13,9 @@ import type { Refreshed } from '../apply.ts'
 import { applyRefresh, toEntry, withoutRefreshToken } from '../apply.ts'
 import type { TokenRequest } from '../token-request.ts'
 import type { Progress, Purpose, RefreshParts } from './coordinator.ts'
-import { deadSince, findToken, hasEnded, keepProcessToken, markDead, selectToken } from './process-memory.ts'
+import { deadSince, hasEnded, markDead } from './ended.ts'
+import { findToken, keepProcessToken, selectToken } from './process-tokens.ts'
 import type { RedemptionResult } from './state.ts'
-import { isFinal } from './state.ts'
 
 /** Sends the refresh request. Passed in by the flow, so that this folder does not depend on `oidc/`. */
 export type RefreshRequest = (
@@ -85,7 +86,7 @@ async function redeem(
       ...progress,
     })
     const authentication = grant.idToken === undefined ? proven : besideNewIdToken(proven)
-    const limited = config.session.expiryClaim === undefined ? session : await limit(config, session, grant)
+    const limited = await limit(config, session, grant)
     const result = await requestScope.run(() =>
       withGrant(config, { ...limited, authentication }, want, grant),
     )
@@ -93,7 +94,7 @@ async function redeem(
       keepProcessToken(config, session, want, { ...toEntry(grant, want), audience: want.audience })
     return result
   } catch (failure) {
-    if (!isFinal(failure)) throw failure
+    if (!isInvalidGrant(failure)) throw failure
     if (sessions.distributed) return { session: { ...session, data: withoutRefreshToken(data) }, failure }
     await markDead(parts, refreshToken)
     config.log.once(SEVERAL_PROCESSES, 'FAILED_TO_REFRESH_TOKEN')
@@ -101,13 +102,14 @@ async function redeem(
   }
 }
 
-/** Applies the end that the ID token of a grant sets, or the claims of another verified ID token. */
+/** Applies the end that the ID token of a grant sets, or the claims of another verified ID token, if `session.expiryClaim` is set. */
 export async function limit(
   config: Config,
   session: StoredSession,
   { idToken }: Refreshed,
   proof?: object,
 ): Promise<StoredSession> {
+  if (config.session.expiryClaim === undefined) return session
   const { withExpiry } = await import('../../session/expiry.ts')
   const limited = withExpiry(config, session, decodeClaims(idToken) ?? proof)
   const { sessionExpiresAt } = limited.data.internal

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest'
-import { OAuthError } from '../../errors/provider.ts'
 import type { RedemptionResult, RefreshEvent, RefreshState } from './state.ts'
 import { isInProgress, isUnsettled, transition } from './state.ts'
 
@@ -10,11 +9,7 @@ const data = {
 }
 const late = new Error('late')
 const reset = new Error('reset')
-const rejected = new OAuthError('OAUTH_ERROR', { error: 'invalid_grant' })
-const inProcess: RedemptionResult = { session: { data, sessionKey: 'key', usedAt: 0 } }
-const inStore: RedemptionResult = { ...inProcess, isStored: true }
-const refused: RedemptionResult = { ...inStore, failure: rejected }
-const disconnected: RedemptionResult = { ...inStore, failure: reset }
+const result: RedemptionResult = { session: { data, sessionKey: 'key', usedAt: 0 } }
 
 const states = {
   queued: { state: 'queued', deadline: 1 },
@@ -22,9 +17,7 @@ const states = {
   late: { state: 'late', deadline: 1, late },
   responded: { state: 'responded', deadline: 1 },
   'responded late': { state: 'responded', deadline: 1, late },
-  rotated: { state: 'rotated', result: inProcess },
-  stored: { state: 'stored', result: inStore },
-  dead: { state: 'dead', error: rejected },
+  settled: { state: 'settled', result },
   failed: { state: 'failed', error: reset },
   abandoned: { state: 'abandoned', wasSent: true },
 } as const satisfies Record<string, RefreshState>
@@ -48,15 +41,12 @@ test.each<[keyof typeof states, RefreshEvent, RefreshState]>([
   ['late', lost, { state: 'abandoned', wasSent: true, late }],
   ['responded', sent, { state: 'redeeming', deadline: 2 }],
   ['responded', lost, { state: 'abandoned', wasSent: true }],
-  ['responded', { type: 'ended', result: inProcess }, states.rotated],
-  ['responded', { type: 'ended', result: inStore }, states.stored],
-  ['responded', { type: 'ended', result: refused }, { state: 'dead', result: refused }],
-  ['responded', { type: 'ended', result: disconnected }, { state: 'failed', result: disconnected }],
-  ['responded', { type: 'failed', error: rejected }, states.dead],
-  ['responded late', { type: 'ended', result: inStore }, { ...states.stored, late }],
+  ['responded', { type: 'settled', result }, states.settled],
+  ['responded', { type: 'failed', error: reset }, states.failed],
+  ['responded late', { type: 'settled', result }, { ...states.settled, late }],
   ['responded late', { type: 'failed', error: reset }, { ...states.failed, late }],
   ['queued', { type: 'failed', error: reset }, states.failed],
-  ['abandoned', { type: 'ended', result: inStore }, states.stored],
+  ['abandoned', { type: 'settled', result }, states.settled],
 ])('%s, after %j, is %j', (state, event, after) => {
   expect(transition(states[state], event)).toEqual(after)
 })
@@ -65,10 +55,7 @@ test.each<[RefreshEvent, readonly (keyof typeof states)[]]>([
   [overdue, ['queued', 'late', 'responded', 'responded late']],
   [sent, ['late']],
   ...[started, sent, overdue, responded, lost].map(
-    (event): [RefreshEvent, readonly (keyof typeof states)[]] => [
-      event,
-      ['rotated', 'stored', 'dead', 'failed', 'abandoned'],
-    ],
+    (event): [RefreshEvent, readonly (keyof typeof states)[]] => [event, ['settled', 'failed', 'abandoned']],
   ),
 ])('%j does not concern %j', (event, unconcerned) => {
   for (const state of unconcerned) expect(transition(states[state], event)).toBe(states[state])

@@ -1,4 +1,3 @@
-import { isIdpError } from '../../errors/base.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import type { Entry } from '../select.ts'
 
@@ -8,8 +7,6 @@ export interface RedemptionResult {
   /** The new access token; a session may not contain it. */
   readonly entry?: Entry
   readonly failure?: unknown
-  /** Whether a store has the session. */
-  readonly isStored?: boolean
 }
 
 interface InProgress {
@@ -29,13 +26,9 @@ export type RefreshState =
   | ({ readonly state: 'late'; readonly late: Error } & InProgress)
   /** Any response has arrived: now hooks run, or the store is written. */
   | ({ readonly state: 'responded' } & InProgress)
-  /** The session has the new tokens; `keepUntilSent` keeps it until a response has set its cookie. */
-  | { readonly state: 'rotated'; readonly result: RedemptionResult; readonly late?: Error }
-  /** The store has the new tokens. */
-  | { readonly state: 'stored'; readonly result: RedemptionResult; readonly late?: Error }
-  /** `dead`: the provider has rejected the refresh token for good. With a `result`, the session was changed for that. */
-  | { readonly state: 'dead' | 'failed'; readonly result: RedemptionResult; readonly late?: Error }
-  | { readonly state: 'dead' | 'failed'; readonly error: unknown; readonly late?: Error }
+  /** It has a result, which also may be that the provider has rejected the token. */
+  | { readonly state: 'settled'; readonly result: RedemptionResult; readonly late?: Error }
+  | { readonly state: 'failed'; readonly error: unknown; readonly late?: Error }
   /**
    * It passed its deadline, since its request has ended: another call takes over, and no further call waits for it. If it does
    * continue, it sends nothing any more, and its own callers get its result.
@@ -46,15 +39,8 @@ export type RefreshEvent =
   | { readonly type: 'started' | 'sent' | 'responded'; readonly deadline: number }
   | { readonly type: 'overdue'; readonly deadline: number; readonly error: Error }
   | { readonly type: 'lost' }
-  | { readonly type: 'ended'; readonly result: RedemptionResult }
+  | { readonly type: 'settled'; readonly result: RedemptionResult }
   | { readonly type: 'failed'; readonly error: unknown }
-
-/** Returns whether the provider has rejected the refresh token for good (`invalid_grant`). */
-export function isFinal(error: unknown): boolean {
-  return isIdpError(error, 'OAUTH_ERROR') && 'error' in error && error.error === 'invalid_grant'
-}
-
-const toFailed = (error: unknown): 'dead' | 'failed' => (isFinal(error) ? 'dead' : 'failed')
 
 /** Returns whether it has no result yet, and may have one. */
 export function isInProgress(refresh: RefreshState): refresh is Extract<RefreshState, InProgress> {
@@ -67,15 +53,11 @@ export function isUnsettled(refresh: RefreshState): boolean {
   return isInProgress(refresh) && refresh.state !== 'queued'
 }
 
-/** Returns the state after an event. `ended` and `failed` end every state; others leave a state that they do not concern. */
+/** Returns the state after an event. `settled` and `failed` end every state; others leave a state that they do not concern. */
 export function transition(refresh: RefreshState, event: RefreshEvent): RefreshState {
   const late = refresh.late && { late: refresh.late }
-  if (event.type === 'ended') {
-    const { result } = event
-    if (result.failure !== undefined) return { state: toFailed(result.failure), result, ...late }
-    return { state: result.isStored ? 'stored' : 'rotated', result, ...late }
-  }
-  if (event.type === 'failed') return { state: toFailed(event.error), error: event.error, ...late }
+  if (event.type === 'settled') return { state: 'settled', result: event.result, ...late }
+  if (event.type === 'failed') return { state: 'failed', error: event.error, ...late }
   if (!isInProgress(refresh)) return refresh
   switch (event.type) {
     case 'started':

@@ -9,8 +9,8 @@ import { copySession } from '../../session/model/stored-session.ts'
 import type { Refreshed } from '../apply.ts'
 import type { Progress, Purpose, RefreshParts } from './coordinator.ts'
 import { share } from './coordinator.ts'
-import type { TokenFamily } from './process-memory.ts'
-import { findFamily, hasFamily, NO_SESSION, openFamily, tokenKey } from './process-memory.ts'
+import type { TokenFamily } from './families.ts'
+import { findFamily, hasFamily, NO_SESSION, openFamily, tokenKey } from './families.ts'
 
 /* Refresh tokens that belong to no session: the application keeps them. */
 

@@ -1,0 +1,61 @@
+import type { MaybePromise } from '../../lib/chain.ts'
+import { Lru } from '../../lib/lru.ts'
+import { processWide } from '../../lib/registry.ts'
+import type { StoredSession } from '../../session/model/stored-session.ts'
+import { endStreamsOf } from '../../session/open-streams.ts'
+import type { ClientParts, TokenFamily } from './families.ts'
+import { closeFamily, tokenKey } from './families.ts'
+import { forgetProcessTokens } from './process-tokens.ts'
+
+/** Maximum number of sessions that are known to have ended. */
+const MAX_ENDED = 20_000
+
+const endedSessions = (): Lru<string, true> => processWide('mark:ended-sessions/1', () => new Lru(MAX_ENDED))
+
+/**
+ * Ends a session in this process, because of a logout, another login or its end at the provider: later requests with its cookie
+ * have no session, and its responses end.
+ */
+export async function endInProcess(
+  { sessionKey }: StoredSession,
+  family?: MaybePromise<TokenFamily | undefined>,
+): Promise<void> {
+  // Before the first `await`: whatever runs meanwhile must not keep tokens of the session.
+  endedSessions().set(sessionKey, true)
+  forgetProcessTokens(sessionKey)
+  const known = await family
+  if (known) closeFamily(known)
+  await endStreamsOf(new Set([sessionKey]))
+}
+
+export function hasEnded({ sessionKey }: Pick<StoredSession, 'sessionKey'>): boolean {
+  return endedSessions().get(sessionKey) === true
+}
+
+/** Maximum number of rejected tokens that are remembered. */
+const MAX_DEAD = 20_000
+
+/**
+ * Refresh tokens in cookies that the provider rejected with `invalid_grant`, with the time. Another process may have
+ * redeemed the token first, and its response may still be pending: a cookie of this process would replace its cookie. So
+ * the token is remembered instead of removed.
+ */
+const deadTokens = (): Lru<string, number> =>
+  processWide('mark:dead-refresh-tokens/1', () => new Lru(MAX_DEAD))
+
+export async function markDead(parts: ClientParts, refreshToken: string): Promise<void> {
+  deadTokens().set(await tokenKey(parts, refreshToken), parts.config.clock())
+}
+
+/** Returns when the provider rejected the refresh token of a session, in seconds since the epoch; `undefined` if it did not. */
+export function deadSince(
+  parts: ClientParts,
+  session: { readonly tokenSet: { readonly refreshToken?: string } },
+): MaybePromise<number | undefined> {
+  // Usually empty: then the tokens of the session, which decodes them on first use, are not read.
+  if (deadTokens().size === 0) return undefined
+  const { refreshToken } = session.tokenSet
+  return refreshToken === undefined
+    ? undefined
+    : tokenKey(parts, refreshToken).then((key) => deadTokens().get(key))
+}

@@ -1,0 +1,113 @@
+import type { Config } from '../../config/config.ts'
+import { Lru } from '../../lib/lru.ts'
+import { processWide, toKey } from '../../lib/registry.ts'
+import type { AccessTokenSet, SessionData } from '../../session/model/session-data.ts'
+import type { StoredSession } from '../../session/model/stored-session.ts'
+import type { Entry, Selection } from '../select.ts'
+import { select, storedEntry } from '../select.ts'
+import type { TokenRequest } from '../token-request.ts'
+
+/* Access tokens that only the library uses, and main access tokens that did not fit into the cookies. */
+
+/** Maximum number of sessions with such tokens; above it those of the one that is used least are dropped. */
+const MAX_TOKEN_SESSIONS = 1000
+/** Maximum number of tokens of one session; above it the oldest is dropped. */
+const MAX_PROCESS_TOKENS = 100
+
+interface ProcessToken {
+  readonly key: string
+  readonly token: AccessTokenSet
+}
+
+/** By session key. A list, since the tokens of a session end together. */
+const processTokens = (): Lru<string, readonly ProcessToken[]> =>
+  processWide('state:process-tokens/2', () => new Lru(MAX_TOKEN_SESSIONS))
+
+type Kind = Pick<TokenRequest, 'audience' | 'scope'>
+
+/** The key has the user, because an application may replace `user` in a session. */
+const toTokenKey = (
+  { clientId, provider }: Config,
+  { user }: SessionData,
+  { audience, scope }: Kind,
+): string => toKey(user.sub, `${provider.url} ${clientId}`, audience ?? '', scope)
+
+/** Keeps a token in place of an older one of its kind, and drops expired ones. */
+export function keepProcessToken(
+  config: Config,
+  { data, sessionKey }: StoredSession,
+  kind: Kind,
+  { audience = '', ...token }: Entry,
+): void {
+  const key = toTokenKey(config, data, kind)
+  const now = config.clock()
+  const others = processTokens().get(sessionKey) ?? []
+  const kept = others.filter((one) => one.key !== key && one.token.expiresAt > now)
+  processTokens().set(
+    sessionKey,
+    [...kept, { key, token: { ...token, audience } }].slice(-MAX_PROCESS_TOKENS),
+  )
+}
+
+/** Drops the tokens of a session that has ended, or that another one has replaced. */
+export function forgetProcessTokens(sessionKey: string): void {
+  processTokens().delete(sessionKey)
+}
+
+function findProcessToken(
+  config: Config,
+  { data, sessionKey }: StoredSession,
+  kind: Kind,
+): AccessTokenSet | undefined {
+  const tokens = processTokens().get(sessionKey)
+  const key = tokens && toTokenKey(config, data, kind)
+  const token = tokens?.find((one) => one.key === key)?.token
+  return token && token.expiresAt > config.clock() ? token : undefined
+}
+
+const mainKind = ({ tokenSet: { audience = '', requestedScope, scope = '' } }: SessionData): Kind => ({
+  audience,
+  scope: requestedScope ?? scope,
+})
+
+/** Keeps the main access token of a session whose cookies have no room for it. */
+export function keepMainToken(config: Config, session: StoredSession): void {
+  const { idToken: _id, refreshToken: _refresh, ...token } = session.data.tokenSet
+  keepProcessToken(config, session, mainKind(session.data), token)
+}
+
+/** Returns the data of the session, with the main access token of `keepMainToken` if it lacks one. */
+export function withMainToken(config: Config, session: StoredSession): SessionData {
+  const { data } = session
+  if (data.tokenSet.accessToken !== '') return data
+  const kept = findProcessToken(config, session, mainKind(data))
+  if (!kept) return data
+  const { audience: _asBefore, ...token } = kept
+  return { ...data, tokenSet: { ...data.tokenSet, ...token } }
+}
+
+/** Returns the data of the session with the tokens that this process has: the main one, and the requested one. */
+function withProcessTokens(config: Config, session: StoredSession, want: TokenRequest): SessionData {
+  const data = withMainToken(config, session)
+  const kept = want.processOnly && findProcessToken(config, session, want)
+  return kept ? { ...data, accessTokens: [...(data.accessTokens ?? []), kept] } : data
+}
+
+/** Returns the token of the session, or of this process for it, that a token request gets, valid or expired. */
+export function findToken(config: Config, session: StoredSession, want: TokenRequest): Entry | undefined {
+  return storedEntry(config.authorization, withProcessTokens(config, session, want), want)
+}
+
+/**
+ * Returns the token of the session, or of this process for it, if it is usable, or whether a refresh can obtain one. A token
+ * counts as expired `buffer` seconds before its end, but is then the `fallback`.
+ */
+export function selectToken(
+  config: Config,
+  session: StoredSession,
+  want: TokenRequest,
+  buffer: number,
+): Selection {
+  const data = withProcessTokens(config, session, want)
+  return select(config.authorization, data, want, { now: config.clock(), buffer })
+}

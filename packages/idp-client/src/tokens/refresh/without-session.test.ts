@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest'
+import {
+  ask,
+  familyOf,
+  gate,
+  inCookies,
+  partsFor,
+  purpose,
+  renewed,
+  session,
+} from '../../../test/support/redemptions.ts'
+import { randomToken } from '../../crypto/random.ts'
+import type { Purpose } from './coordinator.ts'
+import { findFamily, isPending, NO_SESSION, tokenKey } from './families.ts'
+import { redeemWithoutSession } from './without-session.ts'
+
+const granted = (refreshToken: string) => ({
+  accessToken: 'new',
+  expiresAt: inCookies.config.clock() + 60,
+  refreshToken,
+  tokenType: 'Bearer',
+})
+
+test('a late response for the application takes no place of a session whose cookie is to be set', async () => {
+  const refreshToken = randomToken()
+  const late = new Error('late')
+  const { open, opened } = gate()
+  const redemption = redeemWithoutSession(inCookies, { refreshToken }, async ({ onOverdue, onRequest }) => {
+    onRequest?.()
+    onOverdue?.(late)
+    await opened
+    return granted(randomToken())
+  })
+  await expect(redemption).rejects.toBe(late)
+  const key = await tokenKey(inCookies, refreshToken, NO_SESSION)
+  const family =
+    findFamily(key, { ...session(refreshToken), sessionKey: NO_SESSION }, 0) ??
+    expect.fail('there is a family')
+  open()
+  await expect.poll(() => family.turns).toEqual([])
+  expect(family.latest.data.tokenSet.accessToken).toBe('new')
+  expect(isPending(family)).toBe(false)
+})
+
+test('a session takes over the token that the application has redeemed: each token before it resolves to the session', async () => {
+  const one = session()
+  const [theirs, successor] = [randomToken(), randomToken()]
+  // Another process has refreshed the session, and the application has redeemed the token of that.
+  const tokenSet = { ...one.data.tokenSet, refreshToken: theirs }
+  const read = async () => ({ ...one, data: { ...one.data, tokenSet } })
+  const lock = async () => ({ until: Number.POSITIVE_INFINITY, release: async () => {} })
+  const parts = partsFor({ store: { lock, read } })
+  const send = async () => granted(successor)
+  await redeemWithoutSession(parts, { refreshToken: theirs }, send)
+  const redeemed: string[] = []
+  const redeem: Purpose['redeem'] = async (latest, token) => {
+    redeemed.push(token)
+    return renewed(latest, randomToken())
+  }
+  await ask(purpose(one, { redeem }), parts)
+  expect(redeemed).toEqual([successor])
+  const tokens = [one.refreshToken, theirs, successor]
+  const families = await Promise.all(tokens.map((refreshToken) => familyOf({ ...one, refreshToken }, parts)))
+  expect(families[0]).toBeDefined()
+  expect(new Set(families).size).toBe(1)
+  await expect(redeemWithoutSession(parts, { refreshToken: successor }, send)).rejects.toMatchObject({
+    code: 'INVALID_ARGUMENTS',
+  })
+})
