@@ -11,7 +11,7 @@ import type { AuthorizationDetail } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { refreshScope } from '../tokens/offered-scope.ts'
 import { getFreshToken } from '../tokens/refresh/access-token.ts'
-import type { RefreshRequest } from '../tokens/refresh/redeem.ts'
+import type { SendRefresh } from '../tokens/refresh/redeem.ts'
 import type { Entry } from '../tokens/select.ts'
 import { storedEntry } from '../tokens/select.ts'
 import type { TokenRequest, TokenSource } from '../tokens/token-request.ts'
@@ -41,7 +41,7 @@ const loadProtocol = lazyPromise(() =>
 )
 
 /** Creates the function that sends the refresh request. */
-function createRefresh({ config }: Engine, request: Parameters<typeof refreshScope>[2]): RefreshRequest {
+function createRefresh({ config }: Engine, request: Parameters<typeof refreshScope>[2]): SendRefresh {
   return async (input) => {
     const [{ refreshTokens }, { getProvider }, offered] = await loadProtocol()
     const provider = getProvider(config)
@@ -77,7 +77,13 @@ export function getAccessToken(
     if (!session) throw new AccessTokenError('MISSING_SESSION')
     const want = toTokenRequest(engine.config.authorization, options, session)
     const { config, sealer, sessions, clientTag } = engine
-    const parts = { config, sealer, sessions, clientTag, refresh: createRefresh(engine, { options, want }) }
+    const parts = {
+      config,
+      sealer,
+      sessions,
+      clientTag,
+      sendRefresh: createRefresh(engine, { options, want }),
+    }
     const force = want.force && !isRefreshed(config, session, want)
     const effective = defined({ ...want, force, processOnly: processOnly || undefined })
     return chain(getFreshToken(parts, exchange, session, effective), toAccessToken)

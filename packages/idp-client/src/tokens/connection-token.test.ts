@@ -12,7 +12,7 @@ test('the progress of an exchange is known, so that a refresh waits for it', asy
   const states: unknown[] = []
   const key = await tokenKey(engine, 'rt')
   const look = (): void =>
-    void states.push(findFamily(key, session, clock.now)?.turns.map(({ refresh }) => refresh.state))
+    void states.push(findFamily(key, session, clock.now)?.turns.map(({ redemption }) => redemption.state))
   const token = await getFreshConnectionToken(
     {
       ...engine,

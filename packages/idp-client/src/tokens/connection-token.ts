@@ -7,8 +7,8 @@ import { toKey } from '../lib/registry.ts'
 import type { ConnectionTokenSet, SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { Refreshed } from './apply.ts'
-import type { Progress, RefreshParts } from './refresh/coordinator.ts'
-import { refresh } from './refresh/coordinator.ts'
+import type { Progress, RedemptionParts } from './refresh/coordinator.ts'
+import { redeemOnce } from './refresh/coordinator.ts'
 import { deadSince } from './refresh/ended.ts'
 import type { RedemptionResult } from './refresh/state.ts'
 
@@ -18,7 +18,7 @@ export interface ConnectionRequest {
   readonly loginHint?: string
 }
 
-export interface ConnectionTokenParts extends RefreshParts {
+export interface ConnectionTokenParts extends RedemptionParts {
   /** Sends the token exchange; passed in by the flow. */
   readonly exchangeToken: (
     session: StoredSession,
@@ -100,7 +100,7 @@ export async function getFreshConnectionToken(
       failure,
       hasEnded,
       session: after,
-    } = await refresh(parts, exchange, {
+    } = await redeemOnce(parts, exchange, {
       session,
       refreshToken,
       key: toKey('connection', want.connection, want.loginHint),

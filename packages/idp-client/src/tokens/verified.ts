@@ -10,8 +10,8 @@ import { hasEndedAtProvider } from '../session/model/lifetime.ts'
 import { unitedScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { Refreshed } from './apply.ts'
-import type { Progress, RefreshParts } from './refresh/coordinator.ts'
-import { refresh } from './refresh/coordinator.ts'
+import type { Progress, RedemptionParts } from './refresh/coordinator.ts'
+import { redeemOnce } from './refresh/coordinator.ts'
 import { endExpired } from './refresh/pending-refreshes.ts'
 import { limit, withGrant } from './refresh/redeem.ts'
 import type { RedemptionResult } from './refresh/state.ts'
@@ -76,12 +76,12 @@ const endedMeanwhile = (): MfaError => new MfaError('MISSING_SESSION', { detail:
 
 /** Verifies after the running redemptions of the session's refresh token, so that neither overwrites the other's tokens. */
 async function inTurn(
-  parts: RefreshParts,
+  parts: RedemptionParts,
   exchange: Exchange,
   { key, session, verify, want }: Verification,
   refreshToken: string,
 ): Promise<Verified> {
-  const { hasEnded, ...verified } = await refresh(parts, exchange, {
+  const { hasEnded, ...verified } = await redeemOnce(parts, exchange, {
     session,
     refreshToken,
     key: toKey('mfa', await hashToken(key)),
@@ -101,7 +101,7 @@ async function inTurn(
  * `MISSING_SESSION` if the session has ended meanwhile.
  */
 export async function verifyInSession(
-  parts: RefreshParts,
+  parts: RedemptionParts,
   exchange: Exchange,
   verification: Verification,
 ): Promise<string | undefined> {

@@ -1,8 +1,8 @@
 import { randomToken } from '../../src/crypto/random.ts'
 import type { StoredSession } from '../../src/session/model/stored-session.ts'
 import type { DistributedSessions } from '../../src/session/storage.ts'
-import type { Purpose, RefreshParts } from '../../src/tokens/refresh/coordinator.ts'
-import { refresh } from '../../src/tokens/refresh/coordinator.ts'
+import type { Purpose, RedemptionParts } from '../../src/tokens/refresh/coordinator.ts'
+import { redeemOnce } from '../../src/tokens/refresh/coordinator.ts'
 import type { TokenFamily } from '../../src/tokens/refresh/families.ts'
 import { findFamily, tokenKey } from '../../src/tokens/refresh/families.ts'
 import type { RedemptionResult } from '../../src/tokens/refresh/state.ts'
@@ -21,7 +21,7 @@ export function partsFor({
   httpTimeout = 1000,
   logger,
   store,
-}: Setting = {}): RefreshParts {
+}: Setting = {}): RedemptionParts {
   const { clock, engine } = engineFor({ ...(logger ? { logger } : {}) })
   clock.now = 0
   const distributed = (): DistributedSessions => ({
@@ -37,7 +37,7 @@ export function partsFor({
   return { config: { ...engine.config, httpTimeout }, clientTag: () => clientTag, sessions }
 }
 
-export const inCookies: RefreshParts = partsFor()
+export const inCookies: RedemptionParts = partsFor()
 
 export function session(refreshToken = randomToken()): StoredSession & { refreshToken: string } {
   const tokenSet = { accessToken: 'old', expiresAt: 0, refreshToken }
@@ -62,8 +62,8 @@ export function renewed(latest: StoredSession, refreshToken: string): Redemption
 }
 
 /** Redeems for a request of its own. */
-export const ask = (given: Purpose, parts = inCookies): ReturnType<typeof refresh> =>
-  refresh(parts, new Cookies().exchange(), given)
+export const ask = (given: Purpose, parts = inCookies): ReturnType<typeof redeemOnce> =>
+  redeemOnce(parts, new Cookies().exchange(), given)
 
 export function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
   let open = (): void => {}

@@ -51,7 +51,7 @@ test.each(places)(
     cookies.take(first)
     const later = { ...login, auth_time: NOW, acr: 'gold' }
     const compared: unknown[] = []
-    const refresh = async ({ previous }: { previous?: object }): Promise<Refreshed> => {
+    const sendRefresh = async ({ previous }: { previous?: object }): Promise<Refreshed> => {
       compared.push(previous)
       const tokens = { accessToken: 'b', refreshToken: `r-${compared.length}`, idToken: idTokenOf(later) }
       return { ...tokens, tokenType: 'Bearer', expiresAt: NOW + 60, claims: later }
@@ -61,7 +61,7 @@ test.each(places)(
       const session = await sessions.load(exchange)
       if (!session) throw new Error('no session')
       const want = { ...toTokenRequest(config.authorization, {}), force: true }
-      await getFreshToken({ clientTag, config, sealer, sessions, refresh }, exchange, session, want)
+      await getFreshToken({ clientTag, config, sealer, sessions, sendRefresh }, exchange, session, want)
       cookies.take(exchange)
       const kept = await sessions.load(cookies.exchange())
       expect(kept?.authentication).toEqual(login)

@@ -25,7 +25,7 @@ async function overtaken(lifetime: number) {
   await engine.sessions.save(exchange, session)
   cookies.take(exchange)
   const sent: string[] = []
-  const refresh = async ({ refreshToken }: { refreshToken: string }) => {
+  const sendRefresh = async ({ refreshToken }: { refreshToken: string }) => {
     sent.push(refreshToken)
     if (refreshToken === 'rt-1') {
       const theirs = { accessToken: 'at-2', expiresAt: clock.now + lifetime, refreshToken: 'rt-2' }
@@ -43,7 +43,7 @@ async function overtaken(lifetime: number) {
     const loaded = await sessions.load(on)
     if (!loaded) throw new Error('no session')
     const want = { ...toTokenRequest(config.authorization, {}), force }
-    return (await getFreshToken({ clientTag, config, sealer, sessions, refresh }, on, loaded, want))
+    return (await getFreshToken({ clientTag, config, sealer, sessions, sendRefresh }, on, loaded, want))
       .accessToken
   }
   const stored = async () => (await engine.sessions.load(cookies.exchange()))?.data.tokenSet
@@ -76,13 +76,13 @@ test('a forced refresh gets the token of another call, although the cookies have
     keepMainToken(config, saved)
     return true
   }
-  const refresh = async () => ({
+  const sendRefresh = async () => ({
     accessToken: 'at-2',
     refreshToken: 'rt-2',
     tokenType: 'Bearer',
     expiresAt: clock.now + 60,
   })
-  const parts = { clientTag, config, sealer, sessions: { ...engine.sessions, save }, refresh }
+  const parts = { clientTag, config, sealer, sessions: { ...engine.sessions, save }, sendRefresh }
   const ask = async (force: boolean): Promise<string> => {
     const want = { ...toTokenRequest(config.authorization, {}), force }
     return (await getFreshToken(parts, new Cookies().exchange(), session, want)).accessToken
@@ -105,7 +105,7 @@ test.each([
   // A logout in another request.
   const logOut = async (): Promise<void> => sessions.destroy(cookies.exchange())
   let sent = 0
-  const refresh = async () => {
+  const sendRefresh = async () => {
     sent++
     await logOut()
     return { accessToken: 'at-2', refreshToken: 'rt-2', tokenType: 'Bearer', expiresAt: clock.now + 60 }
@@ -114,7 +114,7 @@ test.each([
   const session = (await sessions.load(on)) ?? expect.fail('there is a session')
   if (isBefore) await logOut()
   const asking = getFreshToken(
-    { clientTag, config, sealer, sessions, refresh },
+    { clientTag, config, sealer, sessions, sendRefresh },
     on,
     session,
     toTokenRequest(config.authorization, {}),

@@ -54,12 +54,12 @@ async function refreshedToken(parts: FreshTokenParts, exchange: Exchange, wanted
   // Looked up before the redemption: afterwards, this process may have the new token of another request.
   const replaced = want.force ? findToken(parts.config, session, want) : undefined
   // Loaded at the first refresh.
-  const [{ failedWith, refresh, reportFailed }, { toPurpose }] = await Promise.all([
+  const [{ failedWith, redeemOnce, reportFailed }, { toPurpose }] = await Promise.all([
     import('./coordinator.ts'),
     import('./redeem.ts'),
   ])
   try {
-    const result = await refresh(parts, exchange, toPurpose(parts, session, checked.refreshToken, want))
+    const result = await redeemOnce(parts, exchange, toPurpose(parts, session, checked.refreshToken, want))
     if (result.hasEnded) throw new AccessTokenError('MISSING_SESSION')
     const entry = tokenAfter(parts, want, replaced, result)
     if (entry) return entry

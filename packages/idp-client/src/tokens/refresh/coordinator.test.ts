@@ -16,7 +16,7 @@ import { OAuthError } from '../../errors/provider.ts'
 import { pause } from '../../lib/pause.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import type { Purpose } from './coordinator.ts'
-import { refresh } from './coordinator.ts'
+import { redeemOnce } from './coordinator.ts'
 import type { TokenFamily } from './families.ts'
 import { closeFamily, findFamily, isPending, tokenKey } from './families.ts'
 import type { RedemptionResult } from './state.ts'
@@ -200,7 +200,7 @@ test('tasks of the same purpose run once; the next one starts after the previous
   const one = session()
   const order: string[] = []
   const gates = { a: gate(), b: gate() }
-  const asking = (key: 'a' | 'b'): ReturnType<typeof refresh> =>
+  const asking = (key: 'a' | 'b'): ReturnType<typeof redeemOnce> =>
     ask(
       purpose(one, {
         key,
@@ -401,7 +401,7 @@ test('the session of a refresh is written, and stays pending until a response ca
   const { engine } = engineFor()
   const one = session()
   const exchange = new Cookies().exchange()
-  await refresh(engine, exchange, purpose(one))
+  await redeemOnce(engine, exchange, purpose(one))
   const family =
     findFamily(await tokenKey(engine, one.refreshToken), one, 0) ?? expect.fail('there is a family')
   expect(isPending(family)).toBe(true)
@@ -415,7 +415,7 @@ test('[I2] if a session ended while its token was redeemed, nothing is written o
   const one = session()
   const exchange = new Cookies().exchange()
   const found: TokenFamily[] = []
-  const { hasEnded } = await refresh(
+  const { hasEnded } = await redeemOnce(
     engine,
     exchange,
     purpose(one, {

@@ -30,10 +30,10 @@ import {
 } from './families.ts'
 import { endExpired, keepAndSave } from './pending-refreshes.ts'
 import { redeemInStore, WRITE_RETRY_MILLISECONDS } from './redeem-in-store.ts'
-import type { RedemptionResult, RefreshEvent } from './state.ts'
+import type { RedemptionEvent, RedemptionResult } from './state.ts'
 import { isInProgress, isUnsettled, transition } from './state.ts'
 
-export interface RefreshParts extends ClientParts {
+export interface RedemptionParts extends ClientParts {
   readonly sessions: SessionStorage
 }
 
@@ -79,8 +79,8 @@ const after = (milliseconds: number): number => monotonic() + milliseconds + SLA
 const overdue = (): OAuthError =>
   new OAuthError('REQUEST_TIMEOUT', { detail: 'An earlier refresh of this session has no response yet.' })
 
-function move(turn: Turn, event: RefreshEvent): void {
-  turn.refresh = transition(turn.refresh, event)
+function move(turn: Turn, event: RedemptionEvent): void {
+  turn.redemption = transition(turn.redemption, event)
 }
 
 /** Reports a failed refresh that the caller does not receive. */
@@ -96,7 +96,7 @@ const isOfApplication = ({ session }: Purpose): boolean => session.sessionKey ==
 
 /** The parts that a turn uses of the request that started it. Not kept after the turn. */
 interface Job {
-  readonly parts: RefreshParts
+  readonly parts: RedemptionParts
   readonly purpose: Purpose
   readonly turn: Turn
   /** Present if the sessions are in a store. */
@@ -112,8 +112,8 @@ interface Job {
  * session has ended meanwhile in this process. Throws `MISSING_SESSION` if it had ended before, or in a store meanwhile, and
  * `SESSION_EXPIRED` if the provider has ended it.
  */
-export async function refresh(
-  parts: RefreshParts,
+export async function redeemOnce(
+  parts: RedemptionParts,
   exchange: Exchange,
   given: Purpose,
 ): Promise<RedemptionResult & { readonly hasEnded: boolean }> {
@@ -139,9 +139,9 @@ export async function refresh(
 export async function share(family: TokenFamily, given: Omit<Job, 'turn'>): Promise<RedemptionResult> {
   const { httpTimeout } = given.parts.config
   const { key } = given.purpose
-  const isSame = ({ purpose, refresh }: Turn): boolean => purpose === key && isInProgress(refresh)
+  const isSame = (other: Turn): boolean => other.key === key && isInProgress(other.redemption)
   for (let turn = family.turns.find(isSame); turn; turn = family.turns.find(isSame)) {
-    const isEarly = !turn.refresh.late
+    const isEarly = !turn.redemption.late
     if ((await waitOrAbandon(turn, httpTimeout, isEarly)) === 'ended') return toResult(turn, isEarly)
   }
   let wake = (): void => {}
@@ -150,7 +150,7 @@ export async function share(family: TokenFamily, given: Omit<Job, 'turn'>): Prom
   })
   const queued = { state: 'queued', deadline: after(httpTimeout) } as const
   // `ended` is replaced below: `perform` needs the turn before there is a promise.
-  const turn: Turn = { family, purpose: key, refresh: queued, lateOrEnded, ended: lateOrEnded, wake }
+  const turn: Turn = { family, key, redemption: queued, lateOrEnded, ended: lateOrEnded, wake }
   const earlier = family.turns
   family.turns = [...earlier, turn]
   turn.ended = perform({ ...given, turn }, earlier)
@@ -161,10 +161,10 @@ export async function share(family: TokenFamily, given: Omit<Job, 'turn'>): Prom
 }
 
 /** Returns the result of a turn, or throws its error. Those who had waited for it when it became late get that error. */
-function toResult({ refresh }: Turn, isEarly: boolean): RedemptionResult {
-  if (isEarly && refresh.late) throw refresh.late
-  if ('result' in refresh) return refresh.result
-  throw 'error' in refresh ? refresh.error : overdue()
+function toResult({ redemption }: Turn, isEarly: boolean): RedemptionResult {
+  if (isEarly && redemption.late) throw redemption.late
+  if ('result' in redemption) return redemption.result
+  throw 'error' in redemption ? redemption.error : overdue()
 }
 
 /**
@@ -180,21 +180,21 @@ async function waitOrAbandon(
   const end = monotonic() + milliseconds
   const ended = isEarly ? turn.lateOrEnded : turn.ended
   // After a pause of the whole process, the response of a living redemption may have arrived.
-  if (isInProgress(turn.refresh) && monotonic() >= turn.refresh.deadline) await atMost(0, ended)
+  if (isInProgress(turn.redemption) && monotonic() >= turn.redemption.deadline) await atMost(0, ended)
   for (;;) {
-    const { refresh } = turn
-    if (!isInProgress(refresh)) return refresh.state === 'abandoned' ? 'abandoned' : 'ended'
-    if (isEarly && refresh.late) return 'ended'
+    const { redemption } = turn
+    if (!isInProgress(redemption)) return redemption.state === 'abandoned' ? 'abandoned' : 'ended'
+    if (isEarly && redemption.late) return 'ended'
     const now = monotonic()
-    if (now < refresh.deadline) {
+    if (now < redemption.deadline) {
       if (now >= end) throw overdue()
-      const left = Math.ceil(Math.min(end, refresh.deadline) - now)
+      const left = Math.ceil(Math.min(end, redemption.deadline) - now)
       const isSettled = await atMost(left, ended)
-      if (!isSettled || turn.refresh !== refresh) continue
+      if (!isSettled || turn.redemption !== redemption) continue
     }
     move(turn, { type: 'lost' })
     // The caller takes its place in the family, which stays registered.
-    if (!isUnsettled(turn.refresh)) turn.family.turns = turn.family.turns.filter((other) => other !== turn)
+    if (!isUnsettled(turn.redemption)) turn.family.turns = turn.family.turns.filter((other) => other !== turn)
   }
 }
 
@@ -212,11 +212,17 @@ async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
     const { session } = result
     if (hasEndedAtProvider(session, parts.config.clock())) await endInProcess(session, turn.family)
     // Its callers may have left. No request of a browser will ever carry tokens of the application.
-    if (turn.refresh.late && !store && !isOfApplication(purpose) && !turn.family.closed && !hasEnded(session))
+    if (
+      turn.redemption.late &&
+      !store &&
+      !isOfApplication(purpose) &&
+      !turn.family.closed &&
+      !hasEnded(session)
+    )
       keepUntilSent(parts.config, turn.family, session)
   } catch (error) {
     move(turn, { type: 'failed', error })
-    if (turn.refresh.late) reportFailed(parts.config, error)
+    if (turn.redemption.late) reportFailed(parts.config, error)
   } finally {
     lateDeadlines().delete(turn)
     removeTurn(turn)
@@ -233,7 +239,7 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
   if (isSameToken && family.latest.usedAt < purpose.session.usedAt) family.latest = purpose.session
   const { latest: before } = family
   if (before !== purpose.session && purpose.isSatisfiedBy(before)) return { session: before }
-  const lost = family.turns.filter(({ refresh }) => isUnsettled(refresh)).length
+  const lost = family.turns.filter(({ redemption }) => isUnsettled(redemption)).length
   const spent = new Set([before.data.tokenSet.refreshToken ?? purpose.refreshToken])
   const redeemCurrent = async (
     session: StoredSession,
@@ -271,7 +277,7 @@ const MISUSED =
  * throws `REQUEST_TIMEOUT`.
  */
 async function withSuccessor(
-  parts: RefreshParts,
+  parts: RedemptionParts,
   session: StoredSession,
   ownToken: string,
 ): Promise<StoredSession> {
@@ -280,7 +286,8 @@ async function withSuccessor(
   const ofApplication = findFamily(key, { ...session, sessionKey: NO_SESSION }, clock())
   if (!ofApplication) return session
   log.once(MISUSED)
-  const running = (): Turn | undefined => ofApplication.turns.find(({ refresh }) => isInProgress(refresh))
+  const running = (): Turn | undefined =>
+    ofApplication.turns.find(({ redemption }) => isInProgress(redemption))
   const end = monotonic() + httpTimeout
   for (let turn = running(); turn; turn = running()) await waitOrAbandon(turn, end - monotonic(), false)
   ofApplication.closed = true
@@ -296,7 +303,7 @@ function toProgress({ parts, requestScope, turn }: Job, lockUntil: number): Prog
     requestScope,
     onRequest() {
       // After the end of the lock, another process may be sending it.
-      if (turn.refresh.state === 'abandoned' || monotonic() >= lockUntil) throw overdue()
+      if (turn.redemption.state === 'abandoned' || monotonic() >= lockUntil) throw overdue()
       move(turn, { type: 'sent', deadline: after(patience) })
       touch(turn.family)
     },
@@ -304,10 +311,10 @@ function toProgress({ parts, requestScope, turn }: Job, lockUntil: number): Prog
       const now = monotonic()
       const milliseconds = processLasts ? Math.min(3 * patience, lockUntil - WRITE_MILLISECONDS - now) : 0
       if (milliseconds <= 0 || !hasRoomForLate(now)) return 0
-      const before = turn.refresh
+      const before = turn.redemption
       const deadline = after(milliseconds)
       move(turn, { type: 'overdue', deadline, error })
-      if (turn.refresh === before) return 0
+      if (turn.redemption === before) return 0
       lateDeadlines().set(turn, deadline)
       // The request may end before the response arrives.
       requestScope.release()

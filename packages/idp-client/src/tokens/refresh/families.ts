@@ -7,16 +7,16 @@ import { processWide } from '../../lib/registry.ts'
 import { sweeping } from '../../lib/request-scope.ts'
 import { endsAt, toTimes } from '../../session/model/lifetime.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
-import type { RefreshState } from './state.ts'
+import type { RedemptionState } from './state.ts'
 import { isInProgress } from './state.ts'
 
 /** One redemption in the queue of a family, and what its callers wait for. */
 export interface Turn {
   readonly family: TokenFamily
-  /** Calls with the same purpose share it. */
-  readonly purpose: string
+  /** Calls with the same key share it. */
+  readonly key: string
   /** Only the coordinator moves it. */
-  refresh: RefreshState
+  redemption: RedemptionState
   /** Settles at the end. */
   ended: Promise<void>
   /** Settles when the response is late, which `wake` reports, or at the end. */
@@ -69,9 +69,10 @@ const MAX_TOKENS = 20_000
 const MAX_PENDING = 1000
 
 const families = (): TokenFamilies =>
-  processWide('state:token-families/9', () => {
+  processWide('state:token-families/10', () => {
     const pending = new Map<TokenFamily, number>()
-    const isRunning = ({ refresh }: Turn): boolean => isInProgress(refresh) && refresh.deadline > monotonic()
+    const isRunning = ({ redemption }: Turn): boolean =>
+      isInProgress(redemption) && redemption.deadline > monotonic()
     const isNeeded = (family: TokenFamily): boolean => pending.has(family) || family.turns.some(isRunning)
     const byToken = new Lru<string, TokenFamily>(MAX_TOKENS, isNeeded)
     /** Deletes unused families. Returns whether any are left. */
@@ -166,7 +167,7 @@ export function advance(
   for (const { key } of family.keys) byToken.set(key, family)
   family.latest = latest
   // Their token is no longer the latest.
-  family.turns = family.turns.filter(({ refresh }) => isInProgress(refresh))
+  family.turns = family.turns.filter(({ redemption }) => isInProgress(redemption))
   touch(family)
 }
 

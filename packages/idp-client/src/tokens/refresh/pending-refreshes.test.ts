@@ -28,7 +28,7 @@ async function signedIn() {
   await engine.sessions.save(exchange, freshlyStored(data, clock.now))
   cookies.take(exchange)
   const redeemed: string[] = []
-  const refresh = async ({ refreshToken }: { refreshToken: string }) => {
+  const sendRefresh = async ({ refreshToken }: { refreshToken: string }) => {
     redeemed.push(refreshToken)
     const tokens = { accessToken: `at-${redeemed.length + 1}`, refreshToken: `${first}+${redeemed.length}` }
     return { ...tokens, tokenType: 'Bearer', expiresAt: clock.now + 60 }
@@ -37,7 +37,7 @@ async function signedIn() {
   const ask = async (on: ReturnType<Cookies['exchange']>) => {
     const session = await sessions.load(on)
     if (!session) throw new Error('no session')
-    const parts = { clientTag, config, sealer, sessions, refresh }
+    const parts = { clientTag, config, sealer, sessions, sendRefresh }
     return (await getFreshToken(parts, on, session, toTokenRequest(config.authorization, {}))).accessToken
   }
   return { ask, clock, cookies, engine, redeemed }

@@ -11,7 +11,7 @@ import type { StoredSession } from '../../session/model/stored-session.ts'
 import { copySession } from '../../session/model/stored-session.ts'
 import { sessionSlot } from '../../session/session-slot.ts'
 import type { SessionStorage } from '../../session/storage.ts'
-import type { RefreshParts } from './coordinator.ts'
+import type { RedemptionParts } from './coordinator.ts'
 import { endInProcess, hasEnded } from './ended.ts'
 import type { ClientParts, TokenFamily } from './families.ts'
 import { findFamily, hasFamilies, keepUntilSent, markPersisted, markSent, tokenKey } from './families.ts'
@@ -126,7 +126,7 @@ function hasSameTokens(one: StoredSession, other: StoredSession): boolean {
  * written. Throws `SESSION_EXPIRED`.
  */
 export async function endExpired(
-  { config, sessions }: RefreshParts,
+  { config, sessions }: RedemptionParts,
   exchange: Exchange,
   session: StoredSession,
 ): Promise<never> {
@@ -138,7 +138,7 @@ export async function endExpired(
 
 /** Keeps the tokens of a redemption: in the cookies of this response, and in this process until a response has set them. */
 export async function keepAndSave(
-  { config, sessions }: RefreshParts,
+  { config, sessions }: RedemptionParts,
   exchange: Exchange,
   family: TokenFamily,
   session: StoredSession,

@@ -12,16 +12,17 @@ import { endStreamsBy } from '../../session/open-streams.ts'
 import type { Refreshed } from '../apply.ts'
 import { applyRefresh, toEntry, withoutRefreshToken } from '../apply.ts'
 import type { TokenRequest } from '../token-request.ts'
-import type { Progress, Purpose, RefreshParts } from './coordinator.ts'
+import type { Progress, Purpose, RedemptionParts } from './coordinator.ts'
 import { deadSince, hasEnded, markDead } from './ended.ts'
 import { findToken, keepProcessToken, selectToken } from './process-tokens.ts'
 import type { RedemptionResult } from './state.ts'
 
-/** Sends the refresh request. Passed in by the flow, so that this folder does not depend on `oidc/`. */
-export type RefreshRequest = (
+/** Sends the refresh request. Passed in by the flow, so that `tokens` does not depend on `oidc/`. */
+export type SendRefresh = (
   request: Partial<Omit<Progress, 'requestScope'>> & {
     readonly refreshToken: string
-    readonly subject: string
+    /** `sub` that a new ID token must have; absent if the token belongs to no session. */
+    readonly subject?: string
     /** Claims of the session that a new ID token must agree with; absent if none are known. */
     readonly previous?: Readonly<Record<string, unknown>>
     readonly scope?: string
@@ -35,8 +36,8 @@ const SEVERAL_PROCESSES =
 const EDGE_RUNTIME =
   "A refresh token was redeemed in middleware.ts on the edge runtime, which shares no memory with the server: when both refresh one session, the provider may revoke it. Set runtime: 'nodejs' (Next.js 15.5 and newer), mount the routes with handlers(), or set sessionStore."
 
-export interface GrantParts extends RefreshParts {
-  readonly refresh: RefreshRequest
+export interface GrantParts extends RedemptionParts {
+  readonly sendRefresh: SendRefresh
 }
 
 /** Returns what a refresh token is redeemed for to obtain an access token. */
@@ -75,7 +76,7 @@ async function redeem(
   if (!sessions.distributed && isEdgeRuntime()) config.log.once(EDGE_RUNTIME)
   try {
     const proven = provenIn(session)
-    const grant = await parts.refresh({
+    const grant = await parts.sendRefresh({
       refreshToken,
       subject: typeof proven.sub === 'string' ? proven.sub : data.user.sub,
       // A refreshed ID token is compared with the proven claims, and with the nonce of the stored ID token.

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { RedemptionResult, RefreshEvent, RefreshState } from './state.ts'
+import type { RedemptionEvent, RedemptionResult, RedemptionState } from './state.ts'
 import { isInProgress, isUnsettled, transition } from './state.ts'
 
 const data = {
@@ -20,15 +20,15 @@ const states = {
   settled: { state: 'settled', result },
   failed: { state: 'failed', error: reset },
   abandoned: { state: 'abandoned', wasSent: true },
-} as const satisfies Record<string, RefreshState>
+} as const satisfies Record<string, RedemptionState>
 
-const started: RefreshEvent = { type: 'started', deadline: 2 }
-const sent: RefreshEvent = { type: 'sent', deadline: 2 }
-const overdue: RefreshEvent = { type: 'overdue', deadline: 2, error: late }
-const responded: RefreshEvent = { type: 'responded', deadline: 2 }
-const lost: RefreshEvent = { type: 'lost' }
+const started: RedemptionEvent = { type: 'started', deadline: 2 }
+const sent: RedemptionEvent = { type: 'sent', deadline: 2 }
+const overdue: RedemptionEvent = { type: 'overdue', deadline: 2, error: late }
+const responded: RedemptionEvent = { type: 'responded', deadline: 2 }
+const lost: RedemptionEvent = { type: 'lost' }
 
-test.each<[keyof typeof states, RefreshEvent, RefreshState]>([
+test.each<[keyof typeof states, RedemptionEvent, RedemptionState]>([
   ['queued', started, { state: 'queued', deadline: 2 }],
   ['queued', sent, { state: 'redeeming', deadline: 2 }],
   ['queued', responded, { state: 'responded', deadline: 2 }],
@@ -51,18 +51,21 @@ test.each<[keyof typeof states, RefreshEvent, RefreshState]>([
   expect(transition(states[state], event)).toEqual(after)
 })
 
-test.each<[RefreshEvent, readonly (keyof typeof states)[]]>([
+test.each<[RedemptionEvent, readonly (keyof typeof states)[]]>([
   [overdue, ['queued', 'late', 'responded', 'responded late']],
   [sent, ['late']],
   ...[started, sent, overdue, responded, lost].map(
-    (event): [RefreshEvent, readonly (keyof typeof states)[]] => [event, ['settled', 'failed', 'abandoned']],
+    (event): [RedemptionEvent, readonly (keyof typeof states)[]] => [
+      event,
+      ['settled', 'failed', 'abandoned'],
+    ],
   ),
 ])('%j does not concern %j', (event, unconcerned) => {
   for (const state of unconcerned) expect(transition(states[state], event)).toBe(states[state])
 })
 
-test('a refresh is in progress until it has a result, and unsettled while the provider may have rotated the token', () => {
-  const named = (is: (refresh: RefreshState) => boolean): string[] =>
+test('a redemption is in progress until it has a result, and unsettled while the provider may have rotated the token', () => {
+  const named = (is: (redemption: RedemptionState) => boolean): string[] =>
     Object.entries(states).flatMap(([name, state]) => (is(state) ? [name] : []))
   expect(named(isInProgress)).toEqual(['queued', 'redeeming', 'late', 'responded', 'responded late'])
   expect(named(isUnsettled)).toEqual(['redeeming', 'late', 'responded', 'responded late', 'abandoned'])

@@ -17,7 +17,7 @@ interface InProgress {
 }
 
 /** How far one redemption is. Only `transition` makes a new state from an old one. */
-export type RefreshState =
+export type RedemptionState =
   /** Waits for earlier redemptions of its family, for the lock of the store, and for the provider's metadata. */
   | ({ readonly state: 'queued' } & InProgress)
   /** The request to the provider was sent. */
@@ -35,7 +35,7 @@ export type RefreshState =
    */
   | { readonly state: 'abandoned'; readonly wasSent: boolean; readonly late?: Error }
 
-export type RefreshEvent =
+export type RedemptionEvent =
   | { readonly type: 'started' | 'sent' | 'responded'; readonly deadline: number }
   | { readonly type: 'overdue'; readonly deadline: number; readonly error: Error }
   | { readonly type: 'lost' }
@@ -43,34 +43,38 @@ export type RefreshEvent =
   | { readonly type: 'failed'; readonly error: unknown }
 
 /** Returns whether it has no result yet, and may have one. */
-export function isInProgress(refresh: RefreshState): refresh is Extract<RefreshState, InProgress> {
-  return 'deadline' in refresh
+export function isInProgress(
+  redemption: RedemptionState,
+): redemption is Extract<RedemptionState, InProgress> {
+  return 'deadline' in redemption
 }
 
 /** Returns whether the provider may have rotated the refresh token without a result in this process. */
-export function isUnsettled(refresh: RefreshState): boolean {
-  if (refresh.state === 'abandoned') return refresh.wasSent
-  return isInProgress(refresh) && refresh.state !== 'queued'
+export function isUnsettled(redemption: RedemptionState): boolean {
+  if (redemption.state === 'abandoned') return redemption.wasSent
+  return isInProgress(redemption) && redemption.state !== 'queued'
 }
 
 /** Returns the state after an event. `settled` and `failed` end every state; others leave a state that they do not concern. */
-export function transition(refresh: RefreshState, event: RefreshEvent): RefreshState {
-  const late = refresh.late && { late: refresh.late }
+export function transition(redemption: RedemptionState, event: RedemptionEvent): RedemptionState {
+  const late = redemption.late && { late: redemption.late }
   if (event.type === 'settled') return { state: 'settled', result: event.result, ...late }
   if (event.type === 'failed') return { state: 'failed', error: event.error, ...late }
-  if (!isInProgress(refresh)) return refresh
+  if (!isInProgress(redemption)) return redemption
   switch (event.type) {
     case 'started':
-      return { ...refresh, deadline: event.deadline }
+      return { ...redemption, deadline: event.deadline }
     case 'sent':
-      return refresh.state === 'late' ? refresh : { state: 'redeeming', deadline: event.deadline, ...late }
+      return redemption.state === 'late'
+        ? redemption
+        : { state: 'redeeming', deadline: event.deadline, ...late }
     case 'overdue':
-      return refresh.state === 'redeeming' && !late
+      return redemption.state === 'redeeming' && !late
         ? { state: 'late', deadline: event.deadline, late: event.error }
-        : refresh
+        : redemption
     case 'responded':
       return { state: 'responded', deadline: event.deadline, ...late }
     case 'lost':
-      return { state: 'abandoned', wasSent: isUnsettled(refresh), ...late }
+      return { state: 'abandoned', wasSent: isUnsettled(redemption), ...late }
   }
 }

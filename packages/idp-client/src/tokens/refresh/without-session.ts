@@ -6,11 +6,11 @@ import { toTokenSet } from '../../session/model/session.ts'
 import type { TokenSet } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { copySession } from '../../session/model/stored-session.ts'
-import type { Refreshed } from '../apply.ts'
-import type { Progress, Purpose, RefreshParts } from './coordinator.ts'
+import type { Purpose, RedemptionParts } from './coordinator.ts'
 import { share } from './coordinator.ts'
 import type { TokenFamily } from './families.ts'
 import { findFamily, hasFamily, NO_SESSION, openFamily, tokenKey } from './families.ts'
+import type { SendRefresh } from './redeem.ts'
 
 /* Refresh tokens that belong to no session: the application keeps them. */
 
@@ -29,11 +29,6 @@ export interface TokenRefresh {
   readonly binding?: string
 }
 
-/** Sends the refresh request. Passed in by the flow. */
-type SendRefresh = (
-  request: Omit<TokenRefresh, 'binding'> & Partial<Pick<Progress, 'onOverdue' | 'onRequest' | 'onResponse'>>,
-) => Promise<Refreshed>
-
 /** The tokens in the form of a session, which is what the families of this process hold. `purpose` names what they are for. */
 function toHolder(tokenSet: TokenSet, purpose: string): StoredSession {
   const data = { user: { sub: purpose }, tokenSet, internal: { createdAt: 0 } }
@@ -44,7 +39,7 @@ function toHolder(tokenSet: TokenSet, purpose: string): StoredSession {
  * Returns the family of a refresh token of the application. Throws `INVALID_ARGUMENTS` if the token is, or has become, that of a
  * session: its next refresh would send a token that is used up.
  */
-async function ownFamily(parts: RefreshParts, holder: StoredSession, token: string): Promise<TokenFamily> {
+async function ownFamily(parts: RedemptionParts, holder: StoredSession, token: string): Promise<TokenFamily> {
   const [key, keyOfSession] = await Promise.all([tokenKey(parts, token, NO_SESSION), tokenKey(parts, token)])
   const family = findFamily(key, holder, parts.config.clock())
   if (family?.closed || hasFamily(keyOfSession)) throw ofSession()
@@ -57,7 +52,7 @@ async function ownFamily(parts: RefreshParts, holder: StoredSession, token: stri
  * a rotated token. Keys differ from those of sessions; one whose token was redeemed here takes over the successor (`withSuccessor`).
  */
 export async function redeemWithoutSession(
-  parts: RefreshParts,
+  parts: RedemptionParts,
   { binding, ...request }: TokenRefresh,
   send: SendRefresh,
 ): Promise<TokenSet> {
@@ -74,10 +69,10 @@ export async function redeemWithoutSession(
       const isNewer = tokenSet.refreshToken !== refreshToken && tokenSet.expiresAt > config.clock()
       return isNewer && user.sub === key
     },
-    async redeem(_latest, latestToken, { onOverdue, onRequest, onResponse }) {
+    async redeem(_latest, latestToken, { requestScope: _scope, ...progress }) {
       // A session may have taken over while this call waited for another one.
       if (family.closed) throw ofSession()
-      const grant = await send({ ...request, refreshToken: latestToken, onOverdue, onRequest, onResponse })
+      const grant = await send({ ...request, ...progress, refreshToken: latestToken })
       const tokenSet = toTokenSet(grant, defined({ audience, scope }))
       return { session: toHolder({ refreshToken: latestToken, ...tokenSet }, key) }
     },
