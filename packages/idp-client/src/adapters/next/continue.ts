@@ -1,5 +1,6 @@
 import type { NextResponse } from 'next/server.js'
 import { cookieHeader, parseCookies } from '../../http/cookie-text.ts'
+import { noStore } from '../../http/responses.ts'
 import {
   forwardedNames,
   forwardedValue,
@@ -9,8 +10,8 @@ import {
 } from './forward.ts'
 import { toNextResponse } from './web.ts'
 
-/** Headers of a continue response to copy to the other response: they keep its cookies out of caches. */
-const CARRIED = ['cache-control', 'pragma', 'expires', 'vary', 'cdn-cache-control'] as const
+/** Headers of a continue response that keep its cookies out of caches where a page replaces `Cache-Control`. */
+const CARRIED = ['vary', 'cdn-cache-control'] as const
 
 /** Returns the `Cookie` header that `response` forwards with the request, after the writes of `continued`. */
 function cookiesAfter(continued: NextResponse, response: Headers, fallback: string | null): string {
@@ -50,7 +51,9 @@ export function continueWith(continued: Response, response: Response): NextRespo
   const cookies = ours.cookies.getAll()
   if (forwardsRequest(result.headers)) mergeRequestHeaders(ours, result.headers)
   for (const cookie of cookies) result.cookies.set(cookie)
-  for (const name of cookies.length > 0 ? CARRIED : []) {
+  if (cookies.length === 0) return result
+  noStore(result.headers)
+  for (const name of CARRIED) {
     const value = ours.headers.get(name)
     if (value !== null) result.headers.set(name, value)
   }

@@ -1,6 +1,7 @@
 import { NextResponse } from 'next/server.js'
 import type { Exchange } from '../../http/exchange.ts'
 import { within } from '../../http/exchange.ts'
+import { noStore } from '../../http/responses.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import type { HostRequest, HostResponse } from './binding.ts'
 import { bind } from './binding.ts'
@@ -20,9 +21,10 @@ export async function respondWith(
     const canWrite = request === undefined ? exchange.canWrite : () => true
     const operationResponse = await operation({ ...exchange, canWrite })
     const withCookies = new NextResponse(operationResponse.body, operationResponse)
-    for (const { name, value, attributes } of exchange.cookies.pending()) {
+    const { cookies } = exchange
+    for (const { name, value, attributes } of cookies.pending())
       withCookies.cookies.set(name, value, attributes)
-    }
+    if (cookies.isPending) noStore(withCookies.headers)
     return withCookies
   })
   // Cookies that the host did not accept are sent with the returned response.

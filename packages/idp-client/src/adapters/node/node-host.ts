@@ -5,6 +5,7 @@ import type { Binding, Exchange } from '../../http/exchange.ts'
 import { within } from '../../http/exchange.ts'
 import type { HostKinds } from '../../http/host-arguments.ts'
 import { openBinding, openRequest } from '../../http/host-state.ts'
+import { noStore } from '../../http/responses.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { chain } from '../../lib/chain.ts'
 import { requestContext } from '../../lib/request-scope.ts'
@@ -91,8 +92,10 @@ export abstract class NodeHostClient<
   ): Promise<Response> {
     const binding = this.bind(context, response)
     const result = await within(binding, (exchange) => operation({ ...exchange, canWrite: () => true }))
+    const { cookies } = binding.exchange
     // Cookies that no response of Node took.
-    binding.exchange.cookies.flush(headersSink(result.headers))
+    if (cookies.isPending) noStore(result.headers)
+    cookies.flush(headersSink(result.headers))
     return result
   }
 

@@ -17,9 +17,6 @@ export function isContinue(response: Response): boolean {
   return response.headers.get(CONTINUE) === '1'
 }
 
-/** Headers of a continue response to copy to the application's response. */
-const CARRIED = ['cache-control', 'pragma', 'expires'] as const
-
 /** Returns a response with the same content: an application may reuse one, and its headers can be immutable. */
 function copyResponse(response: Response): Response {
   return new Response(response.body, response)
@@ -49,7 +46,7 @@ export function withCookies({ cookies, isOurs, older }: LeavingCookies, response
 
 /**
  * Returns the application's response with the cookies of a continue response, except those that the application has
- * written since. A response that gets a cookie also gets the headers that keep it out of caches. The result may be a new
+ * written since. A response that gets a cookie is never cacheable, even by a cache with a header of its own. The result may be a new
  * response, because headers can be immutable.
  */
 export function continueWith(continued: Response, response: Response): Response {
@@ -58,9 +55,6 @@ export function continueWith(continued: Response, response: Response): Response 
   const isSet = isSetBy(response.headers.getSetCookie())
   const result = copyResponse(response)
   for (const cookie of cookies) if (!isSet(toCookieName(cookie))) result.headers.append('set-cookie', cookie)
-  for (const name of CARRIED) {
-    const value = continued.headers.get(name)
-    if (value !== null) result.headers.set(name, value)
-  }
+  noStore(result.headers)
   return result
 }
