@@ -8,7 +8,7 @@ import type { Exchange } from '../http/exchange.ts'
 import type { PopupLogin, PopupUser } from '../http/popup-page.ts'
 import type { SafeReturnPath } from '../http/return-path.ts'
 import { publicPrefix, resolveReturnPath, toReturnPath } from '../http/return-path.ts'
-import { defined } from '../lib/own-properties.ts'
+import { copyJson, defined } from '../lib/own-properties.ts'
 import { asIdpError, reportOutcome } from '../log/failure.ts'
 import { decideCallback } from '../session/hooks.ts'
 import type { SessionData } from '../session/model/session-data.ts'
@@ -174,9 +174,8 @@ export async function completeAttempt(
     // Without `beforeSessionSaved` the stored session is known already: do not report success for a session that cannot
     // be stored.
     const early = config.hooks.beforeSessionSaved ? undefined : await prepare()
-    // A copy of `internal`: a hook may modify the session that it gets, but not `internal`.
-    const given = { ...session, internal: { ...session.internal } }
-    const decision = await decideCallback(config, { ...context, session: given })
+    // A copy: only `beforeSessionSaved` may change what is saved.
+    const decision = await decideCallback(config, { ...context, session: copyJson(session) })
     if (decision.kind === 'response' && decision.response.status >= 400) return { outcome: decision }
     const stage = early ?? (await prepare())
     if (decision.kind === 'response') return { outcome: decision, stage }

@@ -54,7 +54,9 @@ export async function updateSession(engine: Engine, exchange: Exchange, input: u
   const found = loadedData(slot.updated, (await engine.sessions.initial(exchange)) ?? session)
   const data = withChanges({ current: session.data, found, changes: withIdToken(changes, found) })
   if (!isSessionData(data)) {
-    throw new IdpError('MISSING_SESSION_DATA', { detail: 'user needs a sub, tokenSet must be an object.' })
+    const detail =
+      'user needs a sub, tokenSet must be an object, and tokens must be as they were read, or left out.'
+    throw new IdpError('MISSING_SESSION_DATA', { detail })
   }
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
   const usedAt = laterUse(session.usedAt, engine.config.clock())

@@ -2,7 +2,7 @@ import type { Config } from '../config/config.ts'
 import type { OnCallbackContext, OnCallbackResult } from '../config/hooks.ts'
 import type { HookName } from '../errors/callback.ts'
 import { CallbackError } from '../errors/callback.ts'
-import { copyJson } from '../lib/own-properties.ts'
+import { copyJson, defined } from '../lib/own-properties.ts'
 import { decodeClaims, withoutProtocolClaims } from './model/claims.ts'
 import type { SessionData, TokenSet, User } from './model/session-data.ts'
 import type { StoredSession } from './model/stored-session.ts'
@@ -43,7 +43,8 @@ export async function prepareNewSession(
   if (isSessionData(kept)) return { ...kept, tokenSet: withOwnIdToken(kept.tokenSet, session.tokenSet) }
   throw new CallbackError('HOOK_FAILED', {
     hook: 'beforeSessionSaved',
-    detail: 'beforeSessionSaved must return a session with user.sub and tokenSet, made of JSON.',
+    detail:
+      'beforeSessionSaved must return a session with user.sub and tokenSet, made of JSON, whose tokens are as it got them or left out.',
     remedy: 'HOOK_RESULT',
   })
 }
@@ -116,13 +117,13 @@ function isSendable(response: Response): boolean {
   return !response.bodyUsed && response.status >= 200
 }
 
-/** Validates the object that `onCallback` returned. Returns null for an invalid one. */
+/** Validates the object that `onCallback` returned. Returns null for an invalid one, such as one with a misspelled name. */
 function parseCallbackResult(result: object): OnCallbackResult | null {
-  const { cspNonce, returnTo } = result as { readonly [Name in keyof OnCallbackResult]: unknown }
-  if (cspNonce === undefined && returnTo === undefined) return null
+  const { cspNonce, returnTo, ...others } = result as { readonly [Name in keyof OnCallbackResult]: unknown }
+  if (Array.isArray(result) || Object.keys(others).length > 0) return null
   if (returnTo !== undefined && typeof returnTo !== 'string') return null
   if (cspNonce !== undefined && !(typeof cspNonce === 'string' && NONCE.test(cspNonce))) return null
-  return { ...(returnTo === undefined ? {} : { returnTo }), ...(cspNonce === undefined ? {} : { cspNonce }) }
+  return defined({ returnTo, cspNonce })
 }
 
 /** Calls `onCallback` and returns its decision. Throws `HOOK_FAILED` if the hook throws or returns an invalid value. */

@@ -319,6 +319,25 @@ describe('where cookies cannot be written', () => {
 })
 
 describe('hooks and updates during a refresh', () => {
+  test.each([
+    ['accessTokens', {}],
+    ['accessTokens', [null]],
+    ['connectionTokenSets', 'abc'],
+    ['tokenSet', { accessToken: 'a', expiresAt: 'soon' }],
+  ])('a hook that returns %s as %j loses no token', async (name, value) => {
+    let isOdd = false
+    const { browser, client } = await expired({
+      beforeSessionSaved: (session) => (isOdd ? { ...session, [name]: value } : session),
+    })
+    const before = (await client.getSession(browser.request('/')))?.tokenSet.refreshToken
+    isOdd = true
+    const response = await browser.send('/auth/access-token')
+    expect(response.status).toBe(200)
+    const after = (await client.getSession(browser.request('/')))?.tokenSet.refreshToken
+    expect(after).toEqual(expect.any(String))
+    expect(after).not.toBe(before)
+  })
+
   test('beforeSessionSaved runs once per refresh, with all claims and the ID token; its failure loses no token', async () => {
     const calls: [Record<string, unknown>, string | undefined][] = []
     let fail = false

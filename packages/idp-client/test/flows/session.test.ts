@@ -171,7 +171,18 @@ describe('updateSession', () => {
     await expect(write(world.newBrowser().request('/'), session)).rejects.toMatchObject({
       code: 'MISSING_SESSION',
     })
-    for (const data of [undefined, null, 7, { user: {} }, { user: null }, { tokenSet: 'x' }]) {
+    const tokens = [{ accessTokens: {} }, { accessTokens: [null] }, { accessTokens: 'abc' }]
+    const others = [{ connectionTokenSets: [{ accessToken: 'a' }] }, { tokenSet: { accessToken: 5 } }]
+    for (const data of [
+      undefined,
+      null,
+      7,
+      { user: {} },
+      { user: null },
+      { tokenSet: 'x' },
+      ...tokens,
+      ...others,
+    ]) {
       const request = browser.request('/')
       if (data !== null && typeof data === 'object' && 'user' in data && data.user === null) continue
       await expect(write(request, data)).rejects.toMatchObject({ code: 'MISSING_SESSION_DATA' })

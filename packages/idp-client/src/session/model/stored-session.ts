@@ -69,11 +69,28 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
+/** Returns whether what a token has of the names is a string, and its expiry a number. */
+function isToken(value: unknown, strings: readonly string[]): value is Record<string, unknown> {
+  if (!isObject(value)) return false
+  const { expiresAt } = value
+  if (expiresAt !== undefined && !Number.isFinite(expiresAt)) return false
+  return strings.every((name) => value[name] === undefined || typeof value[name] === 'string')
+}
+
+/** Returns whether a list of further tokens is absent, or each of them has what distinguishes it from the others. */
+function areTokens(list: unknown, name: 'audience' | 'connection'): boolean {
+  if (list === undefined) return true
+  const isComplete = (one: unknown): boolean =>
+    isToken(one, []) && [one['accessToken'], one[name]].every((value) => typeof value === 'string')
+  return Array.isArray(list) && list.every(isComplete)
+}
+
 /** Returns whether a value from a cookie, a store or a hook has the properties that every session must have. */
 export function isSessionData(value: unknown): value is SessionData {
   if (!isObject(value)) return false
-  const { user, tokenSet, internal } = value
+  const { accessTokens, connectionTokenSets, internal, tokenSet, user } = value
   if (!isObject(user) || typeof user['sub'] !== 'string' || user['sub'] === '') return false
-  if (!isObject(tokenSet)) return false
+  if (!isToken(tokenSet, ['accessToken', 'idToken', 'refreshToken'])) return false
+  if (!areTokens(accessTokens, 'audience') || !areTokens(connectionTokenSets, 'connection')) return false
   return isObject(internal) && Number.isFinite(internal['createdAt'])
 }

@@ -1,0 +1,150 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { OnCallbackContext, OnCallbackHook, OnCallbackResult, SessionData } from '../../src/index.ts'
+import { defined } from '../../src/lib/own-properties.ts'
+import type { World } from '../support/app.ts'
+import { APP, startWorld } from '../support/app.ts'
+
+let world: World
+beforeAll(async () => {
+  world = await startWorld()
+})
+afterAll(() => world.provider.stop())
+
+const login = async (options: Parameters<World['another']>[0]) => {
+  const other = world.another(options)
+  const response = await world.login(other.browser, '?returnTo=/asked')
+  return { ...other, response, session: await other.client.getSession(other.browser.request('/')) }
+}
+
+test('[S056,S115,S116,S117] onCallback gets one argument with session and request, and may return nothing', async () => {
+  const seen: unknown[][] = []
+  const { response } = await login({
+    onCallback: (...given: unknown[]) => {
+      seen.push(given)
+    },
+  })
+  expect(response.headers.get('location')).toBe(`${APP}/asked`)
+  expect(seen).toHaveLength(1)
+  expect(seen[0]).toHaveLength(1)
+  const context = seen[0]?.[0] as OnCallbackContext
+  expect(context.request).toBeInstanceOf(Request)
+  expect(context).toMatchObject({ returnTo: '/asked', responseType: 'code', appBaseUrl: APP })
+  expect(context.session?.user).toMatchObject({ iss: world.provider.issuer, nonce: expect.any(String) })
+})
+
+test('[S118,S119] it may return a path, directly or as a promise, that stays on the origin', async () => {
+  expect((await login({ onCallback: () => ({ returnTo: '/sync' }) })).response.headers.get('location')).toBe(
+    `${APP}/sync`,
+  )
+  const later = await login({ onCallback: async () => ({ returnTo: '/async?x=1' }) })
+  expect(later.response.headers.get('location')).toBe(`${APP}/async?x=1`)
+  const evil = await login({ onCallback: () => ({ returnTo: 'https://evil.example/' }) })
+  expect(new URL(evil.response.headers.get('location') ?? '').origin).toBe(APP)
+})
+
+test('a Response is sent unchanged, with the cookies of the library', async () => {
+  const { response, session } = await login({ onCallback: () => Response.redirect(`${APP}/own`, 307) })
+  expect(response.status).toBe(307)
+  expect(session).not.toBeNull()
+})
+
+test('a Response of 400 or more, or an exception, means that no session is written', async () => {
+  const denied = await login({ onCallback: () => new Response('no', { status: 403 }) })
+  expect(denied.response.status).toBe(403)
+  expect(await denied.response.text()).toBe('no')
+  expect(denied.session).toBeNull()
+  const thrown = await login({
+    onCallback: () => {
+      throw new Error('secret detail')
+    },
+  })
+  expect(thrown.response.status).toBe(500)
+  expect(await thrown.response.text()).not.toContain('secret detail')
+  expect(thrown.session).toBeNull()
+})
+
+test.each<unknown>([{}, { returnTo: undefined }])(
+  'the result %o, which names nothing, continues',
+  async (value) => {
+    const { response, session } = await login({ onCallback: () => value as OnCallbackResult })
+    expect(response.status).toBe(302)
+    expect(session).not.toBeNull()
+  },
+)
+
+test('a hook that returns the path as it got it does not hide a failure', async () => {
+  const { browser } = world.another({ onCallback: ({ returnTo }) => defined({ returnTo }) })
+  const response = await browser.send('/auth/callback', { headers: { accept: 'application/json' } })
+  expect(response.status).toBe(400)
+  expect(await response.json()).toMatchObject({ error: { code: 'MISSING_STATE' } })
+})
+
+test.each(['onCallback', 'both'])('[S055] %s cannot change what is saved by its argument', async (hooks) => {
+  const onCallback: OnCallbackHook = ({ session }) => {
+    if (!session) return
+    session.user.sub = 'forged'
+    Object.assign(session.tokenSet, { idToken: 'x.y.z', accessToken: 'forged' })
+  }
+  const plain = await login({})
+  const { session } = await login({
+    onCallback,
+    ...(hooks === 'both' ? { beforeSessionSaved: (given: SessionData) => given } : {}),
+  })
+  expect(session?.user.sub).toBe(plain.session?.user.sub)
+  expect(session?.tokenSet.accessToken).not.toBe('forged')
+  expect(session?.tokenSet.idToken).not.toBe('x.y.z')
+})
+
+test.each([7, 'x', { redirectTo: '/x' }, { returnTo: 7 }, []])(
+  '[S120] the invalid result %j creates no session: 500',
+  async (value) => {
+    const { response, session } = await login({ onCallback: () => value as never })
+    expect(response.status).toBe(500)
+    expect(session).toBeNull()
+  },
+)
+
+test('[S055,S113,S114] beforeSessionSaved gets session and ID token, and decides what is saved', async () => {
+  const seen: [SessionData, string | undefined][] = []
+  const { session } = await login({
+    beforeSessionSaved: async (given, idToken) => {
+      seen.push([structuredClone(given), idToken])
+      return {
+        ...given,
+        user: { sub: given.user.sub, tier: 'gold' },
+        internal: { createdAt: 1, sid: 'forged' },
+        extra: 1,
+      }
+    },
+  })
+  expect(seen).toHaveLength(1)
+  expect(seen[0]?.[0].user).toMatchObject({ iss: world.provider.issuer })
+  expect(seen[0]?.[1]).toBe(session?.tokenSet.idToken)
+  expect(session?.user).toEqual({ sub: expect.any(String), tier: 'gold' })
+  expect(session?.['extra']).toBe(1)
+  expect(session?.internal.createdAt).toBe(world.clock.now)
+  expect(session?.internal.sid).not.toBe('forged')
+})
+
+test.each([undefined, null, 7, {}, { user: {} }, { user: { sub: 'x' } }])(
+  'beforeSessionSaved returning %j creates no session: 500',
+  async (value) => {
+    const { response, session } = await login({ beforeSessionSaved: () => value as never })
+    expect(response.status).toBe(500)
+    expect(session).toBeNull()
+  },
+)
+
+test('onCallback runs before beforeSessionSaved', async () => {
+  const order: string[] = []
+  await login({
+    onCallback: () => {
+      order.push('onCallback')
+    },
+    beforeSessionSaved: (session) => {
+      order.push('beforeSessionSaved')
+      return session
+    },
+  })
+  expect(order).toEqual(['onCallback', 'beforeSessionSaved'])
+})
