@@ -31,7 +31,7 @@ import {
 import { endExpired, keepAndSave } from './pending-refreshes.ts'
 import { redeemInStore, WRITE_RETRY_MILLISECONDS } from './redeem-in-store.ts'
 import type { RedemptionEvent, RedemptionResult } from './state.ts'
-import { isInProgress, isUnsettled, transition } from './state.ts'
+import { isInProgress, mayHaveRotated, transition } from './state.ts'
 
 export interface RedemptionParts extends ClientParts {
   readonly sessions: SessionStorage
@@ -194,7 +194,8 @@ async function waitOrAbandon(
     }
     move(turn, { type: 'lost' })
     // The caller takes its place in the family, which stays registered.
-    if (!isUnsettled(turn.redemption)) turn.family.turns = turn.family.turns.filter((other) => other !== turn)
+    if (!mayHaveRotated(turn.redemption))
+      turn.family.turns = turn.family.turns.filter((other) => other !== turn)
   }
 }
 
@@ -239,7 +240,7 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
   if (isSameToken && family.latest.usedAt < purpose.session.usedAt) family.latest = purpose.session
   const { latest: before } = family
   if (before !== purpose.session && purpose.isSatisfiedBy(before)) return { session: before }
-  const lost = family.turns.filter(({ redemption }) => isUnsettled(redemption)).length
+  const lost = family.turns.filter(({ redemption }) => mayHaveRotated(redemption)).length
   const spent = new Set([before.data.tokenSet.refreshToken ?? purpose.refreshToken])
   const redeemCurrent = async (
     session: StoredSession,
@@ -256,11 +257,14 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
   }
   const result = await (store ? redeemInStore(store, before, redeemCurrent, lost > 0) : redeemCurrent(before))
   if (result.session === before) return result
-  const tokens = new Set(
-    [...spent, result.session.data.tokenSet.refreshToken].filter((token) => token !== undefined),
-  )
+  const { refreshToken: latest } = result.session.data.tokenSet
+  // At the end, also if the provider does not rotate it.
+  if (latest !== undefined) {
+    spent.delete(latest)
+    spent.add(latest)
+  }
   const owner = isOfApplication(purpose) ? NO_SESSION : undefined
-  const keys = await Promise.all([...tokens].map((token) => tokenKey(parts, token, owner)))
+  const keys = await Promise.all([...spent].map((token) => tokenKey(parts, token, owner)))
   // Without an await between them: another request may save a change at any time.
   const session = withUpdates(result.session, before, family.latest)
   advance(family, session, keys, parts.config.clock())

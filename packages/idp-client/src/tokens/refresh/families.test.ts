@@ -29,3 +29,12 @@ test('[I2] a session that has ended stays ended, also when its refresh completes
   expect(findFamily(to, after, 1001)).toBeUndefined()
   expect(family.latest).toBe(before)
 })
+
+test('the end of a session leaves another one with the same refresh token alone', () => {
+  const key = randomToken()
+  const [one, other] = [session(randomToken(), 'rt-1'), session(randomToken(), 'rt-1')]
+  const ended = openFamily(key, one)
+  const family = openFamily(key, other)
+  closeFamily(ended)
+  expect(findFamily(key, other, 1000)).toBe(family)
+})

@@ -35,7 +35,7 @@ export interface TokenFamily {
   turns: readonly Turn[]
   /** The session has ended, or one has taken over the tokens of the application: this one is neither returned nor written any more. */
   closed: boolean
-  /** The tokens that resolve to this family; while there are none, its first token does. */
+  /** The tokens that resolve to this family, the latest at the end; while there are none, its first token does. */
   keys: readonly FamilyToken[]
   readonly firstKey: string
   /** When it was last advanced, sent or written; milliseconds of the monotonic clock. */
@@ -47,7 +47,10 @@ interface FamilyToken {
   readonly key: string
   /** Seconds since the epoch. */
   readonly until: number
-  /** Whether no browser can have it, since the session was already pending when this process received it. */
+  /**
+   * Whether no cookie of a browser has it: the session was already pending when this process received it, or a later one has been
+   * sent.
+   */
   isUnsent: boolean
 }
 
@@ -143,7 +146,7 @@ export function removeTurn(turn: Turn): void {
 }
 
 /**
- * Advances the family to a new session: `keys`, of its old token and of its new one, if any, resolve to it for a while.
+ * Advances the family to a new session: `keys`, of its old tokens and at the end of its new one, resolve to it for a while.
  * Deletes expired tokens; while the session is pending, keeps those that the browser may still have.
  */
 export function advance(
@@ -202,17 +205,29 @@ export function markSent(family: TokenFamily): void {
   for (const one of family.keys) one.isUnsent = false
 }
 
-/** Records that a response has set the cookie of the latest session. */
-export function markPersisted(family: TokenFamily): void {
-  if (families().pending.delete(family)) touch(family)
+/**
+ * Records that a response has set the cookie of the latest session: the browser has its token, and sends earlier ones only with
+ * requests that are on their way, for `JOIN_SECONDS` from now on.
+ */
+export function markPersisted(family: TokenFamily, now: number): void {
   markSent(family)
+  if (!families().pending.delete(family)) return
+  const latest = family.keys.at(-1)
+  family.keys = family.keys.map(({ key }) => ({
+    key,
+    until: now + JOIN_SECONDS,
+    isUnsent: key !== latest?.key,
+  }))
+  touch(family)
 }
 
 /** Closes the family of a session that has ended: no token resolves to it any more. */
 export function closeFamily(family: TokenFamily): void {
   family.closed = true
-  families().pending.delete(family)
-  for (const { key } of [{ key: family.firstKey }, ...family.keys]) families().byToken.delete(key)
+  const { byToken, pending } = families()
+  pending.delete(family)
+  for (const { key } of [{ key: family.firstKey }, ...family.keys])
+    if (byToken.get(key) === family) byToken.delete(key)
 }
 
 /** Maximum number of late responses that this process waits for at a time. */

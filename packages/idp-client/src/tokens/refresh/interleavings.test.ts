@@ -107,7 +107,7 @@ test('a token that is being redeemed when its time is over still resolves to its
       }),
       parts,
     )
-  markPersisted((await familyOf(next, parts)) ?? expect.fail('there is a family'))
+  markPersisted((await familyOf(next, parts)) ?? expect.fail('there is a family'), 0)
   clock.now = 59
   const first = asking()
   await pause(0)
@@ -143,7 +143,7 @@ test('a token that was consumed long ago does not resolve to its family, althoug
   const { open, opened } = gate()
   await ask(purpose(one))
   const family = (await familyOf(one)) ?? expect.fail('there is a family')
-  markPersisted(family)
+  markPersisted(family, 0)
   const next = { ...family.latest, refreshToken: `${one.refreshToken}+` }
   const running = ask(
     purpose(next, {

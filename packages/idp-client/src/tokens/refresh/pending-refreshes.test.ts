@@ -128,6 +128,19 @@ test('a refresh that completes while a session is saved is kept until a response
   expect(new Set(redeemed).size).toBe(3)
 })
 
+test('a request that is on its way when the cookie of a pending session is set gets that session, however old that is', async () => {
+  const { ask, clock, cookies, engine, redeemed } = await signedIn()
+  expect(await ask({ ...cookies.exchange(), canWrite: () => false })).toBe('at-2')
+  clock.now += 300
+  const [first, second] = [cookies.exchange(), cookies.exchange()]
+  const loaded = (await engine.sessions.load(first)) ?? expect.fail('there is a session')
+  await engine.sessions.save(first, { ...loaded, usedAt: clock.now })
+  cookies.take(first)
+  expect((await engine.sessions.load(second))?.data.tokenSet.accessToken).toBe('at-2')
+  expect(await ask(second)).toBe('at-3')
+  expect(new Set(redeemed).size).toBe(2)
+})
+
 test('[C8] a session that was loaded before a step-up and saved after it keeps the scope that a guard requested', async () => {
   const { clock, cookies, engine } = await signedIn()
   const slow = cookies.exchange()
@@ -202,7 +215,7 @@ test('[C2] a session that is refreshed often without being written keeps only th
   refresh(100)
   expect([leads(0), leads(50), leads(100)]).toEqual([true, false, true])
   expect(family.keys.length).toBeLessThan(6)
-  markPersisted(family)
+  markPersisted(family, clock.now)
   refresh(100)
   expect([leads(0), leads(100), leads(150), leads(200)]).toEqual([false, true, false, true])
   expect(family.keys.length).toBeLessThan(6)
@@ -253,4 +266,5 @@ test('a session that the provider has ended has ended in this process, also wher
   await expect(endExpired(engine, readOnly, session)).rejects.toMatchObject({ code: 'SESSION_EXPIRED' })
   expect(hasEnded(session)).toBe(true)
   expect(await engine.sessions.load(readOnly)).toBeNull()
+  expect(exchange.cookies.isPending).toBe(false)
 })

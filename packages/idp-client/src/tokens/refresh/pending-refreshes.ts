@@ -75,7 +75,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
       // A refresh may complete during the save or before the flush. Its newer tokens remain pending.
       family.latest = copySession(withLatestTokens(saved, own))
       exchange.cookies.whenFlushed(() => {
-        if (hasSameTokens(saved, family.latest)) return markPersisted(family)
+        if (hasSameTokens(saved, family.latest)) return markPersisted(family, config.clock())
         markSent(family)
         // If the newer tokens have been sent already, this cookie replaces them in the browser.
         if (!family.closed) keepUntilSent(config, family, family.latest)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RedemptionEvent, RedemptionResult, RedemptionState } from './state.ts'
-import { isInProgress, isUnsettled, transition } from './state.ts'
+import { isInProgress, mayHaveRotated, transition } from './state.ts'
 
 const data = {
   user: { sub: 'alice' },
@@ -68,5 +68,5 @@ test('a redemption is in progress until it has a result, and unsettled while the
   const named = (is: (redemption: RedemptionState) => boolean): string[] =>
     Object.entries(states).flatMap(([name, state]) => (is(state) ? [name] : []))
   expect(named(isInProgress)).toEqual(['queued', 'redeeming', 'late', 'responded', 'responded late'])
-  expect(named(isUnsettled)).toEqual(['redeeming', 'late', 'responded', 'responded late', 'abandoned'])
+  expect(named(mayHaveRotated)).toEqual(['redeeming', 'late', 'responded', 'responded late', 'abandoned'])
 })

@@ -26,7 +26,7 @@ export type RedemptionState =
   | ({ readonly state: 'late'; readonly late: Error } & InProgress)
   /** Any response has arrived: now hooks run, or the store is written. */
   | ({ readonly state: 'responded' } & InProgress)
-  /** It has a result, which also may be that the provider has rejected the token. */
+  /** It has a result, which may be a session that has lost something, with the `failure`. */
   | { readonly state: 'settled'; readonly result: RedemptionResult; readonly late?: Error }
   | { readonly state: 'failed'; readonly error: unknown; readonly late?: Error }
   /**
@@ -50,7 +50,7 @@ export function isInProgress(
 }
 
 /** Returns whether the provider may have rotated the refresh token without a result in this process. */
-export function isUnsettled(redemption: RedemptionState): boolean {
+export function mayHaveRotated(redemption: RedemptionState): boolean {
   if (redemption.state === 'abandoned') return redemption.wasSent
   return isInProgress(redemption) && redemption.state !== 'queued'
 }
@@ -75,6 +75,6 @@ export function transition(redemption: RedemptionState, event: RedemptionEvent):
     case 'responded':
       return { state: 'responded', deadline: event.deadline, ...late }
     case 'lost':
-      return { state: 'abandoned', wasSent: isUnsettled(redemption), ...late }
+      return { state: 'abandoned', wasSent: mayHaveRotated(redemption), ...late }
   }
 }
