@@ -14,8 +14,8 @@ export class SessionSlot {
   declare initial?: MaybePromise<Snapshot | null>
   /** The session as this request has saved it, null once it has ended; absent while nothing was saved. */
   declare current?: Snapshot | null
-  /** The refreshed session of this process, as first loaded where the request's cookie is older. */
-  declare refreshed?: StoredSession
+  /** The refreshed session of this process, if the request has first read that; null if it has first read that of its cookie. */
+  declare refreshed?: StoredSession | null
   /** The session data after the application's latest update. */
   declare updated?: SessionData
   /** Whether the request names sessions that were not looked up in the store. */

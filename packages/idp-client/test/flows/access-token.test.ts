@@ -362,6 +362,21 @@ describe('hooks and updates during a refresh', () => {
     expect((await client.getSession(browser.request('/')))?.user).toEqual({ sub: 'dev|alice', seen: 1 })
   })
 
+  test('an update of a session that another request has refreshed since it was read keeps user and tokens of the refresh', async () => {
+    const { browser, client } = await expired()
+    const slow = browser.request('/page')
+    const read = (await client.getSession(slow)) ?? expect.fail('there is a session')
+    world.provider.tamperIdToken((claims) => {
+      claims['name'] = 'Alice Renamed'
+    })
+    await browser.send('/auth/access-token')
+    const refreshed = await client.getSession(browser.request('/'))
+    const response = new Response()
+    await client.updateSession(slow, response, { ...read, colour: 'teal' })
+    browser.store(response)
+    expect(await client.getSession(browser.request('/'))).toEqual({ ...refreshed, colour: 'teal' })
+  })
+
   test('an update after a refresh in the same request keeps the new tokens', async () => {
     const { browser, client } = await expired()
     const response = await client.middleware(browser.request('/page'), async () => {

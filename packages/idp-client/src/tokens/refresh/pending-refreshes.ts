@@ -9,6 +9,7 @@ import { isAlive, toTimes } from '../../session/model/lifetime.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { copySession } from '../../session/model/stored-session.ts'
+import type { SessionSlot } from '../../session/session-slot.ts'
 import { sessionSlot } from '../../session/session-slot.ts'
 import type { SessionStorage } from '../../session/storage.ts'
 import type { RedemptionParts } from './coordinator.ts'
@@ -30,18 +31,26 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
   }
 
   const load = (exchange: Exchange): MaybePromise<StoredSession | null> =>
-    chain(storage.load(exchange), (session) =>
-      session && hasFamilies() ? applyRefresh(exchange, session) : session,
-    )
+    chain(storage.load(exchange), (session) => {
+      if (!session) return null
+      const slot = sessionSlot(exchange, config)
+      return hasFamilies() ? applyRefresh(slot, session) : asRead(slot, session)
+    })
+
+  /** Returns the session of the cookie; if the request reads its session for the first time, that is what it changes. */
+  function asRead(slot: SessionSlot, session: StoredSession): StoredSession {
+    if (slot.refreshed === undefined) slot.refreshed = null
+    return session
+  }
 
   /** Returns the refreshed session of this process, if the request has older tokens; null if the refresh set an end that is past. */
-  async function applyRefresh(exchange: Exchange, session: StoredSession): Promise<StoredSession | null> {
+  async function applyRefresh(slot: SessionSlot, session: StoredSession): Promise<StoredSession | null> {
     const family = await getFamily(session)
-    if (!family || !hasOlderTokens(session, family.latest)) return session
+    if (!family || !hasOlderTokens(session, family.latest)) return asRead(slot, session)
     const usedAt = Math.max(session.usedAt, family.latest.usedAt)
     const refreshed: StoredSession = { ...copySession(family.latest), usedAt, stale: session.data }
     if (!isAlive(toTimes(refreshed), config.session, config.clock())) return null
-    sessionSlot(exchange, config).refreshed ??= copySession(refreshed)
+    if (slot.refreshed === undefined) slot.refreshed = copySession(refreshed)
     return refreshed
   }
 
