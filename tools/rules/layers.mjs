@@ -107,7 +107,8 @@ export const layers = {
   solid: { values: ['browser'], types: ['session/model'] },
   nuxt: { values: ['browser'], types: ['session/model'] },
   // Of lib: what the memory store shares in a process, its bound and its clock.
-  stores: { values: ['lib', 'errors'], types: ['config', ...sessions, 'tokens'] },
+  // Of session: which sessions a logout token ends, since their streams end with them.
+  stores: { values: ['lib', 'errors', 'session/ended-by.ts'], types: ['config', ...sessions, 'tokens'] },
   'take-over': { values: ['lib', 'errors', 'crypto', 'session/model/claims.ts'], types: ['session/model'] },
   testing: {
     values: ['lib', 'errors', 'http', 'crypto', ...sessions, ...publicValues],

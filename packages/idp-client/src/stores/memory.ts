@@ -3,9 +3,10 @@ import type { Clock } from '../lib/clock.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide } from '../lib/registry.ts'
+import type { Owner } from '../session/ended-by.ts'
+import { isEndedBy } from '../session/ended-by.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import type { Owner } from './record.ts'
-import { createEndedAt, invalidStore, isEndedBy, REMEMBERED_SECONDS, toEndedName, toOwner } from './record.ts'
+import { createEndedAt, invalidStore, REMEMBERED_SECONDS, toEndedName, toOwner } from './record.ts'
 
 export type { User } from '../session/model/session-data.ts'
 

@@ -1,10 +1,10 @@
 import type { LogoutToken, SessionDataStore } from '../config/options.ts'
+import { isEndedBy } from '../session/ended-by.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import {
   createEndedAt,
   escapeName,
   invalidStore,
-  isEndedBy,
   parseSession,
   REMEMBERED_SECONDS,
   toEndedName,

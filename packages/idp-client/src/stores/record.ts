@@ -1,23 +1,12 @@
-import type { LogoutToken, ProviderSession } from '../config/options.ts'
+import type { ProviderSession } from '../config/options.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import type { Owner } from '../session/ended-by.ts'
 import type { SessionData, StoredInternalData } from '../session/model/session-data.ts'
 
 /** Creates the error of a store whose parameters are wrong. */
 export function invalidStore(detail: string): InvalidConfigurationError {
   return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
 }
-
-/** Properties of a session that a logout token may match. */
-export interface Owner {
-  readonly sub: string
-  readonly sid: string | undefined
-  readonly iss: string | undefined
-  /** Seconds since the epoch. */
-  readonly createdAt: number
-}
-
-/** Tolerated difference between the clocks of provider and application, in seconds. */
-const TOLERANCE = 60
 
 /** How long the end of a session at the provider is remembered, in seconds. */
 export const REMEMBERED_SECONDS = 600
@@ -48,16 +37,6 @@ export function createEndedAt(
 export function toOwner({ internal, user }: SessionData): Owner {
   const { createdAt, iss, sid, sub = user.sub }: StoredInternalData = internal
   return { sub, sid, iss, createdAt }
-}
-
-/**
- * Returns whether the token ends the session: by `sid` alone if it has one, otherwise every session of the user that
- * began before it; never one of another issuer.
- */
-export function isEndedBy({ createdAt, iss, sid, sub }: Owner, token: LogoutToken): boolean {
-  if (token.iss !== undefined && iss !== undefined && token.iss !== iss) return false
-  if (token.sid !== undefined) return token.sid === sid
-  return token.sub === sub && !(token.iat !== undefined && createdAt > token.iat + TOLERANCE)
 }
 
 /**

@@ -1,10 +1,10 @@
 import type { SessionDataStore, SessionRecord } from '../config/options.ts'
 import { systemClock } from '../lib/clock.ts'
+import { isEndedBy } from '../session/ended-by.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import {
   createEndedAt,
   escapeName,
-  isEndedBy,
   parseSession,
   REMEMBERED_SECONDS,
   toEndedName,

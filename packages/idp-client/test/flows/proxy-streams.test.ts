@@ -1,9 +1,10 @@
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
-import type { ProxyOptions } from '../../src/index.ts'
+import type { IdpClientOptions, ProxyOptions } from '../../src/index.ts'
 import { processWide } from '../../src/lib/registry.ts'
 import { text } from '../../src/lib/utf8.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser } from '../support/app.ts'
+import { deliver } from '../support/logout-world.ts'
 import type { ProxiedWorld } from '../support/proxied.ts'
 import { fromPage, startProxiedWorld } from '../support/proxied.ts'
 
@@ -137,6 +138,60 @@ describe('an event stream', () => {
     await world.upstream.push('still here')
     expect(await theirs.next()).toContain('still here')
     await theirs.reader.cancel()
+  })
+
+  describe('ends with the sessions that the store deletes', () => {
+    const alice = { sub: 'dev|alice' }
+    /** A hook may give `user.sub` another meaning. */
+    const renaming: IdpClientOptions = {
+      beforeSessionSaved: (session) => ({ ...session, user: { ...session.user, sub: 'row-42' } }),
+    }
+
+    test('at a back-channel logout of its user, whatever a hook calls the user, and of no other', async () => {
+      await signedIn({}, { sessionStore: memoryStore(), ...renaming })
+      const other = world.newBrowser()
+      await world.login(other, '', { user: 'bob' })
+      const [mine, theirs] = [await openStream(), await openStream(other)]
+      await deliver(world.client, await world.provider.logoutToken(alice))
+      expect((await mine.reader.read()).done).toBe(true)
+      await world.upstream.push('still here')
+      expect(await theirs.next()).toContain('still here')
+      await theirs.reader.cancel()
+    })
+
+    test('at a logout token of up to 60 s before the session, by the clocks', async () => {
+      world = await startProxiedWorld({ client: { sessionStore: memoryStore() } })
+      const token = await world.provider.logoutToken(alice)
+      world.clock.now += 60
+      await world.login(world.browser)
+      const other = world.newBrowser()
+      world.clock.now += 1
+      await world.login(other)
+      const [earlier, later] = [await openStream(), await openStream(other)]
+      await deliver(world.client, token)
+      expect((await earlier.reader.read()).done).toBe(true)
+      expect(await world.client.getSession(world.browser.request('/'))).toBeNull()
+      await world.upstream.push('still here')
+      expect(await later.next()).toContain('still here')
+      await later.reader.cancel()
+    })
+
+    test('at a logout token with its sid, whatever else the token says', async () => {
+      await signedIn({}, { sessionStore: memoryStore() })
+      const { reader } = await openStream()
+      const { sid = '' } = (await world.browser.session()).internal
+      await deliver(world.client, await world.provider.logoutToken({ sid, sub: 'dev|bob' }))
+      expect((await reader.read()).done).toBe(true)
+      expect(await world.client.getSession(world.browser.request('/'))).toBeNull()
+    })
+
+    test('at a revocation by a store that cannot list sessions, whatever a hook calls the user', async () => {
+      const { listBySubject: _listBySubject, ...sessionStore } = memoryStore()
+      await signedIn({}, { sessionStore, ...renaming })
+      const { reader } = await openStream()
+      await world.client.sessions.revokeBySubject(alice.sub)
+      expect((await reader.read()).done).toBe(true)
+    })
   })
 
   test('ends when a refresh learns that the session has ended at the provider', async () => {

@@ -1,6 +1,7 @@
 import { hashToken } from '../../crypto/random.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { setOwn, shallowCopy } from '../../lib/own-properties.ts'
+import type { Owner } from '../ended-by.ts'
 import { provenIn, readAuthentication } from '../model/authentication.ts'
 import type { SessionData, StoredInternalData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
@@ -16,13 +17,26 @@ export function isRecordId(id: string): boolean {
   return /^[\w-]{43}$/.test(id)
 }
 
+/**
+ * Returns whose session it is by the ID token that proved that, or without one by `user`, to which a hook may have given another
+ * meaning.
+ */
+export function ownerOf(session: StoredSession): Owner {
+  const { internal, user } = session.data
+  const { iss, sub } = provenIn(session)
+  return {
+    sub: typeof sub === 'string' ? sub : user.sub,
+    sid: internal.sid,
+    iss: typeof iss === 'string' ? iss : undefined,
+    createdAt: internal.createdAt,
+  }
+}
+
 /** Converts a session to its record: JSON, whatever hooks and applications put into it. */
 export function toRecord(session: StoredSession, id: string): SessionData {
   const { authentication, clientTag: client, data, ownScope, usedAt, userInfoClaims } = session
   const { requestedAuthentication: asked } = session
-  const proven = provenIn(session)
-  const iss = typeof proven.iss === 'string' ? proven.iss : undefined
-  const sub = typeof proven.sub === 'string' ? proven.sub : data.user.sub
+  const { iss, sub } = ownerOf(session)
   const own = { id, usedAt, client, asked, ownScope, userInfoClaims, iss, sub, authentication }
   return JSON.parse(JSON.stringify({ ...data, internal: { ...data.internal, ...own } }))
 }
