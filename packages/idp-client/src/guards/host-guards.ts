@@ -3,6 +3,7 @@ import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { newCorrelationId } from '../http/responses.ts'
+import { linkPrefix } from '../routes/link-prefix.ts'
 import { readAccept } from './accept.ts'
 import type { AcceptEntry } from './accepted-auth.ts'
 import { readFlag, readRequirements } from './guard-options.ts'
@@ -82,7 +83,7 @@ export function createApiGuard(
 
 /** Reports an error of a page guard and returns its failure page. */
 async function toFailurePage(
-  { settings }: Application,
+  application: Application,
   exchange: Exchange,
   thrown: unknown,
 ): Promise<Response> {
@@ -93,10 +94,10 @@ async function toFailurePage(
   const error = asIdpError(thrown)
   const level = error.code === 'ACCESS_DENIED' ? 'info' : 'error'
   const id = newCorrelationId()
-  reportOutcome(settings.log, error, { level, code: 'REQUEST_FAILED', id })
-  const { basePath, development } = settings
+  const { development, log } = application.settings
+  reportOutcome(log, error, { level, code: 'REQUEST_FAILED', id })
   const request = { exchange, hostRequest: null, query: new URLSearchParams(), id, development }
-  return failWithPage(error, request, { home: `${basePath}/` })
+  return failWithPage(error, request, { home: `${linkPrefix(application, exchange)}/` })
 }
 
 /**

@@ -5,6 +5,7 @@ import { isCrossSite, isNavigation, isPrefetch } from '../http/request-kind.ts'
 import { empty, errorJson, newCorrelationId, noStore } from '../http/responses.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { lazyPromise } from '../lib/request-scope.ts'
+import { linkPrefix } from './link-prefix.ts'
 import { loginPath } from './login-path.ts'
 import type { Route, RouteRequest } from './route.ts'
 import { routeKeys, table } from './table.ts'
@@ -60,9 +61,10 @@ async function respond(application: Application, key: RouteKey, request: RouteRe
   } catch (thrown) {
     const { asIdpError, reportResponse } = await import('../log/failure.ts')
     const error = asIdpError(thrown)
+    const prefix = linkPrefix(application, request.exchange)
     const failed = await fail(error, request, {
-      home: `${settings.basePath}/`,
-      login: loginPath(settings.basePath, settings.routes),
+      home: `${prefix}/`,
+      login: loginPath(prefix, settings.routes),
     })
     reportResponse(settings.log, error, { route: key, status: failed.status, id: request.id })
     return failed

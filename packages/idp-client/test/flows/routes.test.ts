@@ -253,6 +253,27 @@ describe('variables and base paths', () => {
     expect(refused.headers.get('location')).toBe('/shop/auth/login?returnTo=%2Fcart')
   })
 
+  test.each([
+    ['behind a proxy that removes the path of appBaseUrl', { appBaseUrl: `${APP}/shop` }, '/shop'],
+    ['without a base URL for the request', { appBaseUrl: ['https://elsewhere.example/shop'] }, ''],
+  ])('the links of failure pages %s stay in the application', async (_name, options, prefix) => {
+    const { client } = world.another(options)
+    const inside = new Browser(client, APP)
+    const page = await (await inside.send('/auth/login?max_age=x')).text()
+    expect(page).toContain(`href="${prefix}/auth/login">Try again</a>`)
+    expect(page).toContain(`href="${prefix}/">Home</a>`)
+  })
+
+  test('the page of a guard that denies access links into the application', async () => {
+    const { client } = world.another({ appBaseUrl: `${APP}/shop` })
+    const signedIn = world.newBrowser()
+    await world.login(signedIn)
+    const guarded = client.withPageAuthRequired(() => new Response(), { authorize: () => false })
+    const refused = await guarded(signedIn.request('/cart'))
+    expect(refused.status).toBe(403)
+    expect(await refused.text()).toContain('href="/shop/">Home</a>')
+  })
+
   test('[S151] both together are a configuration error', () => {
     withVariables({ FRAMEWORK_PUBLIC_BASE_PATH: '/shop' }, () => {
       expect(() => world.another({ appBaseUrl: `${APP}/shop` })).toThrow(
