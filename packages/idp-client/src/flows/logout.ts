@@ -31,6 +31,12 @@ function toTarget(returnTo: string | undefined, baseUrl: string): URL | null {
   return target?.protocol === 'https:' || target?.protocol === 'http:' ? target : null
 }
 
+/** Returns a target within the application, without user name and password, which the browser would send with its next requests. */
+function toLocalTarget(target: URL | null, baseUrl: string): string {
+  if (target?.origin !== new URL(baseUrl).origin) return baseUrl
+  return target.origin + target.pathname + target.search + target.hash
+}
+
 /**
  * Chooses the redirect by the strategy. If the metadata of the provider cannot be loaded, logs that and ends the local
  * session only.
@@ -49,10 +55,7 @@ async function resolveRedirect(
     strategy: 'v2',
     location: v2LogoutUrl(config, { returnTo, federated: input.federated }).href,
   })
-  const local = (): LogoutRedirect => ({
-    strategy: 'local',
-    location: target?.origin === new URL(baseUrl).origin ? target.href : baseUrl,
-  })
+  const local = (): LogoutRedirect => ({ strategy: 'local', location: toLocalTarget(target, baseUrl) })
   if (config.logoutStrategy === 'v2') return v2()
   if (config.logoutStrategy === 'local') return local()
   try {

@@ -144,6 +144,7 @@ describe("[J7] logoutStrategy 'local'", () => {
     ['?returnTo=/bye', `${APP}/bye`],
     ['?returnTo=/bye%3Fa%3Db%23c&state=abc&federated', `${APP}/bye?a=b#c`],
     [`?returnTo=${encodeURIComponent(`${APP}/x`)}`, `${APP}/x`],
+    ['?returnTo=http://user:pass@localhost:3000/x%3Fa%3Db%23c', `${APP}/x?a=b#c`],
     ['?returnTo=https://evil.example/', APP],
     ['?returnTo=//evil.example/', APP],
     ['?returnTo=javascript:alert(1)', APP],
