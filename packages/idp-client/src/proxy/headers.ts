@@ -1,5 +1,5 @@
 import type { RequestHeaders } from '../http/exchange.ts'
-import { NO_CACHE } from '../http/responses.ts'
+import { noStore } from '../http/responses.ts'
 
 /** Headers of the browser's request that the API gets. */
 const REQUEST = [
@@ -55,8 +55,17 @@ const FORBIDDEN: ReadonlySet<string> = new Set([
   'x-original-url',
   'x-rewrite-url',
   'x-sendfile',
+  'x-lighttpd-send-file',
+  'x-litespeed-location',
+  'x-reproxy-url',
   'service-worker-allowed',
   'clear-site-data',
+  'alt-svc',
+  'nel',
+  'report-to',
+  'reporting-endpoints',
+  'accept-ch',
+  'set-login',
   'connection',
   'keep-alive',
   'te',
@@ -128,7 +137,13 @@ interface ResponseRules {
 /** Headers by their names in lower case. */
 type HeaderRecord = Record<string, string>
 
-const NEVER_STORED = NO_CACHE.map(([name, value]) => [name.toLowerCase(), value] as const)
+/** Lets a record be read and changed as `Headers` are. */
+const toWritable = (record: HeaderRecord): Pick<Headers, 'has' | 'set'> => ({
+  has: (name) => Object.hasOwn(record, name.toLowerCase()),
+  set: (name, value) => {
+    record[name.toLowerCase()] = value
+  },
+})
 
 const toVary = (vary: string | undefined): string => (vary === undefined ? 'Cookie' : `${vary}, Cookie`)
 
@@ -147,6 +162,6 @@ export function toResponseHeaders(headers: Headers, { cache, responseHeaders }: 
   }
   for (const [name, value] of POLICIES) result[name] = value
   if (isUpstream) result['vary'] = toVary(result['vary'])
-  else for (const [name, value] of NEVER_STORED) result[name] = value
+  else noStore(toWritable(result))
   return result
 }

@@ -301,6 +301,15 @@ describe('caching', () => {
     ])
   })
 
+  test('is forbidden by default, also for caches that have a header of their own', async () => {
+    await signedIn({ responseHeaders: ['CDN-Cache-Control', 'Surrogate-Control'] })
+    const [name, value] = ['CDN-Cache-Control', 'public, max-age=60'] as const
+    world.upstream.respond({ ...cacheable, headers: [...cacheable.headers, [name, value]] })
+    const { headers } = await send('/api/orders')
+    expect(headers.get('cache-control')).toContain('no-store')
+    expect([headers.get(name), headers.get('surrogate-control')]).toEqual(['no-store', null])
+  })
+
   test('is forbidden for a response with a cookie of ours', async () => {
     await signedIn({ cache: 'upstream' }, { session: { rolling: true } })
     world.upstream.respond(cacheable)
