@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest'
 import { Cookies, engineFor } from '../../../test/support/engine.ts'
+import { gate } from '../../../test/support/redemptions.ts'
 import type { SessionDataStore } from '../../config/options.ts'
 import { randomToken } from '../../crypto/random.ts'
 import { OAuthError } from '../../errors/provider.ts'
+import { pause } from '../../lib/pause.ts'
 import { freshlyStored } from '../../session/model/session.ts'
+import type { StoredSession } from '../../session/model/stored-session.ts'
 import { memoryStore } from '../../stores/memory.ts'
 import { toTokenRequest } from '../token-request.ts'
 import { getFreshToken } from './access-token.ts'
@@ -121,4 +124,40 @@ test.each([
   )
   await expect(asking).rejects.toMatchObject({ name: 'AccessTokenError', code: 'MISSING_SESSION' })
   expect(sent).toBe(isBefore ? 0 : 1)
+})
+
+test('two forced refreshes that replace different tokens both get a new one', async () => {
+  const { clock, engine } = engineFor()
+  const { clientTag, config, sealer } = engine
+  const { open, opened } = gate()
+  const sessions = { ...engine.sessions, save: async () => true }
+  let count = 2
+  const sendRefresh = async ({ audience }: { audience?: string }) => {
+    if (audience !== undefined) await opened
+    return { accessToken: `at-${++count}`, tokenType: 'Bearer', expiresAt: clock.now + 60 }
+  }
+  const parts = { clientTag, config, sealer, sessions, sendRefresh }
+  const { scope: requestedScope } = toTokenRequest(config.authorization, {})
+  const refreshToken = randomToken()
+  const sessionKey = randomToken()
+  const at = (accessToken: string, usedAt: number): StoredSession => {
+    const tokenSet = { accessToken, expiresAt: clock.now + 60, refreshToken, requestedScope }
+    return {
+      data: { user: { sub: 'alice' }, tokenSet, internal: { createdAt: clock.now } },
+      sessionKey,
+      usedAt,
+    }
+  }
+  const ask = async (session: StoredSession, options: object): Promise<string> => {
+    const want = { ...toTokenRequest(config.authorization, options), force: true }
+    return (await getFreshToken(parts, new Cookies().exchange(), session, want)).accessToken
+  }
+  const [older, newer] = [at('at-1', clock.now - 1), at('at-2', clock.now)]
+  const others = ask(newer, { audience: 'https://other.example' })
+  await pause(0)
+  const asking = [ask(older, {}), ask(newer, {})]
+  await pause(0)
+  open()
+  expect(await others).toBe('at-3')
+  expect(await Promise.all(asking)).toEqual(['at-2', 'at-4'])
 })

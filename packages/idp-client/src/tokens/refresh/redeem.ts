@@ -49,10 +49,12 @@ export function toPurpose(
 ): Purpose {
   const { config } = parts
   const old = findToken(config, session, want)
+  // One call may want the very token that another one replaces.
+  const replaced = want.force ? (old?.accessToken ?? '') : undefined
   return {
     session,
     refreshToken,
-    key: toKey(want.audience, want.scope, want.isDefaultRequest, want.force, want.processOnly),
+    key: toKey(want.audience, want.scope, want.isDefaultRequest, replaced, want.processOnly),
     isSatisfiedBy(latest) {
       const found = selectToken(config, latest, { ...want, force: false }, config.tokenRefreshBuffer)
       return found.kind === 'usable' && found.entry.accessToken !== old?.accessToken
