@@ -84,11 +84,11 @@ test('[B1] a step-up that another process verified is not undone by a refresh th
   const [refreshed, steppedUp] = [await engine.sessions.load(slow), await engine.sessions.load(quick)]
   if (!refreshed || !steppedUp) throw new Error('no session')
   const gold = { ...toAuthentication(login), auth_time: NOW, acr: 'gold' }
-  await engine.sessions.save(quick, { ...steppedUp, authentication: gold })
+  await engine.sessions.save(quick, { ...steppedUp, authentication: gold, userInfoClaims: ['groups'] })
   const tokenSet = { ...refreshed.data.tokenSet, accessToken: 'b' }
   await engine.sessions.save(slow, { ...refreshed, data: { ...refreshed.data, tokenSet } })
   const kept = await engine.sessions.load(cookies.exchange())
-  expect(kept?.authentication).toEqual(gold)
+  expect([kept?.authentication, kept?.userInfoClaims]).toEqual([gold, ['groups']])
   expect(kept?.data.tokenSet.accessToken).toBe('b')
 })
 

@@ -49,8 +49,11 @@ const undeleted = (): Lru<string, true> =>
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
+/** What a step-up sets beside the data of the session. */
+const OF_STEP_UP = ['authentication', 'ownScope', 'userInfoClaims'] as const
+
 function merge(current: StoredSession, { found, session }: SessionDifference): StoredSession {
-  const { authentication: _authentication, ownScope: _scope, ...merged } = session
+  const { authentication: _authentication, ownScope: _scope, userInfoClaims: _claims, ...merged } = session
   const data = withChanges({
     current: current.data,
     found: found.data,
@@ -58,20 +61,23 @@ function merge(current: StoredSession, { found, session }: SessionDifference): S
     internal: session.data.internal,
   })
   // Keep a step-up that another process verified meanwhile, unless this change is a step-up itself.
-  const isStepUp = !isSame(session.authentication, found.authentication)
-  const { authentication } = isStepUp ? session : current
-  const { ownScope } = session.ownScope === found.ownScope ? current : session
+  const later = <Name extends (typeof OF_STEP_UP)[number]>(name: Name): StoredSession[Name] =>
+    (isSame(session[name], found[name]) ? current : session)[name]
   return {
     ...merged,
     data,
     usedAt: Math.max(current.usedAt, session.usedAt),
-    ...defined({ authentication, ownScope }),
+    ...defined({
+      authentication: later('authentication'),
+      ownScope: later('ownScope'),
+      userInfoClaims: later('userInfoClaims'),
+    }),
   }
 }
 
 /** Returns whether nothing but the time of use differs. */
 function hasOnlyBeenUsed({ found, session }: SessionDifference): boolean {
-  return (['data', 'authentication', 'ownScope'] as const).every((name) => isSame(found[name], session[name]))
+  return (['data', ...OF_STEP_UP] as const).every((name) => isSame(found[name], session[name]))
 }
 
 const getRefreshToken = ({ data }: StoredSession): string | undefined => data.tokenSet.refreshToken

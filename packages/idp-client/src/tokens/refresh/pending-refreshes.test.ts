@@ -141,7 +141,7 @@ test('a request that is on its way when the cookie of a pending session is set g
   expect(new Set(redeemed).size).toBe(2)
 })
 
-test('[C8] a session that was loaded before a step-up and saved after it keeps the scope that a guard requested', async () => {
+test('[C8] a session that was loaded before a step-up and saved after it keeps the scope that a guard requested, and the user', async () => {
   const { clock, cookies, engine } = await signedIn()
   const slow = cookies.exchange()
   const loaded = await engine.sessions.load(slow)
@@ -153,13 +153,19 @@ test('[C8] a session that was loaded before a step-up and saved after it keeps t
     session: loaded,
     want: toTokenRequest(config.authorization, {}),
     key: 'popup',
-    verify: async () => ({ ...grant, ownScope: 'transfer' }),
+    verify: async () => ({
+      ...grant,
+      ownScope: 'transfer',
+      claims: { sub: 'alice', groups: ['staff'] },
+      userInfoClaims: ['groups'],
+    }),
   })
   cookies.take(exchange)
   await engine.sessions.save(slow, { ...loaded, usedAt: clock.now })
   cookies.take(slow)
   const after = await engine.sessions.load(cookies.exchange())
   expect([after?.data.tokenSet.accessToken, after?.ownScope]).toEqual(['at-2', 'transfer'])
+  expect([after?.data.user, after?.userInfoClaims]).toEqual([{ sub: 'alice', groups: ['staff'] }, ['groups']])
 })
 
 test('no token is redeemed if it cannot be written and too many are pending already', async () => {
