@@ -12,7 +12,7 @@ export const AccessTokenErrorCode: { readonly [Name in AccessTokenErrorCode]: Na
 
 /**
  * No access token is available, or the refresh token could not be revoked. The `cause` of `FAILED_TO_REFRESH_TOKEN`
- * and `FAILED_TO_REVOKE` is an `OAuthError` or a `DiscoveryError`.
+ * and `FAILED_TO_REVOKE` is an `OAuthError` or a `DiscoveryError`; absent if another process has replaced a revoked token.
  */
 export class AccessTokenError extends IdpError<AccessTokenErrorCode> {
   /** @internal */

@@ -111,6 +111,9 @@ export async function getFreshConnectionToken(
     if (hasEnded) throw new AccessTokenForConnectionError('MISSING_SESSION')
     const found = storedConnectionToken(after.data, want, clock())
     if (found) return found
+    // Another request has removed the refresh token while this one waited.
+    if (failure === undefined && after.data.tokenSet.refreshToken === undefined)
+      throw new AccessTokenForConnectionError('MISSING_REFRESH_TOKEN')
     throw new AccessTokenForConnectionError('FAILED_TO_EXCHANGE_REFRESH_TOKEN', { cause: failure })
   } catch (cause) {
     if (cause instanceof AccessTokenForConnectionError || isIdpError(cause, 'SESSION_STORE_FAILED'))
