@@ -134,8 +134,8 @@ function toVerifyError(cause: unknown): unknown {
  * Verifies a factor and gets the requested tokens:
  * 1. validates options, `mfa_token` and session before any request;
  * 2. throws `SESSION_NOT_WRITABLE` if the tokens belong to a session and no cookie can be written;
- * 3. sends the token request, once for identical concurrent calls, and never at the same time as a refresh of the
- *    session;
+ * 3. sends the token request, in a session once for identical concurrent calls, and never at the same time as a refresh of
+ *    the session;
  * 4. checks that an ID token is about the user of the session;
  * 5. stores the tokens in the session, as after a refresh; those of a token without a session are returned.
  *

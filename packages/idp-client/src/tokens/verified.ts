@@ -3,7 +3,8 @@ import { hashToken } from '../crypto/random.ts'
 import { MfaError } from '../errors/mfa.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/own-properties.ts'
-import { toKey } from '../lib/registry.ts'
+import { processWide, toKey } from '../lib/registry.ts'
+import { SingleFlight } from '../lib/shared-run.ts'
 import { provenIn, steppedUpBy, toAuthentication } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
 import { hasEndedAtProvider } from '../session/model/lifetime.ts'
@@ -95,6 +96,18 @@ async function inTurn(
   return verified
 }
 
+/** Verifications of sessions without a refresh token: only its family has a queue. */
+const verifications = (): SingleFlight<FactorTokens> =>
+  processWide('queue:verifications/1', () => new SingleFlight())
+
+/** Verifies once for concurrent calls, since a one-time password is valid once. Each applies the tokens to its own session. */
+async function verifyShared({ httpTimeout }: Config, verification: Verification): Promise<FactorTokens> {
+  const { key, session, verify } = verification
+  const name = await hashToken(toKey(session.sessionKey, key), 32)
+  // A hook may change what it gets.
+  return structuredClone(await verifications().run(name, () => verify(session), 4 * httpTimeout))
+}
+
 /**
  * Verifies a factor and stores its tokens in the session: those of the main audience in place of the main token set, those of
  * another audience as its entry. Returns a recovery code that replaces a used one. Throws errors of `verify`, and `MfaError`
@@ -111,7 +124,7 @@ export async function verifyInSession(
   if (verified?.entry) return verified.recoveryCode
   // Without a refresh token, or if it was rejected during the wait, no other request changes the tokens.
   const { session } = verified ?? verification
-  const grant = await verification.verify(session)
+  const grant = await verifyShared(config, { ...verification, session })
   const { recoveryCode, session: after } = await withVerified(config, session, verification.want, grant)
   if (hasEndedAtProvider(after, config.clock())) await endExpired(parts, exchange, after)
   if (!(await sessions.save(exchange, after))) throw endedMeanwhile()

@@ -235,6 +235,19 @@ describe('concurrent requests', () => {
     ])
   })
 
+  test.each([
+    ['in cookies', () => ({})],
+    ['in a store', () => ({ sessionStore: memoryStore({ name: 'mfa-session-twice.test' }) })],
+  ])('without a refresh token, identical calls share one verification, %s', async (_where, options) => {
+    const { browser, client, mfaToken } = await demanded('alice', world.another(options()))
+    await withoutRefreshToken(client, browser)
+    const proof = { mfaToken, otp: world.otp() }
+    const verify = () => verifying(client, browser, proof)
+    expect(await Promise.all([verify(), verify()])).toEqual([{ success: true }, { success: true }])
+    expect(world.provider.count('token')).toBe(1)
+    expect(await bankToken(client, browser)).toMatchObject({ audience: BANK })
+  })
+
   test('a wrong code beside a right one: each gets its own response', async () => {
     const { browser, client, mfaToken } = await demanded()
     const [wrong, right] = await Promise.allSettled([
