@@ -49,7 +49,7 @@ const undeleted = (): Lru<string, true> =>
 
 const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
 
-/** What a step-up sets beside the data of the session. */
+/** The properties that a step-up sets beside the data of the session. */
 const OF_STEP_UP = ['authentication', 'ownScope', 'userInfoClaims'] as const
 
 function merge(current: StoredSession, { found, session }: SessionDifference): StoredSession {

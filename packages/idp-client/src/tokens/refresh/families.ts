@@ -206,8 +206,8 @@ export function markSent(family: TokenFamily): void {
 }
 
 /**
- * Records that a response has set the cookie of the latest session: the browser has its token, and sends earlier ones only with
- * requests that are on their way, for `JOIN_SECONDS` from now on.
+ * Records that a response has set the cookie of the latest session: the browser has its token. Requests that it has sent with
+ * earlier ones before may arrive for `JOIN_SECONDS` from now on.
  */
 export function markPersisted(family: TokenFamily, now: number): void {
   markSent(family)

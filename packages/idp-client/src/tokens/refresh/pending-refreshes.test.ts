@@ -128,7 +128,7 @@ test('a refresh that completes while a session is saved is kept until a response
   expect(new Set(redeemed).size).toBe(3)
 })
 
-test('a request that is on its way when the cookie of a pending session is set gets that session, however old that is', async () => {
+test('a request that was sent before the cookie of a pending session is set gets that session, however old that is', async () => {
   const { ask, clock, cookies, engine, redeemed } = await signedIn()
   expect(await ask({ ...cookies.exchange(), canWrite: () => false })).toBe('at-2')
   clock.now += 300
