@@ -95,7 +95,7 @@ test.each(['onCallback', 'both'])('[S055] %s cannot change what is saved by its 
   expect(session?.tokenSet.idToken).not.toBe('x.y.z')
 })
 
-test.each([7, 'x', { redirectTo: '/x' }, { returnTo: 7 }, []])(
+test.each([7, 'x', { redirectTo: '/x' }, { returnTo: 7 }, [], new Map(), new Date(0)])(
   '[S120] the invalid result %j creates no session: 500',
   async (value) => {
     const { response, session } = await login({ onCallback: () => value as never })

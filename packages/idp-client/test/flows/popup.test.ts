@@ -382,7 +382,6 @@ describe('the page of a popup', () => {
     [{ cspNonce: '' }],
     [{ cspNonce: 7 }],
     [{ returnTo: '/a', cspNonce: "x'" }],
-    [{}],
   ])('onCallback must not return %j', async (result) => {
     const { browser } = world.another({ onCallback: () => result as { returnTo: string } })
     const response = await popup(browser)
