@@ -69,12 +69,14 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** Returns whether what a token has of the names is a string, and its expiry a number. */
-function isToken(value: unknown, strings: readonly string[]): value is Record<string, unknown> {
+const isAbsent = (value: unknown): boolean => value === undefined || value === null
+
+/** Returns whether the properties of these names that a token has are strings, and its expiry is a number. */
+function isToken(value: unknown, names: readonly string[]): value is Record<string, unknown> {
   if (!isObject(value)) return false
   const { expiresAt } = value
-  if (expiresAt !== undefined && !Number.isFinite(expiresAt)) return false
-  return strings.every((name) => value[name] === undefined || typeof value[name] === 'string')
+  if (!isAbsent(expiresAt) && !Number.isFinite(expiresAt)) return false
+  return names.every((name) => isAbsent(value[name]) || typeof value[name] === 'string')
 }
 
 /** Returns whether a list of further tokens is absent, or each of them has what distinguishes it from the others. */
