@@ -61,7 +61,8 @@ export async function updateSession(engine: Engine, exchange: Exchange, input: u
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
   const usedAt = laterUse(session.usedAt, engine.config.clock())
   const changed = { ...session, data, usedAt }
-  const saved = await engine.sessions.save(exchange, changed, { mustFit: true })
+  const ownUser = JSON.stringify(data.user) !== JSON.stringify(session.data.user)
+  const saved = await engine.sessions.save(exchange, changed, { mustFit: true, ownUser })
   if (!saved) throw new IdpError('MISSING_SESSION', { detail: 'It ended meanwhile.' })
   slot.updated = data
 }

@@ -238,8 +238,7 @@ async function checkToken(
 /** Returns the scope that was granted to a session for an API: by its login, or for a further audience. */
 function grantedScope({ authorization }: Config, session: StoredSession, { audience }: Resource): string {
   const own = effectiveScope(authorization, audience)
-  const { accessTokens = [] } = session.data
-  const further = accessTokens.filter((entry) => entry.audience === audience)
+  const further = (session.data.accessTokens ?? []).filter((entry) => entry.audience === audience)
   const main = mainAudience(authorization, session.data) === audience ? mainScope(session, own) : ''
   return unitedScope(main, ...further.map((entry) => toGrantedScope(entry, own)))
 }

@@ -16,6 +16,8 @@ const TARGETED = [
   ['Vercel-CDN-Cache-Control', 'no-store'],
   ['Surrogate-Control', 'no-store'],
   ['X-Accel-Expires', '0'],
+  ['Edge-Control', 'no-store'],
+  ['X-LiteSpeed-Cache-Control', 'no-store'],
 ] as const
 
 /** Replaces the caching headers of a response, also those that the application has set for certain caches. */

@@ -120,7 +120,7 @@ function isSendable(response: Response): boolean {
 /** Validates the object that `onCallback` returned. Returns null for an invalid one, such as one with a misspelled name. */
 function parseCallbackResult(result: object): OnCallbackResult | null {
   const { cspNonce, returnTo, ...others } = result as { readonly [Name in keyof OnCallbackResult]: unknown }
-  // A response that cannot be sent, or another object without own names, is none, also if it comes from another realm.
+  // Not a response that cannot be sent, or another object without own names, whichever realm it comes from.
   if (Object.prototype.toString.call(result) !== '[object Object]') return null
   if (isResponse(result) || Object.keys(others).length > 0) return null
   if (returnTo !== undefined && typeof returnTo !== 'string') return null

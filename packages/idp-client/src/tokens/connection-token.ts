@@ -28,10 +28,10 @@ export interface ConnectionTokenParts extends RedemptionParts {
 }
 
 function findStored(
-  { connectionTokenSets = [] }: SessionData,
+  { connectionTokenSets }: SessionData,
   want: ConnectionRequest,
 ): ConnectionTokenSet | undefined {
-  return connectionTokenSets.find(
+  return connectionTokenSets?.find(
     ({ connection, loginHint }) => connection === want.connection && loginHint === want.loginHint,
   )
 }

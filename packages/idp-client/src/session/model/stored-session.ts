@@ -81,7 +81,7 @@ function isToken(value: unknown, names: readonly string[]): value is Record<stri
 
 /** Returns whether a list of further tokens is absent, or each of them has what distinguishes it from the others. */
 function areTokens(list: unknown, name: 'audience' | 'connection'): boolean {
-  if (list === undefined) return true
+  if (isAbsent(list)) return true
   const isComplete = (one: unknown): boolean =>
     isToken(one, []) && [one['accessToken'], one[name]].every((value) => typeof value === 'string')
   return Array.isArray(list) && list.every(isComplete)

@@ -18,7 +18,7 @@ import type { StoredSession } from '../../session/model/stored-session.ts'
 import type { Purpose } from './coordinator.ts'
 import { redeemOnce } from './coordinator.ts'
 import type { TokenFamily } from './families.ts'
-import { closeFamily, findFamily, isPending, tokenKey } from './families.ts'
+import { closeFamily, findFamily, isPending, makeRoomForPending, tokenKey } from './families.ts'
 import type { RedemptionResult } from './state.ts'
 
 afterEach(() => vi.useRealTimers())
@@ -79,6 +79,12 @@ test('a redemption that fails is not cached: the next one tries again', async ()
   })
   await expect(ask(failing)).rejects.toThrow('reset')
   expect((await ask(failing)).session.data.tokenSet.accessToken).toBe('new')
+})
+
+test('redemptions that change nothing leave nothing in the process', async () => {
+  const redeem: Purpose['redeem'] = async (latest) => ({ session: latest })
+  for (let time = 0; time <= 1000; time++) await ask(purpose(session(), { redeem }))
+  expect(makeRoomForPending(inCookies.config.clock())).toBe(true)
 })
 
 test('a token that does not rotate: a session from a shared store is not replaced by an older family', async () => {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
+import { engineFor } from '../../../test/support/engine.ts'
 import { randomToken } from '../../crypto/random.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
-import { advance, closeFamily, findFamily, openFamily } from './families.ts'
+import { advance, closeFamily, findFamily, keepUntilSent, markPersisted, openFamily } from './families.ts'
 
 function session(sessionKey: string, refreshToken: string): StoredSession {
   const tokenSet = { accessToken: 'at', expiresAt: 0, refreshToken }
@@ -37,4 +38,45 @@ test('the end of a session leaves another one with the same refresh token alone'
   const family = openFamily(key, other)
   closeFamily(ended)
   expect(findFamily(key, other, 1000)).toBe(family)
+})
+
+/** A session that is refreshed: its tokens are `rt-0`, `rt-1` … */
+function refreshed() {
+  const { config } = engineFor().engine
+  const name = randomToken()
+  const one = { ...session(randomToken(), 'rt'), usedAt: config.clock() }
+  const family = openFamily(`${name} 0`, one)
+  let last = 0
+  return {
+    family,
+    refresh(now: number): void {
+      advance(family, one, [`${name} ${last}`, `${name} ${++last}`], now)
+      keepUntilSent(config, family, one)
+    },
+    resolves: (token: number, now: number): boolean => findFamily(`${name} ${token}`, one, now) === family,
+  }
+}
+
+test('a token whose cookie was replaced by a lost response resolves to its session while that is pending', () => {
+  const { family, refresh, resolves } = refreshed()
+  refresh(0)
+  markPersisted(family, 0)
+  refresh(10)
+  // The browser never gets this one.
+  markPersisted(family, 10)
+  for (const now of [30, 90, 150, 210, 270]) refresh(now)
+  expect([1, 2, 4, 7].map((token) => resolves(token, 270))).toEqual([true, true, false, true])
+  closeFamily(family)
+})
+
+test('a session that is refreshed every few seconds keeps the tokens of a minute or two', () => {
+  const { family, refresh, resolves } = refreshed()
+  for (let now = 0; now < 1000; now += 10) {
+    refresh(now)
+    markPersisted(family, now)
+    markPersisted(family, now + 1)
+  }
+  expect(family.keys.length).toBeLessThan(15)
+  expect([10, 95, 100].map((token) => resolves(token, 999))).toEqual([false, true, true])
+  closeFamily(family)
 })

@@ -46,12 +46,12 @@ export interface TokenFamily {
 interface FamilyToken {
   readonly key: string
   /** Seconds since the epoch. */
-  readonly until: number
+  until: number
   /**
-   * Whether no cookie of a browser has it: the session was already pending when this process received it, or a later one has been
-   * sent.
+   * Whether a cookie of the browser may have it: `none`, since the session was already pending when this process received it, or
+   * `replaced` by a later one, which a response has set; that response may be lost.
    */
-  isUnsent: boolean
+  cookie: 'current' | 'none' | 'replaced'
 }
 
 interface TokenFamilies {
@@ -158,13 +158,13 @@ export function advance(
   if (family.closed) return
   const { byToken } = families()
   const pending = isPending(family)
-  const kept = family.keys.filter(({ isUnsent, until }) => until > now || (pending && !isUnsent))
+  const kept = family.keys.filter(({ cookie, until }) => until > now || (pending && cookie !== 'none'))
   for (const { key } of family.keys) if (byToken.get(key) === family) byToken.delete(key)
   const others = kept.filter(({ key }) => !keys.includes(key))
   const added = [...new Set(keys)].map((key) => ({
     key,
     until: now + JOIN_SECONDS,
-    isUnsent: kept.find((one) => one.key === key)?.isUnsent ?? pending,
+    cookie: kept.find((one) => one.key === key)?.cookie ?? (pending ? 'none' : 'current'),
   }))
   family.keys = [...others, ...added]
   for (const { key } of family.keys) byToken.set(key, family)
@@ -202,23 +202,22 @@ export function keepUntilSent(config: Config, family: TokenFamily, session: Stor
 
 /** Records that a response has set a cookie with a token of the family. It is not known with which, so that all count. */
 export function markSent(family: TokenFamily): void {
-  for (const one of family.keys) one.isUnsent = false
+  for (const one of family.keys) one.cookie = 'current'
 }
 
 /**
- * Records that a response has set the cookie of the latest session: the browser has its token. Requests that it has sent with
- * earlier ones before may arrive for `JOIN_SECONDS` from now on.
+ * Records that a response has set the cookie of the latest session. Requests that the browser has sent with the token before may
+ * arrive for `JOIN_SECONDS` from now on.
  */
 export function markPersisted(family: TokenFamily, now: number): void {
-  markSent(family)
-  if (!families().pending.delete(family)) return
   const latest = family.keys.at(-1)
-  family.keys = family.keys.map(({ key }) => ({
-    key,
-    until: now + JOIN_SECONDS,
-    isUnsent: key !== latest?.key,
-  }))
-  touch(family)
+  for (const one of family.keys) {
+    if (one === latest || one.cookie !== 'current') continue
+    one.cookie = 'replaced'
+    one.until = now + JOIN_SECONDS
+  }
+  if (latest) latest.cookie = 'current'
+  if (families().pending.delete(family)) touch(family)
 }
 
 /** Closes the family of a session that has ended: no token resolves to it any more. */

@@ -156,6 +156,7 @@ test('[C8] a session that was loaded before a step-up and saved after it keeps t
     verify: async () => ({
       ...grant,
       ownScope: 'transfer',
+      fromLink: true,
       claims: { sub: 'alice', groups: ['staff'] },
       userInfoClaims: ['groups'],
     }),
@@ -165,7 +166,20 @@ test('[C8] a session that was loaded before a step-up and saved after it keeps t
   cookies.take(slow)
   const after = await engine.sessions.load(cookies.exchange())
   expect([after?.data.tokenSet.accessToken, after?.ownScope]).toEqual(['at-2', 'transfer'])
-  expect([after?.data.user, after?.userInfoClaims]).toEqual([{ sub: 'alice', groups: ['staff'] }, ['groups']])
+  expect(after).toMatchObject({ fromLink: true, userInfoClaims: ['groups'] })
+  expect(after?.data.user).toEqual({ sub: 'alice', groups: ['staff'] })
+})
+
+test('a user that the application has changed is not replaced by a refresh that completes meanwhile', async () => {
+  const { ask, cookies, engine } = await signedIn()
+  const slow = cookies.exchange()
+  const loaded = (await engine.sessions.load(slow)) ?? expect.fail('there is a session')
+  expect(await ask(cookies.exchange())).toBe('at-2')
+  const user = { sub: 'alice', nickname: 'al' }
+  await engine.sessions.save(slow, { ...loaded, data: { ...loaded.data, user } }, { ownUser: true })
+  cookies.take(slow)
+  const { data } = (await engine.sessions.load(cookies.exchange())) ?? expect.fail('there is a session')
+  expect([data.user, data.tokenSet.accessToken]).toEqual([user, 'at-2'])
 })
 
 test('no token is redeemed if it cannot be written and too many are pending already', async () => {
@@ -223,8 +237,9 @@ test('[C2] a session that is refreshed often without being written keeps only th
   expect(family.keys.length).toBeLessThan(6)
   markPersisted(family, clock.now)
   refresh(100)
-  expect([leads(0), leads(100), leads(150), leads(200)]).toEqual([false, true, false, true])
-  expect(family.keys.length).toBeLessThan(6)
+  // The response that replaced the first one may be lost.
+  expect([leads(0), leads(100), leads(150), leads(200)]).toEqual([true, true, false, true])
+  expect(family.keys.length).toBeLessThan(8)
   closeFamily(family)
 })
 

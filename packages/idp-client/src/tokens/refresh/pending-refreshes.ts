@@ -11,7 +11,7 @@ import type { StoredSession } from '../../session/model/stored-session.ts'
 import { copySession } from '../../session/model/stored-session.ts'
 import type { SessionSlot } from '../../session/session-slot.ts'
 import { sessionSlot } from '../../session/session-slot.ts'
-import type { SessionStorage } from '../../session/storage.ts'
+import type { SaveOptions, SessionStorage } from '../../session/storage.ts'
 import type { RedemptionParts } from './coordinator.ts'
 import { endInProcess, hasEnded } from './ended.ts'
 import type { ClientParts, TokenFamily } from './families.ts'
@@ -54,11 +54,6 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
     return refreshed
   }
 
-  async function initial(exchange: Exchange): Promise<StoredSession | null> {
-    await load(exchange)
-    return sessionSlot(exchange, config).refreshed ?? storage.initial(exchange)
-  }
-
   async function endSessions(sessions: readonly StoredSession[]): Promise<void> {
     for (const session of sessions) await endInProcess(session, getFamily(session))
   }
@@ -66,14 +61,16 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
   return {
     load,
 
-    initial,
+    async initial(exchange) {
+      await load(exchange)
+      return sessionSlot(exchange, config).refreshed ?? storage.initial(exchange)
+    },
 
     async save(exchange, session, options) {
       const { stale: _older, ...given } = session
       // Its cookie would replace a logout, or the session of a later login.
       if (hasEnded(given)) return false
-      const found = await initial(exchange)
-      const kept = withLatestTokens(given, await getFamily(given), found)
+      const kept = withLatestTokens(given, await getFamily(given), options)
       const before = await storage.load(exchange)
       const replaced = before?.sessionKey === kept.sessionKey ? [] : await storage.loadAll(exchange)
       const isKept = await storage.save(exchange, kept, options)
@@ -85,7 +82,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
       // Without the tokens that did not fit, so that the cookie does not count as stale.
       const saved = (await storage.load(exchange)) ?? kept
       // A refresh may complete during the save or before the flush. Its newer tokens remain pending.
-      family.latest = copySession(withLatestTokens(saved, own, found))
+      family.latest = copySession(withLatestTokens(saved, own, options))
       exchange.cookies.whenFlushed(() => {
         if (hasSameTokens(saved, family.latest)) return markPersisted(family, config.clock())
         markSent(family)
@@ -109,23 +106,22 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
 
 /**
  * Replaces the tokens of a session that was loaded before a refresh by the new ones, since the old ones are consumed, and `user` by
- * that of the refresh, unless this request has changed it since it `found` the session.
+ * that of the refresh, unless the application has changed it.
  */
 function withLatestTokens(
   session: StoredSession,
   family: TokenFamily | undefined,
-  found: StoredSession | null,
+  { ownUser = false }: SaveOptions = {},
 ): StoredSession {
   const newer = family?.latest
   if (!newer || newer.data.tokenSet.refreshToken === session.data.tokenSet.refreshToken) return session
   const { accessTokens: _older, ...data } = session.data
   const { authentication: _earlier, ownScope: _smaller, userInfoClaims: _fewer, ...rest } = session
-  const { authentication, ownScope, userInfoClaims } = newer
+  const { authentication, fromLink = session.fromLink, ownScope, userInfoClaims } = newer
   const { accessTokens, internal, tokenSet } = newer.data
-  const isChanged = JSON.stringify(data.user) !== JSON.stringify(found?.data.user)
-  const { user } = isChanged ? data : newer.data
+  const { user } = ownUser ? data : newer.data
   const latest = { ...data, user, tokenSet, ...defined({ accessTokens }), internal } as SessionData
-  return { ...rest, data: latest, ...defined({ authentication, ownScope, userInfoClaims }) }
+  return { ...rest, data: latest, ...defined({ authentication, fromLink, ownScope, userInfoClaims }) }
 }
 
 /** Returns whether the request has older tokens. Compares values, because an update also writes unchanged tokens. */
