@@ -4,10 +4,9 @@ import type { MaybePromise } from '../../lib/chain.ts'
 import { SingleFlight } from '../../lib/shared-run.ts'
 import type { FormerSessionFound, FormerSessions } from '../former.ts'
 import { endOfFormer } from '../former.ts'
-import { provenIn } from '../model/authentication.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
 import type { StoreSessionParts } from './in-store.ts'
-import { recordId } from './record.ts'
+import { ownerOf, recordId } from './record.ts'
 import type { StoreRecords } from './store-records.ts'
 import { toSnapshot } from './store-records.ts'
 
@@ -103,12 +102,10 @@ export class FormerRecords {
 
   /** Returns whether the session of the provider, or every session of the user, has ended since the login. */
   async #hasEnded(session: StoredSession): Promise<boolean> {
-    const { sub } = provenIn(session)
-    const { internal, user } = session.data
-    const subject = { sid: internal.sid, sub: typeof sub === 'string' ? sub : user.sub }
+    const { createdAt, sid, sub } = ownerOf(session)
     const { clientTag, store } = this.#parts
-    const endedAt = await store.endedAt(endOfFormer(await clientTag(), subject))
-    return endedAt !== null && Math.floor(internal.createdAt) <= endedAt
+    const endedAt = await store.endedAt(endOfFormer(await clientTag(), { sid, sub }))
+    return endedAt !== null && Math.floor(createdAt) <= endedAt
   }
 
   /**
