@@ -120,7 +120,7 @@ function isSendable(response: Response): boolean {
 /** Validates the object that `onCallback` returned. Returns null for an invalid one, such as one with a misspelled name. */
 function parseCallbackResult(result: object): OnCallbackResult | null {
   const { cspNonce, returnTo, ...others } = result as { readonly [Name in keyof OnCallbackResult]: unknown }
-  // Not a response that cannot be sent, or another object without own names, whichever realm it comes from.
+  // Dates, maps and responses that cannot be sent have no own names. `instanceof` does not recognize those of another realm.
   if (Object.prototype.toString.call(result) !== '[object Object]') return null
   if (isResponse(result) || Object.keys(others).length > 0) return null
   if (returnTo !== undefined && typeof returnTo !== 'string') return null

@@ -131,7 +131,7 @@ export async function redeemOnce(
   if (hasEndedAtProvider(session, parts.config.clock())) await endExpired(parts, exchange, session)
   // The redemption has written it to the store, but the cookie of this request may still be old.
   if (store) store.adopt(exchange, stale ? { ...session, stale: session.data } : session)
-  // A family without tokens has changed nothing, and no token would find it.
+  // Without tokens the family has no new session, and no request would find it.
   else if (family.keys.length > 0) await keepAndSave(parts, exchange, family, session)
   return { ...result, session, hasEnded: family.closed || hasEnded(session) }
 }

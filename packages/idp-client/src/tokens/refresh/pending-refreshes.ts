@@ -37,7 +37,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
       return hasFamilies() ? applyRefresh(slot, session) : asRead(slot, session)
     })
 
-  /** Returns the session of the cookie; if the request reads its session for the first time, that is what it changes. */
+  /** Returns the session of the cookie. If the request reads it for the first time, its updates are compared with this session. */
   function asRead(slot: SessionSlot, session: StoredSession): StoredSession {
     if (slot.refreshed === undefined) slot.refreshed = null
     return session

@@ -49,7 +49,7 @@ export function toPurpose(
 ): Purpose {
   const { config } = parts
   const old = findToken(config, session, want)
-  // One call may want the very token that another one replaces.
+  // Calls that replace different tokens share nothing: one of them could get the token that it is to replace.
   const replaced = want.force ? (old?.accessToken ?? '') : undefined
   return {
     session,
