@@ -49,11 +49,9 @@ export function findEntry(data: SessionData, want: TokenRequest): AccessTokenSet
 
 export type Selection =
   /** Return it as it is. */
-  | { readonly kind: 'usable'; readonly entry: Entry }
+  | { readonly usable: Entry }
   /** Refresh; `fallback` is still valid, and returned if the refresh fails. */
-  | { readonly kind: 'refresh'; readonly fallback?: Entry }
-  /** No valid token and no refresh token. */
-  | { readonly kind: 'missing' }
+  | { readonly usable?: never; readonly fallback?: Entry }
 
 export interface SelectionTime {
   /** Seconds since the epoch. */
@@ -74,7 +72,7 @@ export function storedEntry(
   return found?.accessToken ? found : undefined
 }
 
-/** Returns the stored token if it is usable, or whether a refresh can obtain one. */
+/** Returns the stored token if it is usable; without a refresh token that is until its end. */
 export function select(
   config: AuthorizationConfig,
   data: SessionData,
@@ -83,8 +81,7 @@ export function select(
 ): Selection {
   // A forced refresh never returns the stored token.
   const entry = want.force ? undefined : storedEntry(config, data, want)
-  const valid = entry && entry.expiresAt > now ? entry : undefined
-  if (!data.tokenSet.refreshToken) return valid ? { kind: 'usable', entry: valid } : { kind: 'missing' }
-  if (entry && entry.expiresAt > now + buffer) return { kind: 'usable', entry }
-  return { kind: 'refresh', ...(valid ? { fallback: valid } : {}) }
+  if (!entry || entry.expiresAt <= now) return {}
+  const isUsable = entry.expiresAt > now + buffer || !data.tokenSet.refreshToken
+  return isUsable ? { usable: entry } : { fallback: entry }
 }

@@ -39,8 +39,7 @@ export function getFreshToken(
   want: TokenRequest,
 ): MaybePromise<Entry> {
   const selection = selectToken(parts.config, session, want, parts.config.tokenRefreshBuffer)
-  if (selection.kind === 'usable') return selection.entry
-  return refreshedToken(parts, exchange, { session, want, ...selection })
+  return selection.usable ?? refreshedToken(parts, exchange, { session, want, ...selection })
 }
 
 /** Returns the refreshed token. */
@@ -115,8 +114,7 @@ function tokenAfter(
   replaced: Entry | undefined,
   { entry, failure, session }: RedemptionResult,
 ): Entry | undefined {
-  const found = selectToken(config, session, { ...want, force: false }, 0)
-  const usable = found.kind === 'usable' ? found.entry : undefined
+  const { usable } = selectToken(config, session, { ...want, force: false }, 0)
   if (entry) return usable ?? entry
   if (failure !== undefined) return undefined
   return want.force && usable?.accessToken === replaced?.accessToken ? undefined : usable

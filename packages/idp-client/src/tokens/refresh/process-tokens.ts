@@ -99,8 +99,8 @@ export function findToken(config: Config, session: StoredSession, want: TokenReq
 }
 
 /**
- * Returns the token of the session, or of this process for it, if it is usable, or whether a refresh can obtain one. A token
- * counts as expired `buffer` seconds before its end, but is then the `fallback`.
+ * Returns the token of the session, or of this process for it, if it is usable. A token counts as expired `buffer` seconds before
+ * its end, but is then the `fallback`.
  */
 export function selectToken(
   config: Config,

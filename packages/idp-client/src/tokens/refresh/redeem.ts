@@ -56,8 +56,8 @@ export function toPurpose(
     refreshToken,
     key: toKey(want.audience, want.scope, want.isDefaultRequest, replaced, want.processOnly),
     isSatisfiedBy(latest) {
-      const found = selectToken(config, latest, { ...want, force: false }, config.tokenRefreshBuffer)
-      return found.kind === 'usable' && found.entry.accessToken !== old?.accessToken
+      const { usable } = selectToken(config, latest, { ...want, force: false }, config.tokenRefreshBuffer)
+      return usable !== undefined && usable.accessToken !== old?.accessToken
     },
     redeem: (latest, token, progress) => redeem(parts, latest, want, { ...progress, refreshToken: token }),
   }
