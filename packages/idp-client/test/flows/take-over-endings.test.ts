@@ -74,6 +74,44 @@ describe('in a store', () => {
     expect(await client.getSession(withFormer(former).request('/'))).toBeNull()
   })
 
+  test('an update by the request that took a session over does not restore it after its logout', async () => {
+    const former = await formerSession()
+    const { browser, client } = world.another({ sessionStore: newStore(), takeOver: formerLibrary() })
+    put(browser, former)
+    const request = browser.request('/')
+    const session = await client.getSession(request)
+    await browser.send('/auth/logout')
+    await expect(
+      client.updateSession(request, new Response(), { ...session, note: 'mine' } as never),
+    ).rejects.toMatchObject({ code: 'MISSING_SESSION' })
+  })
+
+  test('the lock of a conversion is released, also if the store first rejects that', async () => {
+    const former = await formerSession()
+    const store = newStore()
+    const locked: string[] = []
+    let rejections = 0
+    const sessionStore: SessionDataStore = {
+      ...store,
+      async lock(id, milliseconds) {
+        locked.push(id)
+        const lock = await store.lock(id, milliseconds)
+        if (!lock) return null
+        return {
+          async release() {
+            rejections += 1
+            if (rejections === 1) throw new Error('the connection was idle for too long')
+            await lock.release()
+          },
+        }
+      },
+    }
+    const { client } = world.another({ sessionStore, takeOver: formerLibrary() })
+    expect(await client.getSession(withFormer(former).request('/'))).not.toBeNull()
+    expect([locked.length, rejections]).toEqual([1, 2])
+    expect(await store.lock(String(locked), 1000)).not.toBeNull()
+  })
+
   test('a login ends the responses of the former session', async () => {
     const former = await formerSession()
     const { browser, client } = world.another({ sessionStore: newStore(), takeOver: formerLibrary() })
