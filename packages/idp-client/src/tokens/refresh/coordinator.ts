@@ -21,7 +21,7 @@ import {
   findFamily,
   hasRoomForLate,
   keepUntilSent,
-  lateDeadlines,
+  lateTurns,
   NO_SESSION,
   openFamily,
   removeTurn,
@@ -142,7 +142,7 @@ export async function share(family: TokenFamily, given: Omit<Job, 'turn'>): Prom
   const { key } = given.purpose
   const isSame = (other: Turn): boolean => other.key === key && isInProgress(other.redemption)
   for (let turn = family.turns.find(isSame); turn; turn = family.turns.find(isSame)) {
-    const isEarly = !turn.redemption.late
+    const isEarly = !turn.redemption.lateError
     if ((await waitOrAbandon(turn, httpTimeout, isEarly)) === 'ended') return toResult(turn, isEarly)
   }
   let wake = (): void => {}
@@ -163,7 +163,7 @@ export async function share(family: TokenFamily, given: Omit<Job, 'turn'>): Prom
 
 /** Returns the result of a turn, or throws its error. Those who had waited for it when it became late get that error. */
 function toResult({ redemption }: Turn, isEarly: boolean): RedemptionResult {
-  if (isEarly && redemption.late) throw redemption.late
+  if (isEarly && redemption.lateError) throw redemption.lateError
   if ('result' in redemption) return redemption.result
   throw 'error' in redemption ? redemption.error : overdue()
 }
@@ -185,7 +185,7 @@ async function waitOrAbandon(
   for (;;) {
     const { redemption } = turn
     if (!isInProgress(redemption)) return redemption.state === 'abandoned' ? 'abandoned' : 'ended'
-    if (isEarly && redemption.late) return 'ended'
+    if (isEarly && redemption.lateError) return 'ended'
     const now = monotonic()
     if (now < redemption.deadline) {
       if (now >= end) throw overdue()
@@ -215,7 +215,7 @@ async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
     if (hasEndedAtProvider(session, parts.config.clock())) await endInProcess(session, turn.family)
     // Its callers may have left. No request of a browser will ever carry tokens of the application.
     if (
-      turn.redemption.late &&
+      turn.redemption.lateError &&
       !store &&
       !isOfApplication(purpose) &&
       !turn.family.closed &&
@@ -224,9 +224,9 @@ async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
       keepUntilSent(parts.config, turn.family, session)
   } catch (error) {
     move(turn, { type: 'failed', error })
-    if (turn.redemption.late) reportFailed(parts.config, error)
+    if (turn.redemption.lateError) reportFailed(parts.config, error)
   } finally {
-    lateDeadlines().delete(turn)
+    lateTurns().delete(turn)
     removeTurn(turn)
   }
 }
@@ -317,10 +317,9 @@ function toProgress({ parts, requestScope, turn }: Job, lockUntil: number): Prog
       const milliseconds = processLasts ? Math.min(3 * patience, lockUntil - WRITE_MILLISECONDS - now) : 0
       if (milliseconds <= 0 || !hasRoomForLate(now)) return 0
       const before = turn.redemption
-      const deadline = after(milliseconds)
-      move(turn, { type: 'overdue', deadline, error })
+      move(turn, { type: 'overdue', deadline: after(milliseconds), error })
       if (turn.redemption === before) return 0
-      lateDeadlines().set(turn, deadline)
+      lateTurns().add(turn)
       // The request may end before the response arrives.
       requestScope.release()
       turn.wake()

@@ -232,12 +232,15 @@ export function closeFamily(family: TokenFamily): void {
 /** Maximum number of late responses that this process waits for at a time. */
 const MAX_LATE = 1000
 
-/** The deadlines of the redemptions whose responses are late. On Workers, one may end without being removed. */
-export const lateDeadlines = (): Map<Turn, number> => processWide('queue:late-redemptions/1', () => new Map())
+/** The redemptions whose responses are late. On Workers, one may end without being removed. */
+export const lateTurns = (): Set<Turn> => processWide('queue:late-redemptions/2', () => new Set())
 
 /** Returns whether this process may wait for one more late response. */
 export function hasRoomForLate(now: number): boolean {
-  const deadlines = lateDeadlines()
-  for (const [turn, deadline] of deadlines) if (deadline <= now) deadlines.delete(turn)
-  return deadlines.size < MAX_LATE
+  const turns = lateTurns()
+  for (const turn of turns) {
+    const { redemption } = turn
+    if (redemption.state !== 'late' || redemption.deadline <= now) turns.delete(turn)
+  }
+  return turns.size < MAX_LATE
 }

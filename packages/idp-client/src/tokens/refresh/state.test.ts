@@ -7,16 +7,16 @@ const data = {
   tokenSet: { accessToken: 'at', expiresAt: 0 },
   internal: { createdAt: 0 },
 }
-const late = new Error('late')
+const lateError = new Error('late')
 const reset = new Error('reset')
 const result: RedemptionResult = { session: { data, sessionKey: 'key', usedAt: 0 } }
 
 const states = {
   queued: { state: 'queued', deadline: 1 },
   redeeming: { state: 'redeeming', deadline: 1 },
-  late: { state: 'late', deadline: 1, late },
+  late: { state: 'late', deadline: 1, lateError },
   responded: { state: 'responded', deadline: 1 },
-  'responded late': { state: 'responded', deadline: 1, late },
+  'responded late': { state: 'responded', deadline: 1, lateError },
   settled: { state: 'settled', result },
   failed: { state: 'failed', error: reset },
   abandoned: { state: 'abandoned', wasSent: true },
@@ -24,7 +24,7 @@ const states = {
 
 const started: RedemptionEvent = { type: 'started', deadline: 2 }
 const sent: RedemptionEvent = { type: 'sent', deadline: 2 }
-const overdue: RedemptionEvent = { type: 'overdue', deadline: 2, error: late }
+const overdue: RedemptionEvent = { type: 'overdue', deadline: 2, error: lateError }
 const responded: RedemptionEvent = { type: 'responded', deadline: 2 }
 const lost: RedemptionEvent = { type: 'lost' }
 
@@ -34,17 +34,17 @@ test.each<[keyof typeof states, RedemptionEvent, RedemptionState]>([
   ['queued', responded, { state: 'responded', deadline: 2 }],
   ['queued', lost, { state: 'abandoned', wasSent: false }],
   ['redeeming', sent, { state: 'redeeming', deadline: 2 }],
-  ['redeeming', overdue, { state: 'late', deadline: 2, late }],
+  ['redeeming', overdue, { state: 'late', deadline: 2, lateError }],
   ['redeeming', responded, { state: 'responded', deadline: 2 }],
   ['redeeming', lost, { state: 'abandoned', wasSent: true }],
-  ['late', responded, { state: 'responded', deadline: 2, late }],
-  ['late', lost, { state: 'abandoned', wasSent: true, late }],
+  ['late', responded, { state: 'responded', deadline: 2, lateError }],
+  ['late', lost, { state: 'abandoned', wasSent: true, lateError }],
   ['responded', sent, { state: 'redeeming', deadline: 2 }],
   ['responded', lost, { state: 'abandoned', wasSent: true }],
   ['responded', { type: 'settled', result }, states.settled],
   ['responded', { type: 'failed', error: reset }, states.failed],
-  ['responded late', { type: 'settled', result }, { ...states.settled, late }],
-  ['responded late', { type: 'failed', error: reset }, { ...states.failed, late }],
+  ['responded late', { type: 'settled', result }, { ...states.settled, lateError }],
+  ['responded late', { type: 'failed', error: reset }, { ...states.failed, lateError }],
   ['queued', { type: 'failed', error: reset }, states.failed],
   ['abandoned', { type: 'settled', result }, states.settled],
 ])('%s, after %j, is %j', (state, event, after) => {

@@ -13,7 +13,7 @@ interface InProgress {
   /** From when on its request counts as ended, and another call takes over; milliseconds of the monotonic clock. */
   readonly deadline: number
   /** The error of the callers that waited when the response was late. */
-  readonly late?: Error
+  readonly lateError?: Error
 }
 
 /** How far one redemption is. Only `transition` makes a new state from an old one. */
@@ -23,17 +23,17 @@ export type RedemptionState =
   /** The request to the provider was sent. */
   | ({ readonly state: 'redeeming' } & InProgress)
   /** `httpTimeout` has passed. The response is still awaited, because the provider may have rotated the token. */
-  | ({ readonly state: 'late'; readonly late: Error } & InProgress)
+  | ({ readonly state: 'late'; readonly lateError: Error } & InProgress)
   /** Any response has arrived: now hooks run, or the store is written. */
   | ({ readonly state: 'responded' } & InProgress)
   /** It has a result, which may be a session that has lost something, with the `failure`. */
-  | { readonly state: 'settled'; readonly result: RedemptionResult; readonly late?: Error }
-  | { readonly state: 'failed'; readonly error: unknown; readonly late?: Error }
+  | { readonly state: 'settled'; readonly result: RedemptionResult; readonly lateError?: Error }
+  | { readonly state: 'failed'; readonly error: unknown; readonly lateError?: Error }
   /**
    * It passed its deadline, since its request has ended: another call takes over, and no further call waits for it. If it does
    * continue, it sends nothing any more, and its own callers get its result.
    */
-  | { readonly state: 'abandoned'; readonly wasSent: boolean; readonly late?: Error }
+  | { readonly state: 'abandoned'; readonly wasSent: boolean; readonly lateError?: Error }
 
 export type RedemptionEvent =
   | { readonly type: 'started' | 'sent' | 'responded'; readonly deadline: number }
@@ -57,7 +57,7 @@ export function mayHaveRotated(redemption: RedemptionState): boolean {
 
 /** Returns the state after an event. `settled` and `failed` end every state; others leave a state that they do not concern. */
 export function transition(redemption: RedemptionState, event: RedemptionEvent): RedemptionState {
-  const late = redemption.late && { late: redemption.late }
+  const late = redemption.lateError && { lateError: redemption.lateError }
   if (event.type === 'settled') return { state: 'settled', result: event.result, ...late }
   if (event.type === 'failed') return { state: 'failed', error: event.error, ...late }
   if (!isInProgress(redemption)) return redemption
@@ -70,7 +70,7 @@ export function transition(redemption: RedemptionState, event: RedemptionEvent):
         : { state: 'redeeming', deadline: event.deadline, ...late }
     case 'overdue':
       return redemption.state === 'redeeming' && !late
-        ? { state: 'late', deadline: event.deadline, late: event.error }
+        ? { state: 'late', deadline: event.deadline, lateError: event.error }
         : redemption
     case 'responded':
       return { state: 'responded', deadline: event.deadline, ...late }
