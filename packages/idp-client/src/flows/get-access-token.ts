@@ -51,12 +51,10 @@ function createRefresh({ config }: Engine, request: Parameters<typeof refreshSco
 }
 
 /** Returns whether another request has already refreshed the token that the browser's cookie still has. */
-function isRefreshed({ authorization }: Config, { stale, data }: StoredSession, want: TokenRequest): boolean {
-  if (!stale) return false
-  const [older, newer] = [stale, data].map(
-    (session) => storedEntry(authorization, session, want)?.accessToken,
-  )
-  return older !== newer
+function isRefreshed({ authorization }: Config, { data, older }: StoredSession, want: TokenRequest): boolean {
+  if (!older) return false
+  const [before, now] = [older, data].map((session) => storedEntry(authorization, session, want)?.accessToken)
+  return before !== now
 }
 
 /**

@@ -125,9 +125,9 @@ function requestGrant(
 function toVerifyError(cause: unknown): unknown {
   if (isProviderError(cause)) return new MfaError('MFA_VERIFY_ERROR', { cause })
   if (isIdpError(cause, 'SESSION_EXPIRED')) return new MfaError('SESSION_EXPIRED')
-  // The session was ended elsewhere while the factor was verified.
-  const isElsewhere = isIdpError(cause, 'MISSING_SESSION') && cause.name !== 'MfaError'
-  return isElsewhere ? new MfaError('MISSING_SESSION') : cause
+  if (isIdpError(cause, 'MISSING_SESSION'))
+    return new MfaError('MISSING_SESSION', { detail: 'It ended meanwhile.' })
+  return cause
 }
 
 /**

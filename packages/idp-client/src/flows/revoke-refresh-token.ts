@@ -17,8 +17,6 @@ interface Revocation extends RedemptionResult {
 
 const REPLACED = 'Another process has replaced the refresh token meanwhile.'
 
-const endedMeanwhile = (): AccessTokenError => new AccessTokenError('MISSING_SESSION')
-
 /**
  * Revokes the refresh token after the running redemptions: one of them may replace it, and a session that continues with the
  * successor would undo the revocation.
@@ -30,7 +28,7 @@ async function revokeInTurn(
   refreshToken: string,
 ): Promise<Revocation> {
   const provider = getProvider(engine.config)
-  const { hasEnded, ...revocation } = await redeemOnce(engine, exchange, {
+  return redeemOnce(engine, exchange, {
     session,
     refreshToken,
     key: toKey('revoke'),
@@ -41,12 +39,11 @@ async function revokeInTurn(
       return { session: { ...latest, data: withoutRefreshToken(latest.data) }, isRevoked: true }
     },
   })
-  if (hasEnded) throw endedMeanwhile()
-  return revocation
 }
 
 function toRevocationError(cause: unknown): Error {
-  if (isIdpError(cause, 'MISSING_SESSION') || isIdpError(cause, 'SESSION_EXPIRED')) return endedMeanwhile()
+  if (isIdpError(cause, 'MISSING_SESSION') || isIdpError(cause, 'SESSION_EXPIRED'))
+    return new AccessTokenError('MISSING_SESSION')
   if (isIdpError(cause, 'SESSION_STORE_FAILED')) return cause
   return new AccessTokenError('FAILED_TO_REVOKE', { cause })
 }

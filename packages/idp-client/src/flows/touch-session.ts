@@ -43,7 +43,7 @@ function touch(
   const now = config.clock()
   if (rejectedAt !== undefined && !mayRemove(exchange, rejectedAt, now)) return false
   const isDue = isRollingDue(toTimes(session), config.session, now)
-  if (!isDue && !session.stale && rejectedAt === undefined) return false
+  if (!isDue && !session.needsWrite && rejectedAt === undefined) return false
   const data = rejectedAt === undefined ? session.data : withoutRefreshToken(session.data)
   const used = { ...session, data, usedAt: laterUse(session.usedAt, now) }
   return chain(trySave(engine, exchange, used), (isSaved) => {

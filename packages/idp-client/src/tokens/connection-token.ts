@@ -96,11 +96,7 @@ export async function getFreshConnectionToken(
   const isDead = (await deadSince(parts, session.data)) !== undefined
   if (refreshToken === undefined || isDead) throw new AccessTokenForConnectionError('MISSING_REFRESH_TOKEN')
   try {
-    const {
-      failure,
-      hasEnded,
-      session: after,
-    } = await redeemOnce(parts, exchange, {
+    const { failure, session: after } = await redeemOnce(parts, exchange, {
       session,
       refreshToken,
       key: toKey('connection', want.connection, want.loginHint),
@@ -108,7 +104,6 @@ export async function getFreshConnectionToken(
       redeem: (latest, token, { onRequest, onResponse }) =>
         redeem(parts, want, latest, () => parts.exchangeToken(latest, token, { onRequest, onResponse })),
     })
-    if (hasEnded) throw new AccessTokenForConnectionError('MISSING_SESSION')
     const found = storedConnectionToken(after.data, want, clock())
     if (found) return found
     // Another request has removed the refresh token while this one waited.

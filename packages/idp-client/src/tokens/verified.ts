@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { hashToken } from '../crypto/random.ts'
-import { MfaError } from '../errors/mfa.ts'
+import { IdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/own-properties.ts'
 import { processWide, toKey } from '../lib/registry.ts'
@@ -73,8 +73,6 @@ async function withVerified(
   return { ...result, ...defined({ recoveryCode }) }
 }
 
-const endedMeanwhile = (): MfaError => new MfaError('MISSING_SESSION', { detail: 'It ended meanwhile.' })
-
 /** Verifies after the running redemptions of the session's refresh token, so that neither overwrites the other's tokens. */
 async function inTurn(
   parts: RedemptionParts,
@@ -82,7 +80,7 @@ async function inTurn(
   { key, session, verify, want }: Verification,
   refreshToken: string,
 ): Promise<Verified> {
-  const { hasEnded, ...verified } = await redeemOnce(parts, exchange, {
+  return redeemOnce(parts, exchange, {
     session,
     refreshToken,
     key: toKey('mfa', await hashToken(key)),
@@ -92,8 +90,6 @@ async function inTurn(
       return requestScope.run(() => withVerified(parts.config, latest, want, grant))
     },
   })
-  if (hasEnded) throw endedMeanwhile()
-  return verified
 }
 
 /** Verifications of sessions without a refresh token: only its family has a queue. */
@@ -110,7 +106,7 @@ async function verifyShared({ httpTimeout }: Config, verification: Verification)
 
 /**
  * Verifies a factor and stores its tokens in the session: those of the main audience in place of the main token set, those of
- * another audience as its entry. Returns a recovery code that replaces a used one. Throws errors of `verify`, and `MfaError`
+ * another audience as its entry. Returns a recovery code that replaces a used one. Throws errors of `verify`, and
  * `MISSING_SESSION` if the session has ended meanwhile.
  */
 export async function verifyInSession(
@@ -127,6 +123,6 @@ export async function verifyInSession(
   const grant = await verifyShared(config, { ...verification, session })
   const { recoveryCode, session: after } = await withVerified(config, session, verification.want, grant)
   if (hasEndedAtProvider(after, config.clock())) await endExpired(parts, exchange, after)
-  if (!(await sessions.save(exchange, after))) throw endedMeanwhile()
+  if (!(await sessions.save(exchange, after))) throw new IdpError('MISSING_SESSION')
   return recoveryCode
 }

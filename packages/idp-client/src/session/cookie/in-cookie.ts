@@ -106,7 +106,7 @@ function reader({ config, sealer, clientTag, connections, former, marker, memory
     if (!session) return null
     found.taken()
     // The browser has another form of it: the next response that can set cookies replaces that.
-    return toSnapshot({ ...session, stale: session.data })
+    return toSnapshot({ ...session, needsWrite: true })
   }
 
   /** Returns the first live session that has not ended in this process. */

@@ -29,10 +29,12 @@ export interface StoredSession {
   /** The access token of the latest redemption, which is not left out if the session is too large. */
   readonly newAccessToken?: string
   /**
-   * The copy that the browser or the store has. If present, the next response that can set cookies replaces it, since it is older,
-   * or its cookie is.
+   * Not stored: the next response that can set cookies writes the session, because the browser or the store has an older one, or because
+   * its cookie is old.
    */
-  readonly stale?: SessionData
+  readonly needsWrite?: true
+  /** Not stored: the older data that the browser or the store has. */
+  readonly older?: SessionData
 }
 
 /**
@@ -49,6 +51,15 @@ export const MAX_FURTHER_TOKENS = 100
 
 export function countFurtherTokens({ data: { accessTokens, connectionTokenSets } }: StoredSession): number {
   return (accessTokens?.length ?? 0) + (connectionTokenSets?.length ?? 0)
+}
+
+/** Returns a session without what is not stored: it is about the request that loaded it. */
+export function asStored({
+  needsWrite: _needsWrite,
+  older: _older,
+  ...session
+}: StoredSession): StoredSession {
+  return session
 }
 
 /** Copies a session as if it had been written and read again: changes of one copy do not affect the other. */

@@ -9,6 +9,7 @@ import { isAlive, isRollingDue, laterUse, toTimes } from '../model/lifetime.ts'
 import type { SessionReference } from '../model/reference.ts'
 import { decodeReference, encodeReference } from '../model/reference.ts'
 import type { Snapshot, StoredSession } from '../model/stored-session.ts'
+import { asStored } from '../model/stored-session.ts'
 import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
 import type { DistributedSessionStorage, DistributedSessions, SessionCreation } from '../storage.ts'
@@ -137,8 +138,7 @@ class RequestSessions {
     if (!taken) return null
     const { sessionKey } = taken.session
     this.slot(exchange).references = [toReference(sessionKey), ...(await this.references(exchange))]
-    // The record is as new as the copy: `stale` only makes the next response write the cookie.
-    return { ...taken, session: { ...taken.session, stale: taken.session.data } }
+    return { ...taken, session: { ...taken.session, needsWrite: true } }
   }
 
   /** Reads one record after the other until one is a live session. */
@@ -164,8 +164,7 @@ class RequestSessions {
     const times = toTimes(session)
     if (!isAlive(times, rules, now)) return null
     const isCookieOld = isRollingDue({ ...times, usedAt: writtenAt }, rules, now)
-    // The record is as new as the copy: `stale` only makes the next response write the cookie.
-    return isCookieOld ? { ...known, session: { ...session, stale: session.data } } : known
+    return isCookieOld ? { ...known, session: { ...session, needsWrite: true } } : known
   }
 }
 
@@ -244,9 +243,8 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
     },
 
     async save(exchange, given, { creation = {} } = {}) {
-      const { stale: _older, ...rest } = given
       const usedAt = laterUse(given.usedAt, config.clock())
-      const session = { ...rest, clientTag: await clientTag(), usedAt }
+      const session = { ...asStored(given), clientTag: await clientTag(), usedAt }
       const isSame = ({ sessionKey }: { readonly sessionKey: string }) => sessionKey === session.sessionKey
       const named = await requests.references(exchange)
       const isNew = creation.stored !== undefined || !named.some(isSame)

@@ -147,7 +147,8 @@ export class StoreRecords {
     const read = session && !isOther ? readSnapshot(session) : null
     const pending = pendingWrites().get(id)
     if (!pending) return read
-    if (read) return toSnapshot({ ...withPending(read.session, pending), stale: read.session.data })
+    if (read)
+      return toSnapshot({ ...withPending(read.session, pending), needsWrite: true, older: read.session.data })
     // A replica of the store may lag behind: only a write shows whether the record was deleted.
     const stored = await this.#write(id, pending.session)
     return stored && toSnapshot(stored)

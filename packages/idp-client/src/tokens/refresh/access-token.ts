@@ -59,7 +59,6 @@ async function refreshedToken(parts: FreshTokenParts, exchange: Exchange, wanted
   ])
   try {
     const result = await redeemOnce(parts, exchange, toPurpose(parts, session, checked.refreshToken, want))
-    if (result.hasEnded) throw new AccessTokenError('MISSING_SESSION')
     const entry = tokenAfter(parts, want, replaced, result)
     if (entry) return entry
     // Another process has removed the refresh token, because the provider rejected it.

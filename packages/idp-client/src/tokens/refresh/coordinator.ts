@@ -12,7 +12,7 @@ import { reportFailure } from '../../log/failure.ts'
 import { hasEndedAtProvider } from '../../session/model/lifetime.ts'
 import { withChanges } from '../../session/model/session.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
-import { copySession } from '../../session/model/stored-session.ts'
+import { asStored, copySession } from '../../session/model/stored-session.ts'
 import type { DistributedSessions, SessionStorage } from '../../session/storage.ts'
 import { endInProcess, hasEnded } from './ended.ts'
 import type { ClientParts, TokenFamily, Turn } from './families.ts'
@@ -108,18 +108,16 @@ interface Job {
  * Redeems a refresh token once for all requests of this process, and persists the result for this one: with its response, or
  * in this process until a response can carry it. Calls with the same purpose share the redemption and its failure; a call
  * with another purpose waits and redeems the successor. Sessions share nothing: the key is a hash of provider, client and
- * refresh token, and the family compares the session key. Returns the result with a copy of the session, and whether the
- * session has ended meanwhile in this process. Throws `MISSING_SESSION` if it had ended before, or in a store meanwhile, and
- * `SESSION_EXPIRED` if the provider has ended it.
+ * refresh token, and the family compares the session key. Returns the result with a copy of the session. Throws
+ * `MISSING_SESSION` if the session has ended, before or meanwhile, and `SESSION_EXPIRED` if the provider has ended it.
  */
 export async function redeemOnce(
   parts: RedemptionParts,
   exchange: Exchange,
   given: Purpose,
-): Promise<RedemptionResult & { readonly hasEnded: boolean }> {
-  const { stale, ...current } = given.session
-  // The older copy belongs to one request, not to the others that share this session.
-  const purpose = stale ? { ...given, session: current } : given
+): Promise<RedemptionResult> {
+  const { needsWrite } = given.session
+  const purpose = needsWrite ? { ...given, session: asStored(given.session) } : given
   if (hasEnded(purpose.session)) throw new IdpError('MISSING_SESSION')
   const key = await tokenKey(parts, purpose.refreshToken)
   const family = findFamily(key, purpose.session, parts.config.clock()) ?? openFamily(key, purpose.session)
@@ -130,10 +128,11 @@ export async function redeemOnce(
   const session = copySession(result.session)
   if (hasEndedAtProvider(session, parts.config.clock())) await endExpired(parts, exchange, session)
   // The redemption has written it to the store, but the cookie of this request may still be old.
-  if (store) store.adopt(exchange, stale ? { ...session, stale: session.data } : session)
+  if (store) store.adopt(exchange, needsWrite ? { ...session, needsWrite } : session)
   // Without tokens the family has no new session, and no request would find it.
   else if (family.keys.length > 0) await keepAndSave(parts, exchange, family, session)
-  return { ...result, session, hasEnded: family.closed || hasEnded(session) }
+  if (family.closed || hasEnded(session)) throw new IdpError('MISSING_SESSION')
+  return { ...result, session }
 }
 
 /** Joins the redemption with this purpose, or starts one. If one is lost with its request, the first to notice takes over. */

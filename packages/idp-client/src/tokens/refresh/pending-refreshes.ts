@@ -8,7 +8,7 @@ import { withFewerTokens } from '../../session/model/further-tokens.ts'
 import { isAlive, toTimes } from '../../session/model/lifetime.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
-import { copySession } from '../../session/model/stored-session.ts'
+import { asStored, copySession } from '../../session/model/stored-session.ts'
 import type { SessionSlot } from '../../session/session-slot.ts'
 import { sessionSlot } from '../../session/session-slot.ts'
 import type { SaveOptions, SessionStorage } from '../../session/storage.ts'
@@ -48,7 +48,12 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
     const family = await getFamily(session)
     if (!family || !hasOlderTokens(session, family.latest)) return asRead(slot, session)
     const usedAt = Math.max(session.usedAt, family.latest.usedAt)
-    const refreshed: StoredSession = { ...copySession(family.latest), usedAt, stale: session.data }
+    const refreshed: StoredSession = {
+      ...copySession(family.latest),
+      usedAt,
+      needsWrite: true,
+      older: session.data,
+    }
     if (!isAlive(toTimes(refreshed), config.session, config.clock())) return null
     if (slot.refreshed === undefined) slot.refreshed = copySession(refreshed)
     return refreshed
@@ -67,7 +72,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
     },
 
     async save(exchange, session, options) {
-      const { stale: _older, ...given } = session
+      const given = asStored(session)
       // Its cookie would replace a logout, or the session of a later login.
       if (hasEnded(given)) return false
       const kept = withLatestTokens(given, await getFamily(given), options)
@@ -79,7 +84,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
       const own = await getFamily(kept)
       const family = own ?? (before ? await getFamily(before) : undefined)
       if (!family) return isKept
-      // Without the tokens that did not fit, so that the cookie does not count as stale.
+      // Without the tokens that did not fit, so that the cookie does not count as older.
       const saved = (await storage.load(exchange)) ?? kept
       // A refresh may complete during the save or before the flush. Its newer tokens remain pending.
       family.latest = copySession(withLatestTokens(saved, own, options))
