@@ -21,7 +21,7 @@ import { applyRefresh } from '../tokens/apply.ts'
 import { mainAudience } from '../tokens/select.ts'
 import type { TokenRequest } from '../tokens/token-request.ts'
 import { toTokenRequest } from '../tokens/token-request.ts'
-import type { FactorTokens } from '../tokens/verified.ts'
+import type { FactorTokens, Verification } from '../tokens/verified.ts'
 import { verifyInSession } from '../tokens/verified.ts'
 import type { LoginTransaction } from '../transaction/transaction.ts'
 import type { Attempt, Found } from './attempt.ts'
@@ -163,8 +163,12 @@ async function prepareStepUp(
       await sessions.save(exchange, current)
       return
     }
-    const verification = { session: current, want, key: transaction.stateHash, verify: async () => grant }
-    saving = verifyInSession(engine, exchange, verification)
+    const key = transaction.stateHash
+    const verify: Verification['verify'] = async (_session, progress) => {
+      progress?.onResponse()
+      return grant
+    }
+    saving = verifyInSession(engine, exchange, { session: current, want, key, verify })
     await saving
     // Only a session that took the new ID token belongs to the provider's session of the popup.
     if (await wasEndedMeanwhile(engine, grant)) {

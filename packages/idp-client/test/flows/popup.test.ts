@@ -7,6 +7,7 @@ import { APP } from '../support/app.ts'
 import type { MfaWorld } from '../support/mfa.ts'
 import { BANK, startMfaWorld, TTL } from '../support/mfa.ts'
 import { POPUP_ID, popupQuery, run } from '../support/popup-page.ts'
+import { withoutWaiting } from '../support/timers.ts'
 
 const MULTI_FACTOR = 'http://schemas.openid.net/pape/policies/2007/06/multi-factor'
 
@@ -169,6 +170,33 @@ describe('a popup with a session of its user', () => {
     expect(world.events).toContainEqual(
       expect.objectContaining({ code: 'REQUEST_FAILED', error: 'HOOK_FAILED' }),
     )
+  })
+
+  test('while its beforeSessionSaved runs, no refresh takes over', async () => {
+    const codes: unknown[] = []
+    let isStepUp = false
+    const { browser, client } = await signedIn({
+      httpTimeout: 1000,
+      async beforeSessionSaved(session) {
+        if (!isStepUp) return session
+        isStepUp = false
+        const refresh = () => client.getAccessToken(browser.request('/'), new Response(), { refresh: true })
+        for (const _call of [1, 2, 3])
+          codes.push(
+            await withoutWaiting(() =>
+              refresh().then(
+                () => 'refreshed',
+                ({ cause }) => cause.code,
+              ),
+            ),
+          )
+        return session
+      },
+    })
+    isStepUp = true
+    expect((await popup(browser, { audience: BANK })).status).toBe(200)
+    expect(codes).toEqual(['REQUEST_TIMEOUT', 'REQUEST_TIMEOUT', 'REQUEST_TIMEOUT'])
+    expect((await browser.session()).accessTokens).toHaveLength(1)
   })
 
   test('after a logout it is an ordinary login', async () => {
