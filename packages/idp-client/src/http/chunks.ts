@@ -105,6 +105,15 @@ export function hasFurtherCookies(name: string, all: CookieValues): boolean {
   return [name, chunkName(name, 0)].some((each) => all(each).length > MAX_CANDIDATES)
 }
 
+/* Room of a chunk beside long attributes, in characters; usually there is more. */
+const LEAST_ROOM = 2500
+
+/** Returns the names of the cookies into which a value of at most this length may have been split. */
+export function possibleNames(name: string, length: number): string[] {
+  const count = Math.min(MAX_CHUNKS, Math.ceil(length / LEAST_ROOM))
+  return [name, ...Array.from({ length: count }, (_, index) => chunkName(name, index))]
+}
+
 /**
  * Returns those of `names` that are the bare cookie or one of its chunks, with any index: a deletion must reach all of
  * them.

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { isIdpError } from '../../src/index.ts'
 import type { World } from '../support/app.ts'
 import { APP, startWorld } from '../support/app.ts'
+import { incompressible } from '../support/incompressible.ts'
 
 let world: World
 beforeAll(async () => {
@@ -310,6 +311,32 @@ describe('form_post', () => {
     expect(response.status).toBe(303)
     expect(browser.names('__txn_')).toEqual([])
     expect(await client.getSession(browser.request('/'))).not.toBeNull()
+  })
+
+  test('a session that the browser withholds from the POST is replaced, whatever the sizes of both', async () => {
+    let size = 10
+    const { browser, client } = world.another({
+      appBaseUrl: 'https://localhost:3000',
+      authorizationParameters: { response_mode: 'form_post' },
+      beforeSessionSaved: (session) => ({ ...session, note: incompressible(size) }),
+    })
+    const logIn = async (user: string): Promise<unknown> => {
+      const { form } = await world.provider.login(await world.begin(browser), { user })
+      const withheld = browser.names('__session').map((name) => [name, browser.cookies.get(name)] as const)
+      for (const [name] of withheld) browser.cookies.delete(name)
+      const body = new URLSearchParams(form?.fields)
+      const callback = browser.request(form?.action ?? '', { method: 'POST', body })
+      for (const [name, cookie] of withheld) if (cookie) browser.cookies.set(name, cookie)
+      browser.store(await client.middleware(callback))
+      return (await browser.session()).user.sub
+    }
+    expect(await logIn('alice')).toBe('dev|alice')
+    size = 3000
+    expect(await logIn('bob')).toBe('dev|bob')
+    expect(browser.names('__session')).toEqual(['__session__0', '__session__1'])
+    size = 10
+    expect(await logIn('alice')).toBe('dev|alice')
+    expect(browser.names('__session')).toEqual(['__session'])
   })
 
   test('on plain http it is a configuration error', () => {

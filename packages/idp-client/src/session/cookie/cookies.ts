@@ -1,6 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import type { Sealer } from '../../crypto/seal.ts'
-import { chunkNames } from '../../http/chunks.ts'
+import { chunkNames, possibleNames } from '../../http/chunks.ts'
+import { OVERDRAFT_BYTES } from '../../http/cookie-budget.ts'
 import type { CookieAttributes, CookieJar, CookieScope } from '../../http/cookie-jar.ts'
 import { cookieScope } from '../../http/cookie-jar.ts'
 import type { Exchange } from '../../http/exchange.ts'
@@ -23,8 +24,10 @@ export interface SessionCookies {
   attributes(exchange: Exchange, session: StoredSession): CookieAttributes
   /** Returns whether the request carries a cookie of the session's name, valid or not. */
   isPresent(jar: CookieJar): boolean
-  /** Stages the deletion of all cookies of the session's name except `kept`, also those of other applications. */
-  clearAll(exchange: Exchange, kept?: ReadonlySet<string>): void
+  /** Stages the deletion of all cookies of the session's name, also those of other applications. */
+  clearAll(exchange: Exchange): void
+  /** The same for a new session, whose cookies are `kept`; also of cookies that the browser may have withheld. */
+  clearEarlier(exchange: Exchange, kept: ReadonlySet<string>): void
   /**
    * Stages the deletion of the cookies of earlier writes of the session with this key, except `kept`. Cookies of other
    * applications and versions stay.
@@ -36,8 +39,6 @@ export interface SessionCookies {
    */
   clearDead(exchange: Exchange): Promise<boolean>
 }
-
-const NONE: ReadonlySet<string> = new Set()
 
 export function createSessionCookies(parts: SessionCookieParts): SessionCookies {
   const { baseUrl, config } = parts
@@ -54,6 +55,15 @@ export function createSessionCookies(parts: SessionCookieParts): SessionCookies 
     for (const name of names) exchange.cookies.clear({ name, scope: deleted })
   }
 
+  /**
+   * Returns the names of an earlier session that the browser may have although the request does not carry it: with the POST
+   * of another site (`response_mode=form_post`), browsers send cookies of `SameSite=None` only.
+   */
+  function withheldNames({ request: { method } }: Exchange): string[] {
+    if (method !== 'POST' || cookie.sameSite === 'none') return []
+    return possibleNames(cookie.name, cookie.maxBytes + OVERDRAFT_BYTES)
+  }
+
   return {
     scope,
 
@@ -64,10 +74,13 @@ export function createSessionCookies(parts: SessionCookieParts): SessionCookies 
 
     isPresent: (jar) => namesIn(jar).length > 0,
 
-    clearAll(exchange, kept = NONE) {
+    clearAll: (exchange) => clear(exchange, namesIn(exchange.cookies)),
+
+    clearEarlier(exchange, kept) {
+      const names = new Set([...namesIn(exchange.cookies), ...withheldNames(exchange)])
       clear(
         exchange,
-        namesIn(exchange.cookies).filter((name) => !kept.has(name)),
+        [...names].filter((name) => !kept.has(name)),
       )
     },
 

@@ -214,7 +214,8 @@ function packer({ attributes, clientTag, config, connections, load, memory, seal
 export function createCookieSessionStorage(parts: CookieSessionParts): CookieSessionStorage {
   const { clientTag, config, former, sealer } = parts
   const connections = createConnectionCookies(config, sealer)
-  const { attributes, clearAll, clearDead, clearReplaced, isPresent, scope } = createSessionCookies(parts)
+  const { attributes, clearAll, clearDead, clearEarlier, clearReplaced, isPresent, scope } =
+    createSessionCookies(parts)
   const marker = createLogoutMarker({ config, sealer, clientTag, scope })
   const { initial, carriesEndedSession, load, loadAll, remember } = reader({ ...parts, connections, marker })
   const pack = packer({ ...parts, connections, attributes, load })
@@ -247,7 +248,7 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
       const isNew = (await load(exchange))?.sessionKey !== session.sessionKey
       if (isNew) {
         await replace(exchange, session)
-        clearAll(exchange, kept)
+        clearEarlier(exchange, kept)
       } else await clearReplaced(exchange, kept, session.sessionKey)
       if (former) await (await former()).clear(exchange, isNew ? undefined : session.sessionKey)
       for (const { name, value } of cookies) exchange.cookies.set({ name, scope }, value, maxAge)

@@ -224,7 +224,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
     const { sessionKey } = session
     const reference = { clientTag: await clientTag(), sessionKey, writtenAt: config.clock() }
     const value = await sealer.seal('session-id', encodeReference(reference))
-    if (isNew) cookies.clearAll(exchange, kept)
+    if (isNew) cookies.clearEarlier(exchange, kept)
     else await cookies.clearReplaced(exchange, kept, sessionKey)
     exchange.cookies.set({ name, scope }, value, maxAge)
     requests.slot(exchange).references = [reference]
