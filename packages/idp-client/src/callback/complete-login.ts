@@ -11,7 +11,7 @@ import type { TokenGrant } from '../oidc/token-endpoint.ts'
 import { exchangeCode } from '../oidc/token-endpoint.ts'
 import { fetchUserInfoClaims } from '../oidc/userinfo.ts'
 import { prepareNewSession } from '../session/hooks.ts'
-import { provenIn, toAuthentication } from '../session/model/authentication.ts'
+import { provenIn, provenOrganization, toAuthentication } from '../session/model/authentication.ts'
 import { decodeClaims, filterDefaultIdTokenClaims } from '../session/model/claims.ts'
 import { createSession, freshlyStored, toTokenSet } from '../session/model/session.ts'
 import type { User } from '../session/model/session-data.ts'
@@ -64,9 +64,12 @@ type Redeemed = Omit<TokenGrant, 'claims'> &
 async function redeem(
   { config }: Engine,
   { parameters, transaction }: Found<LoginTransaction>,
+  before: StoredSession | null,
 ): Promise<Redeemed> {
-  const { codeVerifier, maxAge, nonce, organization, redirectUri, startedAt } = transaction
+  const { codeVerifier, maxAge, nonce, organization: requested, redirectUri, startedAt } = transaction
   const callback = onceEach(parameters, CALLBACK_PARAMETERS)
+  // The organization of the session before a popup is compared by `assertSameUser`, whose error says more.
+  const organization = before && requested === provenOrganization(before) ? undefined : requested
   const checks = defined({ redirectUri, codeVerifier, nonce, startedAt, maxAge, organization })
   const provider = getProvider(config)
   const grant = await exchangeCode(provider, { callback, ...checks })
@@ -248,7 +251,7 @@ export async function completeLogin(
   try {
     const before = transaction.popup === undefined ? null : await engine.sessions.load(exchange)
     if (transaction.stepUpOnly && !before) throw new IdpError('MISSING_SESSION')
-    const grant = await redeem(engine, found)
+    const grant = await redeem(engine, found, before)
     if (!before) return await prepareLogin(engine, exchange, found, grant)
     assertSameUser(before, grant)
     return await prepareStepUp(engine, found, before, grant)

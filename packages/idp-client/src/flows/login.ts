@@ -10,6 +10,7 @@ import { toReturnPath } from '../http/return-path.ts'
 import { defined } from '../lib/own-properties.ts'
 import { authorizationUrl, mayConfigurationSet, mayQuerySet, newCodeVerifier } from '../oidc/authorize.ts'
 import { getProvider } from '../oidc/provider.ts'
+import { provenOrganization } from '../session/model/authentication.ts'
 import { coversScope, unitedScope, withoutScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { withOfferedScope } from '../tokens/offered-scope.ts'
@@ -130,8 +131,9 @@ async function requestFromQuery(
 }
 
 /**
- * Adds the audience of the session, unless another is requested: like `getAccessToken`, a popup gets a token for the
- * existing session. Forces `response_mode=query`, because the session cookie is only sent with a GET.
+ * Adds audience and organization of the session, unless others are requested: like `getAccessToken`, a popup gets a token for
+ * the existing session, which keeps its organization. Forces `response_mode=query`, because the session cookie is only sent with
+ * a GET.
  */
 function withPopupParameters(
   { authorization }: Config,
@@ -140,8 +142,9 @@ function withPopupParameters(
 ): ParameterChanges {
   const audience =
     asString(changes['audience']) ?? (session ? mainAudience(authorization, session.data) : undefined)
+  const organization = changes['organization'] ?? (session ? provenOrganization(session) : undefined)
   const mode = authorization.parameters.has('response_mode') ? { response_mode: 'query' } : {}
-  return defined({ ...changes, audience, ...mode })
+  return defined({ ...changes, audience, organization, ...mode })
 }
 
 /**

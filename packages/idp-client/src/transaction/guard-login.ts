@@ -4,7 +4,7 @@ import type { Sealer } from '../crypto/seal.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { defined } from '../lib/own-properties.ts'
 import { strictText, utf8 } from '../lib/utf8.ts'
-import { provenIn } from '../session/model/authentication.ts'
+import { provenIn, provenOrganization } from '../session/model/authentication.ts'
 import { beyondScope, unitedScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { EffectiveAuthorization, ParameterChanges } from './authorization.ts'
@@ -163,8 +163,7 @@ export function toGuardLogin(
   session: StoredSession | null,
 ): GuardLogin {
   if (!session) return { required, linkScope: '', tried: [] }
-  const { org_id: id, org_name: name, requestedAcr } = provenIn(session)
-  const organization = [id, name].find((value) => typeof value === 'string' && value)
+  const { requestedAcr } = provenIn(session)
   const scope = unitedScope(session.ownScope, required.scope)
   // The user cannot have acted since: another guard of the same page requires this login, and two guards that undo each other must
   // not redirect the browser for ever.
@@ -172,7 +171,7 @@ export function toGuardLogin(
   return {
     required: defined({
       acr_values: requestedAcr,
-      organization: typeof organization === 'string' ? organization : undefined,
+      organization: provenOrganization(session),
       ...required,
       scope: scope === '' ? undefined : scope,
     }),

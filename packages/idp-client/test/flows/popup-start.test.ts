@@ -95,15 +95,46 @@ describe('[C3] a popup does not change the user of a session', () => {
   test.each([
     ['to another organization', 'org_acme', 'org_globex'],
     ['into an organization', undefined, 'org_globex'],
-    ['out of an organization', 'org_acme', undefined],
   ])('%s', async (_what, from, to) => {
     const { browser, session } = await signedIn({}, { user: 'bob' }, from ? `?organization=${from}` : '')
     const before = await session()
-    const begun = popupQuery(to ? { organization: to } : {})
-    const response = await world.login(browser, begun, { user: 'bob' })
+    const response = await world.login(browser, popupQuery({ organization: to }), { user: 'bob' })
     expect(response.status).toBe(400)
     expect(await errorIn(response)).toMatchObject({ code: 'POPUP_USER_MISMATCH' })
     expect(await session()).toEqual(before)
+  })
+
+  test('out of an organization, at a provider that ignores the requested one', async () => {
+    const { browser, session } = await signedIn({}, { user: 'bob' }, '?organization=org_acme')
+    const before = await session()
+    const remove = world.provider.tamperIdToken((claims) => {
+      delete claims['org_id']
+      delete claims['org_name']
+    })
+    const response = await world.login(browser, popupQuery(), { user: 'bob' })
+    remove()
+    expect(await errorIn(response)).toMatchObject({ code: 'POPUP_USER_MISMATCH' })
+    expect(await session()).toEqual(before)
+  })
+
+  test.each([
+    ['that no option names', {}],
+    ['other than the configured one', { authorizationParameters: { organization: 'org_globex' } }],
+  ])('and requests the organization of the session, one %s', async (_which, options) => {
+    const { browser, client, session } = await signedIn(options)
+    const started = await client.startInteractiveLogin(
+      { authorizationParameters: { organization: 'org_acme' } },
+      browser.request('/'),
+    )
+    browser.store(started)
+    const url = started.headers.get('location') ?? ''
+    await browser.send(await world.authorize(url, { user: 'bob' }))
+    const { accessToken } = (await session()).tokenSet
+    const told = await run(await world.login(browser, popupQuery(), { user: 'bob' }))
+    expect(told.opener[0]?.message).toMatchObject({ success: true, user: { sub: 'dev|bob' } })
+    const after = await session()
+    expect(after.user['org_id']).toBe('org_acme')
+    expect(after.tokenSet.accessToken).not.toBe(accessToken)
   })
 
   test('to another user, even if a hook renamed the user and removed the ID token', async () => {

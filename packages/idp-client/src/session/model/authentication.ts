@@ -43,6 +43,14 @@ export function provenIn(session: Pick<StoredSession, 'authentication' | 'data'>
   return session.authentication ?? authenticationInIdToken(session)
 }
 
+/** Returns the organization of a session, by id or otherwise by name. */
+export function provenOrganization(
+  session: Pick<StoredSession, 'authentication' | 'data'>,
+): string | undefined {
+  const { org_id: id, org_name: name } = provenIn(session)
+  return [id, name].find((value): value is string => typeof value === 'string' && value !== '')
+}
+
 /**
  * Returns the authentication of a session whose new ID token is not stored: the earlier one stays. A refresh has changed
  * nothing; a step-up is newer than that ID token.
