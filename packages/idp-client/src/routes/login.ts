@@ -4,7 +4,7 @@ import { diagnose } from '../errors/diagnosis.ts'
 import { login as beginLogin } from '../flows/login.ts'
 import { newNonce } from '../http/page.ts'
 import { popupFailurePage } from '../http/popup-page.ts'
-import { isSameOrigin } from '../http/request-kind.ts'
+import { isSameOrigin, wantsJson } from '../http/request-kind.ts'
 import { redirect } from '../http/responses.ts'
 import { defined } from '../lib/own-properties.ts'
 import { failWithPage } from './fail-with-page.ts'
@@ -59,12 +59,15 @@ async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Pr
   return redirect(url.href)
 }
 
-/** Posts the rejection of a cross-site popup to its opener. */
+/** Posts the failure of a popup to its opener, which would otherwise wait until the popup is closed. */
 const fail: RouteHandler['fail'] = (error, request, links) => {
-  if (error.code !== 'CROSS_SITE_REQUEST') return failWithPage(error, request, links)
-  const { development, id, query } = request
+  const { development, exchange, id, query } = request
+  const values = lastValues(query)
+  const channel = values.get('popup') ?? ''
+  const isPopup = values.get('challengeMode') === 'popup' && (channel === '' || POPUP.test(channel))
+  if (!isPopup || wantsJson(exchange.request.headers)) return failWithPage(error, request, links)
   return popupFailurePage(
-    { channel: readPopupChannel(lastValues(query)) ?? '', nextUrl: links.home, nonce: newNonce() },
+    { channel, nextUrl: links.home, nonce: newNonce() },
     { status: toStatus(error), diagnosis: diagnose(error), development, id },
   )
 }

@@ -64,6 +64,22 @@ describe('[C3] the start of a popup', () => {
     },
   )
 
+  test.each<[string, IdpClientOptions, Record<string, string>, readonly [number, string]]>([
+    ['with a provider that is down', { domain: 'http://127.0.0.1:9' }, {}, [502, 'DISCOVERY_ERROR']],
+    ['with an invalid parameter', {}, { max_age: 'soon' }, [400, 'INVALID_REQUEST']],
+    ['at another address', { appBaseUrl: ['https://a.example.test'] }, {}, [400, 'BASE_URL_NOT_ALLOWED']],
+  ])('%s: the failure page reports it to its opener', async (_, options, parameters, [status, code]) => {
+    const { browser } = world.another(options)
+    const path = `/auth/login${popupQuery(parameters)}`
+    const response = await browser.send(path)
+    expect(response.status).toBe(status)
+    const told = await run(response)
+    expect(told.opener[0]?.message).toMatchObject({ success: false, error: { code }, id: POPUP_ID })
+    expect(told.html).not.toContain('Try again')
+    const json = await browser.send(path, { headers: { accept: 'application/json' } })
+    expect(await json.json()).toMatchObject({ error: { code } })
+  })
+
   test.each(['same-origin', 'none', null])('%s passes', async (site) => {
     expect((await begin(world.newBrowser(), site)).status).toBe(302)
   })
