@@ -30,8 +30,8 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => entities[character] ?? '')
 }
 
-/* A path of this origin, or an absolute web URL: never a script, and never another host by two slashes. */
-const LINK = /^(?:\/(?![/\\])|https?:\/\/)/
+/* A query, a path of this origin, or an absolute web URL: never a script, and never another host by two slashes. */
+const LINK = /^(?:\?|\/(?![/\\])|https?:\/\/)/
 
 export function isLink(url: string | undefined): url is string {
   return url !== undefined && LINK.test(url)

@@ -50,6 +50,11 @@ export function isCrossSite(headers: RequestHeaders): boolean {
   return headers.get('sec-fetch-site') === 'cross-site'
 }
 
+/** Returns whether the browser shows the response as a document that a page of another site leads to. */
+export function isCrossSiteDocument(headers: RequestHeaders): boolean {
+  return isCrossSite(headers) && headers.get('sec-fetch-dest') === 'document'
+}
+
 /** Returns whether a page of this origin, or the user, caused the request; true without Fetch Metadata. */
 export function isSameOrigin(headers: RequestHeaders): boolean {
   const site = headers.get('sec-fetch-site')

@@ -4,7 +4,10 @@ import { completeLogin } from '../callback/complete-login.ts'
 import type { Engine } from '../engine.ts'
 import { diagnose } from '../errors/diagnosis.ts'
 import { accountTokens } from '../flows/get-access-token.ts'
+import { continuePage } from '../http/continue-page.ts'
+import type { Exchange } from '../http/exchange.ts'
 import { popupFailurePage, popupPage } from '../http/popup-page.ts'
+import { isCrossSiteDocument } from '../http/request-kind.ts'
 import { redirect } from '../http/responses.ts'
 import { publicPrefix } from '../http/return-path.ts'
 import { failWithPage } from './fail-with-page.ts'
@@ -12,10 +15,20 @@ import { loginPath, restartPath } from './login-path.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
 import { needsLogin, toStatus } from './status.ts'
 
+/** Query parameter of a callback that a page of ours has repeated. */
+const REPEATED = 'repeated'
+
+/** Returns whether the browser withholds cookies of the application from this request and from a redirect that follows. */
+function withholdsCookies({ config: { session, transaction } }: Engine, { request }: Exchange): boolean {
+  const isStrict = [session, transaction].some(({ cookie }) => cookie.sameSite === 'strict')
+  return isStrict && isCrossSiteDocument(request.headers)
+}
+
 function respond(engine: Engine, request: RouteRequest, outcome: CallbackOutcome): Response {
   const { exchange } = request
   switch (outcome.kind) {
     case 'redirect':
+      if (withholdsCookies(engine, exchange)) return continuePage(outcome.location)
       return redirect(outcome.location, exchange.request.method === 'POST' ? 303 : 302)
     case 'response':
       // A copy, because the headers of `Response.redirect()` are immutable and cookies have to be added.
@@ -40,6 +53,8 @@ function respond(engine: Engine, request: RouteRequest, outcome: CallbackOutcome
 
 async function handle(engine: Engine, request: RouteRequest): Promise<Response> {
   const { exchange, hostRequest, id, query } = request
+  if (exchange.request.method === 'GET' && !query.has(REPEATED) && withholdsCookies(engine, exchange))
+    return continuePage(`?${new URLSearchParams([...query, [REPEATED, '1']])}`)
   const parameters = exchange.request.method === 'POST' ? await exchange.request.form() : query
   const input = { parameters, request: hostRequest, correlationId: id }
   const outcome = await endTransaction(engine, exchange, input, async ({ transaction, ...found }) => {
