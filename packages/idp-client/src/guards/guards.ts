@@ -4,7 +4,7 @@ import { codes } from '../errors/codes.ts'
 import { getSession } from '../flows/get-session.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { redirect } from '../http/responses.ts'
-import { publicPrefix } from '../http/return-path.ts'
+import { publicPrefix, safeReturnPath } from '../http/return-path.ts'
 import { copyJson } from '../lib/own-properties.ts'
 import { lazyPromise } from '../lib/request-scope.ts'
 import { reporting } from '../log/reporting.ts'
@@ -82,9 +82,12 @@ export async function requireLogin(
   if (verdict.kind === 'exhausted') throw new IdpError(UNMET_CODES[verdict.unmet])
   if (verdict.kind === 'forbidden')
     return { response: rejection(codes.ACCESS_DENIED.status, 'ACCESS_DENIED') }
-  const { routes } = engine.config
-  const prefix = publicPrefix(engine.config.basePath, engine.baseUrl(exchange))
-  return { response: redirect(loginPath(prefix, routes, await returnTo(), verdict.login)) }
+  const { basePath, routes } = engine.config
+  const baseUrl = engine.baseUrl(exchange)
+  // Without a path that the login ignores: a long one could make the address too long for proxies.
+  const given = await returnTo()
+  const target = safeReturnPath(given, baseUrl) === null ? undefined : given
+  return { response: redirect(loginPath(publicPrefix(basePath, baseUrl), routes, target, verdict.login)) }
 }
 
 /** Returns whether a response of a page guard denies access, instead of redirecting to a login. */

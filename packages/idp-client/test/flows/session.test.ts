@@ -289,6 +289,16 @@ describe('guards', () => {
     expect(await (await page(browser.request('/orders'))).text()).toBe('secret')
   })
 
+  test('a path that the login would ignore does not make the address too long for proxies', async () => {
+    const page = world.client.withPageAuthRequired(() => new Response())
+    const redirectOf = async (length: number): Promise<string | null> => {
+      const path = `/search?q=${'%D0%B0'.repeat(length)}`
+      return (await page(world.newBrowser().request(path))).headers.get('location')
+    }
+    expect(await redirectOf(300)).toContain(`returnTo=${encodeURIComponent('/search?q=%D0%B0')}`)
+    expect(await redirectOf(400)).toBe('/auth/login')
+  })
+
   test('[S228] returnTo of the page guard can be set', async () => {
     const fixed = world.client.withPageAuthRequired(() => new Response(), { returnTo: '/a?b=c' })
     expect((await fixed(new Request(APP))).headers.get('location')).toBe('/auth/login?returnTo=%2Fa%3Fb%3Dc')
