@@ -143,7 +143,8 @@ function withPopupParameters(
   const audience =
     asString(changes['audience']) ?? (session ? mainAudience(authorization, session.data) : undefined)
   const organization = changes['organization'] ?? (session ? provenOrganization(session) : undefined)
-  const mode = authorization.parameters.has('response_mode') ? { response_mode: 'query' } : {}
+  const hasMode = authorization.parameters.has('response_mode') || 'response_mode' in changes
+  const mode = hasMode ? { response_mode: 'query' } : {}
   return defined({ ...changes, audience, organization, ...mode })
 }
 

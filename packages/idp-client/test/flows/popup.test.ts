@@ -455,6 +455,15 @@ describe('the login route', () => {
     expect(modes).toEqual(['form_post', 'query'])
   })
 
+  test('so does a popup that the application starts with another response_mode', async () => {
+    const { browser, client } = world.another({ appBaseUrl: 'https://app.example.test' })
+    const response = await client.startInteractiveLogin(
+      { challengeMode: 'popup', authorizationParameters: { response_mode: 'form_post' } },
+      browser.request('/'),
+    )
+    expect(new URL(response.headers.get('location') ?? '').searchParams.get('response_mode')).toBe('query')
+  })
+
   test.each(['short', `${'x'.repeat(65)}`, '<script>alert(1)</script>', 'a b c d e f g h i j'])(
     'rejects the name %s',
     async (name) => {
