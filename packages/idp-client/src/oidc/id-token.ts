@@ -43,7 +43,7 @@ export interface IdTokenChecks {
   readonly maxAge?: number
   /** When that age counts, in seconds since the epoch. Default: now. A decision on another device may take minutes. */
   readonly ageAt?: number
-  /** Start of the request for this token, in seconds since the epoch: an older token is rejected. */
+  /** Start of the request for this token, in seconds since the epoch: a token that is minutes older is rejected. */
   readonly startedAt?: number
   /** Access token for the `at_hash` check, if the token has one. */
   readonly accessToken?: string
@@ -76,12 +76,16 @@ function checkParties(claims: JsonObject, clientId: string): void {
   assertIdToken(isForClient, detail, 'ID_TOKEN_AUDIENCE')
 }
 
+/** Seconds by which a provider may set the times of a token back, so that servers with a slow clock accept it. Microsoft Entra ID does. */
+const LONGEST_BACKDATING = 300
+
 function checkLifetime(claims: JsonObject, clock: VerificationClock, startedAt: number | undefined): void {
   assertIdToken(claims['exp'] !== undefined, 'exp is missing.')
   const iat = checkTimes(claims, clock, assertIdToken)
   if (startedAt === undefined) return
   const age = startedAt + clock.skew - iat
-  assertIdToken(age <= clock.tolerance, toTimeFault('iat is before the login', age), 'CLOCKS_DIFFER')
+  const isOfThisLogin = age <= LONGEST_BACKDATING + clock.tolerance
+  assertIdToken(isOfThisLogin, toTimeFault('iat is before the login', age), 'CLOCKS_DIFFER')
 }
 
 function checkAuthenticationAge(
