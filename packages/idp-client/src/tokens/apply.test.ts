@@ -95,6 +95,12 @@ describe('a refreshed session', () => {
     expect(other.accessTokens).toHaveLength(2)
   })
 
+  test('has an entry each for two scopes if the provider names none in its responses', () => {
+    const first = applied({ audience: API, scope: 'a', mergeScopes: false })
+    const { accessTokens } = applied({ audience: API, scope: 'b', mergeScopes: false }, {}, first)
+    expect(accessTokens?.map(({ requestedScope }) => requestedScope)).toEqual(['a', 'b'])
+  })
+
   test('loses a dead refresh token, and nothing else', () => {
     const { refreshToken: _dead, ...tokenSet } = data.tokenSet
     expect(withoutRefreshToken(data)).toEqual({ ...data, tokenSet })

@@ -39,6 +39,12 @@ export function toEntry(grant: Refreshed, want: TokenRequest): Entry {
   })
 }
 
+/** Returns whether the provider granted the same scope to both tokens. One that it does not name is that of the request (RFC 6749 section 5.1). */
+function isSameGrant(one: StoredAccessTokenSet, other: StoredAccessTokenSet): boolean {
+  return one.audience === other.audience && one.scope !== undefined && sameScope(one.scope, other.scope)
+}
+
+/** Adds an entry in place of the one that covered the request, or to which the same scope was granted. */
 function withEntry(
   data: SessionData,
   want: TokenRequest,
@@ -46,10 +52,10 @@ function withEntry(
   now: number,
 ): AccessTokenSet[] {
   const all = data.accessTokens ?? []
-  const replaced =
-    findEntry(data, want) ??
-    all.find(({ audience, scope }) => audience === entry.audience && sameScope(scope, entry.scope))
-  const requestedScope = unitedScope(replaced?.requestedScope, entry.requestedScope)
+  const replaced = findEntry(data, want) ?? all.find((each) => isSameGrant(each, entry))
+  // A token for a part of the scope must not pass for one of the whole.
+  const earlierScope = replaced && isSameGrant(replaced, entry) ? replaced.requestedScope : undefined
+  const requestedScope = unitedScope(earlierScope, entry.requestedScope)
   const kept = all.filter((other) => other !== replaced && other.expiresAt > now)
   const earlier = entry.verified ? undefined : replaced?.authorizationDetails
   const authorizationDetails = entry.authorizationDetails ?? earlier

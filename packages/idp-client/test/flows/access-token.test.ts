@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { IdpClientOptions } from '../../src/index.ts'
+import type { GetAccessTokenOptions, IdpClientOptions } from '../../src/index.ts'
 import type { World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
 
@@ -71,6 +71,29 @@ describe('getAccessToken', () => {
     const options = [{ refresh: true }, { refresh: true, scope: 'read:things' }]
     await Promise.allSettled(options.map((each) => client.getAccessToken(request, new Headers(), each)))
     expect(world.refreshes().map(({ body }) => body['scope'])).toEqual([undefined, scope])
+  })
+
+  describe('after a token for a part of the scope', () => {
+    const scope = 'openid offline_access profile read:orders'
+
+    async function start() {
+      const { browser, client } = await expired({ authorizationParameters: { audience: ORDERS, scope } })
+      return async (options: GetAccessTokenOptions): Promise<readonly string[]> => {
+        const response = new Response()
+        const token = await client.getAccessToken(browser.request('/'), response, options)
+        browser.store(response)
+        return token.scope?.split(' ') ?? []
+      }
+    }
+
+    test('a call for the whole scope of a further audience gets a token for it', async () => {
+      const ask = await start()
+      const whole = { audience: API, scope: 'read:things write:things', mergeScopes: false }
+      expect(await ask(whole)).toContain('write:things')
+      pass(TTL + 1)
+      expect(await ask({ ...whole, scope: 'read:things' })).toEqual(['read:things'])
+      expect(await ask(whole)).toContain('write:things')
+    })
   })
 
   test('[S213,S216] an expired token is refreshed and stored, and the user has the claims of the new ID token', async () => {
