@@ -50,6 +50,21 @@ describe('a refreshed session', () => {
     })
   })
 
+  test.each([
+    ['openid read', 'openid read write offline_access'],
+    ['openid read more', 'openid read write offline_access more'],
+    ['openid', 'openid'],
+  ])('a main token that was requested with %j has the requested scope %j', (sent, expected) => {
+    const tokenSet = {
+      ...data.tokenSet,
+      scope: 'openid read',
+      requestedScope: 'openid read write offline_access',
+    }
+    const from = { ...data, tokenSet }
+    const want = { ...toTokenRequest(config, { scope: sent, mergeScopes: false }), isDefaultRequest: true }
+    expect(applyRefresh(from, { config, want, grant, now: NOW }).tokenSet.requestedScope).toBe(expected)
+  })
+
   test('has the claims of a new ID token as user', () => {
     expect(applied({}, { claims: { sub: 'alice', name: 'New' } }).user).toEqual({ sub: 'alice', name: 'New' })
   })

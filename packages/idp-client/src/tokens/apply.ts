@@ -101,13 +101,18 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Re
   }
 }
 
-/** Returns the requested scope of the login, which a refresh without `scope` requests again (RFC 6749 section 6). */
+/**
+ * Returns the requested scope of the new main token if its request had all of the old one: without `scope` (RFC 6749 section 6), or with
+ * everything that was granted.
+ */
 function scopeAsBefore(
   { tokenSet }: SessionData,
-  { wireParameters: sent }: TokenRequest,
+  { scope: wanted, wireParameters: { scope: sent } }: TokenRequest,
 ): Pick<TokenSet, 'requestedScope'> {
-  const { requestedScope } = tokenSet
-  return sent.scope === undefined && requestedScope !== undefined ? { requestedScope } : {}
+  const { requestedScope, scope: granted = requestedScope } = tokenSet
+  if (requestedScope === undefined) return {}
+  if (sent === undefined) return { requestedScope }
+  return coversScope(sent, granted) ? { requestedScope: unitedScope(requestedScope, wanted) } : {}
 }
 
 /** Returns the user of a new ID token, and `internal` with its `sid`, which logout tokens name. */

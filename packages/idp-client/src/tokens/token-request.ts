@@ -2,8 +2,9 @@ import type { AuthorizationConfig } from '../config/config.ts'
 import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import { defined } from '../lib/own-properties.ts'
 import { unitedScope, withoutScope } from '../session/model/scope.ts'
+import type { SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
-import { mainAudience } from './select.ts'
+import { mainAudience, usesMainTokenSet } from './select.ts'
 
 export const OFFLINE_ACCESS = 'offline_access'
 
@@ -13,7 +14,7 @@ export interface TokenRequest {
   readonly audience?: string
   /** Scope that the token must have. */
   readonly scope: string
-  /** Parameters of the refresh request: only those that the caller named (RFC 6749 section 6). */
+  /** Parameters of the refresh request: only if the caller named them (RFC 6749 section 6). */
   readonly wireParameters: { readonly audience?: string; readonly scope?: string }
   readonly force: boolean
   /** The caller requested neither audience nor scope: the main token set. */
@@ -54,6 +55,17 @@ function requiredScope(config: AuthorizationConfig, audience: string | undefined
 }
 
 /**
+ * Returns the request with all scopes that were granted to the main token, if it is for a part of them: calls without a scope get the
+ * new main token, too.
+ */
+function withMainScope(config: AuthorizationConfig, want: TokenRequest, data: SessionData): TokenRequest {
+  const { wireParameters: sent } = want
+  if (sent.scope === undefined || !usesMainTokenSet(config, data, want)) return want
+  const { requestedScope, scope = requestedScope } = data.tokenSet
+  return { ...want, wireParameters: { ...sent, scope: unitedScope(sent.scope, scope) } }
+}
+
+/**
  * Returns the token that a call with these options requests from a session; without one, from a login as configured. A
  * call without audience and scope requests the main token set.
  */
@@ -67,13 +79,14 @@ export function toTokenRequest(
   const requested = (configured: typeof configuredScope): string =>
     merged ? unitedScope(configured(config, audience), options.scope) : unitedScope(options.scope)
   const scope = options.scope === undefined ? undefined : requested(configuredScope)
-  return {
+  const want = {
     ...defined({ audience }),
     scope: requested(requiredScope),
     wireParameters: defined({ audience: options.audience, scope }),
     force: options.refresh ?? false,
     isDefaultRequest: options.audience === undefined && options.scope === undefined,
   }
+  return session ? withMainScope(config, want, session.data) : want
 }
 
 /** Returns the token request of a stored context; without an audience, for that of the session. */

@@ -94,6 +94,15 @@ describe('getAccessToken', () => {
       expect(await ask({ ...whole, scope: 'read:things' })).toEqual(['read:things'])
       expect(await ask(whole)).toContain('write:things')
     })
+
+    test('a call without scope gets the whole scope of the login', async () => {
+      const ask = await start()
+      expect(await ask({ scope: 'read:orders', mergeScopes: false })).toContain('read:orders')
+      expect(await ask({})).toContain('profile')
+      expect(world.refreshes().map(({ body }) => body['scope']?.split(' ').sort())).toEqual([
+        scope.split(' ').sort(),
+      ])
+    })
   })
 
   test('[S213,S216] an expired token is refreshed and stored, and the user has the claims of the new ID token', async () => {
