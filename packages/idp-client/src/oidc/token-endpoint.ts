@@ -7,7 +7,7 @@ import { isTime } from './claims.ts'
 import type { IdTokenChecks, IdTokenClaims } from './id-token.ts'
 import { validateIdToken, validateRefreshedIdToken } from './id-token.ts'
 import type { JsonObject, TypedObject } from './json.ts'
-import { stringProperty, toGrantedDetails } from './json.ts'
+import { stringList, stringProperty, toGrantedDetails } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import { decodeObject } from './signed-token.ts'
@@ -121,6 +121,11 @@ function toExpiresAt({ accessToken, body }: TokenResponse, now: number): number 
   return exp === undefined ? now + DEFAULT_LIFETIME : Math.min(exp, now + LONGEST_LIFETIME)
 }
 
+/** Returns the granted scope, also in a list, as some providers send it: without any, all that was requested would count as granted. */
+function readScope(body: JsonObject): string | undefined {
+  return stringList(body, 'scope')?.join(' ') ?? stringProperty(body, 'scope')
+}
+
 /**
  * Returns the tokens of a response without its ID token. `now` is the time of the request, from which lifetimes count.
  */
@@ -131,7 +136,7 @@ export function toAccessGrant(response: TokenResponse, now: number): TokenGrant 
     accessToken,
     tokenType,
     expiresAt: toExpiresAt(response, now),
-    scope: stringProperty(body, 'scope'),
+    scope: readScope(body),
     authorizationDetails: details === undefined ? undefined : toGrantedDetails(details),
     refreshToken: stringProperty(body, 'refresh_token'),
   })

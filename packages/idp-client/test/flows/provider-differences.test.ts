@@ -1,5 +1,6 @@
 import type { DevProviderOptions } from 'idp-dev-provider'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { customFetch } from '../../src/config/options.ts'
 import type { IdpClientOptions } from '../../src/index.ts'
 import type { World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
@@ -76,6 +77,19 @@ describe('a provider that accepts client assertions for its token endpoint only'
     expect((await world.browser.send('/auth/login')).status).toBeGreaterThanOrEqual(500)
     expect(JSON.stringify(world.events)).toMatch(/Sent: private_key_jwt with ES256, aud the issuer/)
   })
+})
+
+test('a provider that lists the granted scope: a guard that requires another one denies', async () => {
+  const granted: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init)
+    if (!String(input).endsWith('/token')) return response
+    return Response.json({ ...(await response.json()), scope: ['openid'] })
+  }
+  const world = await worldOf({ [customFetch]: granted }, {})
+  await world.login(world.browser)
+  const guard = (scope: string) => world.client.requireAuth(world.browser.request('/api'), { scope })
+  expect((await guard('openid')).response).toBeUndefined()
+  expect((await guard('email')).response?.status).toBe(403)
 })
 
 describe('a provider that advertises several algorithms', () => {

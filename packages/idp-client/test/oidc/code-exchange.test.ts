@@ -269,11 +269,19 @@ describe('the response', () => {
   test.each([
     { scope: null, refresh_token: null },
     { scope: undefined, refresh_token: undefined },
-    { scope: ['openid'], refresh_token: 7 },
+    { scope: 7, refresh_token: 7 },
   ])('invalid optional properties %o count as absent', async (part) => {
     op.tokens = part
     const grant = await exchange(providerOf(op.issuer))
     expect(Object.keys(grant).sort()).toEqual(['accessToken', 'claims', 'expiresAt', 'idToken', 'tokenType'])
+  })
+
+  test.each([
+    [['openid', 'read'], 'openid read'],
+    [[], ''],
+  ])('the scope in a list, %j, is that of the token', async (scope, expected) => {
+    op.tokens = { scope }
+    expect((await exchange(providerOf(op.issuer))).scope).toBe(expected)
   })
 
   test.each([
