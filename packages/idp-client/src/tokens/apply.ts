@@ -1,6 +1,6 @@
 import type { AuthorizationConfig } from '../config/config.ts'
 import { defined } from '../lib/own-properties.ts'
-import { coversScope, sameScope, unitedScope } from '../session/model/scope.ts'
+import { coversScope, sameScope, unitedScope, withoutScope } from '../session/model/scope.ts'
 import type {
   AccessTokenSet,
   AuthorizationDetail,
@@ -11,6 +11,7 @@ import type {
 import type { Entry } from './select.ts'
 import { findEntry, usesMainTokenSet } from './select.ts'
 import type { TokenRequest } from './token-request.ts'
+import { OFFLINE_ACCESS } from './token-request.ts'
 
 /** The grant of a refresh; `TokenGrant` of `oidc/` is assignable to it. */
 export interface Refreshed {
@@ -79,7 +80,10 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Re
   const user = grant.claims ? toUserChanges(data, grant.claims) : {}
   const entry = toEntry(grant, want)
   const { audience } = want
-  if (usesMainTokenSet(config, data, want) || (audience === undefined && coversMainScope(data, want))) {
+  if (
+    usesMainTokenSet(config, data, want) ||
+    (audience === undefined && coversMainScope(data, want, entry))
+  ) {
     // A refresh changes no grant, so its response may leave out the details; the verification of a factor is a new grant.
     const earlier = grant.verified ? undefined : data.tokenSet.authorizationDetails
     const others = defined({
@@ -90,7 +94,7 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Re
     return { ...data, ...user, tokenSet }
   }
   const tokenSet: TokenSet = { ...data.tokenSet, ...shared }
-  // Without an audience it cannot be an entry, and it must not replace the main token, which covers more scope.
+  // Without an audience it cannot be an entry, and it must not replace the main token, which has more scope.
   if (audience === undefined || want.processOnly) return { ...data, ...user, tokenSet }
   const verified = grant.verified ? { verified: grant.verified } : {}
   return {
@@ -124,9 +128,18 @@ function toUserChanges(
   return { user: { ...claims }, internal: typeof sid === 'string' ? { ...internal, sid } : internal }
 }
 
-/** Returns whether a token for this scope can replace the main one. */
-function coversMainScope({ tokenSet }: SessionData, want: TokenRequest): boolean {
-  return coversScope(want.scope, tokenSet.requestedScope ?? tokenSet.scope)
+/**
+ * Returns whether a token for a further scope can replace the main one: it must have all that the main one has. A provider whose scopes
+ * name the API grants only those of one API.
+ */
+function coversMainScope(
+  { tokenSet }: SessionData,
+  want: TokenRequest,
+  { scope = want.scope }: Entry,
+): boolean {
+  const { requestedScope, scope: granted } = tokenSet
+  const isCovered = (by: string, main = ''): boolean => coversScope(by, withoutScope(main, OFFLINE_ACCESS))
+  return isCovered(want.scope, requestedScope ?? granted) && isCovered(scope, granted)
 }
 
 /** Removes the refresh token; everything else in the session stays. */

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { customFetch } from '../../src/config/options.ts'
 import type { GetAccessTokenOptions, IdpClientOptions } from '../../src/index.ts'
+import { defined } from '../../src/lib/own-properties.ts'
 import type { World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
 
@@ -103,6 +105,55 @@ describe('getAccessToken', () => {
         scope.split(' ').sort(),
       ])
     })
+  })
+
+  describe('without an audience, a token with a further scope', () => {
+    /** A provider that grants further scopes at a refresh; `grants` returns the granted scope. */
+    function granting(grants: (requested: string) => string): typeof fetch {
+      return async (input, init) => {
+        const body = new URLSearchParams(String(init?.body ?? ''))
+        const requested = body.get('scope')
+        if (body.get('grant_type') !== 'refresh_token' || requested === null) return fetch(input, init)
+        body.delete('scope')
+        const response = await fetch(input, { ...init, body })
+        return Response.json({ ...(await response.json()), scope: grants(requested) })
+      }
+    }
+
+    async function start(grants: (requested: string) => string, scope?: string) {
+      const { browser, client } = world.another({
+        [customFetch]: granting(grants),
+        authorizationParameters: defined({ scope }),
+      })
+      await world.login(browser)
+      return async (options: GetAccessTokenOptions = {}) => {
+        const response = new Response()
+        const token = await client.getAccessToken(browser.request('/'), response, options)
+        browser.store(response)
+        return token
+      }
+    }
+
+    test.each([undefined, 'openid offline_access'])(
+      'is kept until it expires, with the configured scope %j',
+      async (scope) => {
+        const ask = await start((requested) => requested, scope)
+        const first = await ask({ scope: 'phone' })
+        expect(first.scope).toContain('phone')
+        expect(await ask({ scope: 'phone' })).toEqual(first)
+        expect(world.refreshes()).toHaveLength(1)
+      },
+    )
+
+    test.each([undefined, 'openid offline_access'])(
+      'alone, for another API, does not replace that of the login, with the configured scope %j',
+      async (scope) => {
+        const ask = await start(() => 'other-api', scope)
+        const before = await ask()
+        expect((await ask({ scope: 'other-api' })).scope).toBe('other-api')
+        expect(await ask()).toEqual(before)
+      },
+    )
   })
 
   test('[S213,S216] an expired token is refreshed and stored, and the user has the claims of the new ID token', async () => {
