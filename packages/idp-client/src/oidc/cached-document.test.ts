@@ -6,6 +6,8 @@ interface Bench {
   now: number
   loads: number
   fails: boolean
+  /** Seconds that a load takes. */
+  takes: number
   /** The reported failures of loads. */
   readonly reported: unknown[]
   read(): Promise<number>
@@ -21,6 +23,7 @@ function bench(): Bench {
     load: async () => {
       self.loads++
       await Promise.resolve()
+      self.now += self.takes
       if (self.fails) throw new Error('down')
       return self.loads
     },
@@ -30,6 +33,7 @@ function bench(): Bench {
     now: 1000,
     loads: 0,
     fails: false,
+    takes: 0,
     reported: [],
     read: async () => aged.read(source),
     renew: (seen, sender = 'provider') => aged.renew(seen, source, sender),
@@ -72,6 +76,17 @@ describe('read', () => {
     it.fails = false
     it.now += 30
     expect(await it.read()).toBe(4)
+  })
+
+  test('the pause before the next attempt begins when a slow one has failed', async () => {
+    const it = bench()
+    await it.read()
+    it.fails = true
+    it.takes = 60
+    it.now += 600
+    expect(await it.read()).toBe(1)
+    expect(await it.read()).toBe(1)
+    expect(it.loads).toBe(2)
   })
 
   test('[Q4] a clock that was set back does not extend the cache', async () => {

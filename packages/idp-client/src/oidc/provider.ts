@@ -90,11 +90,11 @@ export class CachedDocument<T> {
     const fresh = this.fresh(source)
     if (fresh !== undefined) return fresh
     const held = this.#held
-    const now = source.clock()
     return this.#load(source).catch((error: unknown) => {
       if (!held) throw error
       source.report(error)
-      this.#retryPause = { at: now, seconds: RETRY_PAUSE }
+      // Not from the start of the load: one that takes as long as the pause would be followed by the next one.
+      this.#retryPause = { at: source.clock(), seconds: RETRY_PAUSE }
       return held.value
     })
   }
