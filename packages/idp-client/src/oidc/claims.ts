@@ -93,9 +93,10 @@ export function checkTimes(claims: JsonObject, clock: VerificationClock, assert:
   return iat
 }
 
-type OrganizationClaims = Readonly<Partial<Record<'org_id' | 'org_name', unknown>>>
+/** Returns whether a token lacks a claim. Some providers write `null` for one that they have no value for. */
+export const isAbsent = (claim: unknown): claim is null | undefined => claim === undefined || claim === null
 
-const isAbsent = (claim: unknown): boolean => claim === undefined || claim === null
+type OrganizationClaims = Readonly<Partial<Record<'org_id' | 'org_name', unknown>>>
 
 /**
  * Compares the organization of an ID token with that of an earlier one of the session; without any in both it is the same.

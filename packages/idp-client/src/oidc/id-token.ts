@@ -10,6 +10,7 @@ import {
   checkTimeTypes,
   compareOrganization,
   createAssert,
+  isAbsent,
   isOfOrganization,
   isTime,
   timeFault,
@@ -70,7 +71,7 @@ const idTokenKind: TokenKind = {
 function checkParties(claims: JsonObject, clientId: string): void {
   const { sub, azp } = claims
   assertIdToken(typeof sub === 'string' && sub !== '', 'sub is missing or not a string.')
-  assertIdToken(azp === undefined || azp === clientId, 'azp is not the client id.', 'ID_TOKEN_AUDIENCE')
+  assertIdToken(isAbsent(azp) || azp === clientId, 'azp is not the client id.', 'ID_TOKEN_AUDIENCE')
   const isForClient = toAudiences(claims).length === 1 || azp === clientId
   const detail = 'aud names further audiences without azp being the client id.'
   assertIdToken(isForClient, detail, 'ID_TOKEN_AUDIENCE')
@@ -131,7 +132,7 @@ async function checkAccessTokenHash(
   { config }: Provider,
 ): Promise<void> {
   const { at_hash: expected } = claims
-  if (expected === undefined || accessToken === undefined) return
+  if (isAbsent(expected) || accessToken === undefined) return
   const hashes = await accessTokenHashes(algorithm, accessToken)
   if (hashes.some((hash) => hash === expected)) return
   assertIdToken(hashes.length > 1, 'at_hash does not belong to the access token.')
@@ -251,7 +252,7 @@ export async function validateRefreshedIdToken(
   const { auth_time: before } = previous
   if (isTime(authTime) && isTime(before) && authTime < before)
     return ignore('auth_time', 'auth_time is earlier than that of the session.')
-  if (nonce !== undefined && previous['nonce'] !== undefined && nonce !== previous['nonce'])
+  if (!isAbsent(nonce) && !isAbsent(previous['nonce']) && nonce !== previous['nonce'])
     return ignore('nonce', 'nonce is not that of the session.')
   if (omitsOrganization) return ignore('organization', 'org_id or org_name of the session is missing.')
   // The checks above include the type of each property that the type promises.

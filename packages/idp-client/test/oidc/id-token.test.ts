@@ -245,6 +245,7 @@ describe('claims', () => {
     ["a provider's clock that is 50 s ahead", { iat: now + 50, nbf: now + 50 }],
     ['a provider that sets its times five minutes back, 50 s behind', { iat: now - 350, nbf: now - 350 }],
     ['the right access token hash', { at_hash: halfHash }],
+    ['null in place of claims that it lacks', { at_hash: null, azp: null }],
   ]
   test.each(right)('%s is accepted', async (_, changes) => {
     op.idToken = () => op.sign(changes)

@@ -63,6 +63,7 @@ describe('a refreshed ID token must be about the same user', () => {
   test.each<[string, Claims]>([
     ['as it was', { auth_time: 5, azp: 'client-1', nonce: 'nonce-of-this-login' }],
     ['with less in it', { nonce: undefined }],
+    ['with null in place of what it lacks', { at_hash: null, azp: null, nonce: null }],
     ['with its audience as a list', { aud: ['client-1'], nonce: undefined }],
     ['with its audience twice', { aud: ['client-1', 'client-1'], azp: 'client-1', nonce: undefined }],
     ['[B1] of a later authentication', { auth_time: 6, nonce: undefined }],
