@@ -275,7 +275,7 @@ export abstract class IdpClientBase<
         const { connectAccount } = await import('./flows/connected-accounts.ts')
         const input = { options, source: 'application', correlationId: newCorrelationId() } as const
         const url = await connectAccount(engine, exchange, input, accountTokens(engine, exchange))
-        return redirect(url.href)
+        return redirect(url.href, exchange.request)
       }),
     )
   }

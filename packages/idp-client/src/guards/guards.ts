@@ -87,7 +87,8 @@ export async function requireLogin(
   // Without a path that the login ignores: a long one could make the address too long for proxies.
   const given = await returnTo()
   const target = safeReturnPath(given, baseUrl) === null ? undefined : given
-  return { response: redirect(loginPath(publicPrefix(basePath, baseUrl), routes, target, verdict.login)) }
+  const location = loginPath(publicPrefix(basePath, baseUrl), routes, target, verdict.login)
+  return { response: redirect(location, exchange.request) }
 }
 
 /** Returns whether a response of a page guard denies access, instead of redirecting to a login. */

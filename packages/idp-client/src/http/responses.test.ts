@@ -33,18 +33,19 @@ describe('responses', () => {
     expect(headers.has('vercel-cdn-cache-control')).toBe(false)
   })
 
-  it('redirect with 302, or 303 after a POST', () => {
-    const response = redirect('https://op.example/authorize?a=b')
+  it('redirect with 302, or 303 unless the request is a GET', () => {
+    const response = redirect('https://op.example/authorize?a=b', { method: 'GET' })
     expect(response.status).toBe(302)
     expect(response.headers.get('Location')).toBe('https://op.example/authorize?a=b')
     expect(response.headers.get('Referrer-Policy')).toBe('no-referrer')
     expect(response.body).toBeNull()
     isNotStored(response)
-    expect(redirect('/', 303).status).toBe(303)
+    expect(redirect('/', { method: 'HEAD' }).status).toBe(302)
+    for (const method of ['POST', 'DELETE']) expect(redirect('/', { method }).status).toBe(303)
   })
 
   it('have mutable headers, for the cookies that are added later', () => {
-    const response = redirect('/')
+    const response = redirect('/', { method: 'GET' })
     response.headers.append('Set-Cookie', 'a=1')
     expect(response.headers.getSetCookie()).toEqual(['a=1'])
   })

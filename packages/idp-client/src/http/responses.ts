@@ -1,5 +1,6 @@
 import type { Code } from '../errors/code.ts'
 import { codes } from '../errors/codes.ts'
+import type { RequestView } from './exchange.ts'
 
 /** Headers of every response that must never be cached, by a browser or a proxy. */
 export const NO_CACHE: readonly (readonly [name: string, value: string])[] = [
@@ -31,8 +32,9 @@ function respond(status: number, body: string | null, headers: Headers): Respons
   return new Response(body, { status, headers })
 }
 
-/** Returns a redirect; 303 after a POST, so that the browser follows with a GET. The target gets no `Referer`. */
-export function redirect(location: string, status: 302 | 303 = 302): Response {
+/** Returns a redirect; 303 unless the request is a GET, so that the browser follows with one. The target gets no `Referer`. */
+export function redirect(location: string, { method }: Pick<RequestView, 'method'>): Response {
+  const status = method === 'GET' || method === 'HEAD' ? 302 : 303
   return respond(status, null, new Headers({ Location: location, 'Referrer-Policy': 'no-referrer' }))
 }
 

@@ -29,7 +29,7 @@ function respond(engine: Engine, request: RouteRequest, outcome: CallbackOutcome
   switch (outcome.kind) {
     case 'redirect':
       if (withholdsCookies(engine, exchange)) return continuePage(outcome.location)
-      return redirect(outcome.location, exchange.request.method === 'POST' ? 303 : 302)
+      return redirect(outcome.location, exchange.request)
     case 'response':
       // A copy, because the headers of `Response.redirect()` are immutable and cookies have to be added.
       return new Response(outcome.response.body, outcome.response)

@@ -22,7 +22,7 @@ async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Pr
   })
   const input = { options, source: 'query', correlationId: id } as const
   const url = await beginConnection(engine, exchange, input, accountTokens(engine, exchange))
-  return redirect(url.href)
+  return redirect(url.href, exchange.request)
 }
 
 /** Links a signed-in user back to the page that the request came from, instead of the login. */

@@ -56,7 +56,7 @@ async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Pr
     correlationId: id,
   })
   const url = await beginLogin(engine, exchange, input)
-  return redirect(url.href)
+  return redirect(url.href, exchange.request)
 }
 
 /** Posts the failure of a popup to its opener, which would otherwise wait until the popup is closed. */

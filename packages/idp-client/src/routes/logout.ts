@@ -15,7 +15,7 @@ async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Pr
     returnTo: values.get('returnTo') || undefined,
     state: values.get('state'),
   })
-  return redirect(await endSession(engine, exchange, input))
+  return redirect(await endSession(engine, exchange, input), exchange.request)
 }
 
 export const logout: RouteHandler = { handle, fail: failWithPage }

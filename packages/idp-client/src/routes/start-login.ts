@@ -45,5 +45,5 @@ export async function startLogin(
     correlationId: newCorrelationId(),
     ...(challengeMode === 'popup' ? { popup: '' } : {}),
   })
-  return redirect(url.href)
+  return redirect(url.href, exchange.request)
 }

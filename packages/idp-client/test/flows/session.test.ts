@@ -289,6 +289,14 @@ describe('guards', () => {
     expect(await (await page(browser.request('/orders'))).text()).toBe('secret')
   })
 
+  test('a page redirects with 303 after any other method than GET, so that the browser requests the login with GET', async () => {
+    const page = world.client.withPageAuthRequired(() => new Response('secret'))
+    const statusOf = async (method: string) => (await page(new Request(`${APP}/orders`, { method }))).status
+    expect([await statusOf('HEAD'), await statusOf('POST'), await statusOf('DELETE')]).toEqual([
+      302, 303, 303,
+    ])
+  })
+
   test('a path that the login would ignore does not make the address too long for proxies', async () => {
     const page = world.client.withPageAuthRequired(() => new Response())
     const redirectOf = async (length: number): Promise<string | null> => {
