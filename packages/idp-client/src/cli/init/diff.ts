@@ -51,20 +51,23 @@ function diffLines(before: readonly string[], after: readonly string[]): string[
 
 const CONTEXT = 2
 
-/** Leaves out unchanged lines that are far from a change. */
-function withoutDistant(lines: readonly string[]): string[] {
+/** Leaves out unchanged lines that are more than `context` lines away from a change. */
+function withoutDistant(lines: readonly string[], context: number): string[] {
   const isNear = (index: number): boolean =>
-    lines.slice(Math.max(0, index - CONTEXT), index + CONTEXT + 1).some((line) => !line.startsWith(' '))
+    lines.slice(Math.max(0, index - context), index + context + 1).some((line) => !line.startsWith(' '))
   return lines.flatMap((line, index) => {
     if (isNear(index)) return [line]
     return index === 0 || isNear(index - 1) ? ['  …'] : []
   })
 }
 
-/** Returns a change as a diff for readers. */
-export function toDiff({ path, before, text }: Change): string {
+/** Returns a change as a diff for readers. Of a file that is not for everybody the lines that it has already are not shown. */
+export function toDiff({ path, before, mode, text }: Change): string {
   const after = toLines(text)
+  const context = mode === undefined ? CONTEXT : 0
   const lines =
-    before === null ? after.map((line) => `+ ${line}`) : withoutDistant(diffLines(toLines(before), after))
+    before === null
+      ? after.map((line) => `+ ${line}`)
+      : withoutDistant(diffLines(toLines(before), after), context)
   return [`${path}${before === null ? ' (new)' : ''}`, ...lines.map((line) => line.trimEnd()), ''].join('\n')
 }

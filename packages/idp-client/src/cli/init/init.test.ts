@@ -512,6 +512,17 @@ describe('secrets', () => {
     expect(stdout).not.toMatch(/[0-9a-f]{64}/)
   })
 
+  test('nor those that the file has already', async () => {
+    const others = 'DATABASE_URL=postgres://admin:hunter2@db/shop\nPEM="-----BEGIN\nMIIEvQ\n-----END"\n'
+    await write({ 'package.json': nextManifest, '.env.local': others })
+    for (const flag of ['--dry-run', '--yes']) {
+      const { stdout, stderr } = await init('--provider', 'keycloak', flag)
+      expect(stdout).toContain('.env.local')
+      expect(stdout + stderr).not.toMatch(/DATABASE_URL|hunter2|MIIEvQ|-----END/)
+    }
+    expect(await read('.env.local')).toContain(others)
+  })
+
   test('a .gitignore that makes an exception for the file gets a line behind it', async () => {
     await write({ 'package.json': nextManifest, '.gitignore': '.env*\n!.env.local' })
     commitAll()
