@@ -34,10 +34,16 @@ if current ~= ARGV[1] then return current end
 redis.call('SET', KEYS[1], ARGV[2], 'EXAT', ARGV[3])
 return 1`
 
-/* Writes even if there is nothing to delete: otherwise a repeated deletion would not wait for the replicas. */
+/*
+ * Writes even if there is nothing to delete: otherwise a repeated deletion would not wait for the replicas. The first command frees
+ * memory: Redis runs a script that begins with one also when it is full.
+ */
 const ERASE = `local current = redis.call('GET', KEYS[1])
-redis.call('SET', KEYS[1], '')
 redis.call('DEL', KEYS[1])
+if not current then
+  redis.call('SET', KEYS[1], '')
+  redis.call('DEL', KEYS[1])
+end
 return current`
 
 /* An index drops expired sessions and expires with its last session, so that it needs no cleanup. */

@@ -239,6 +239,25 @@ describe('a Redis that crashes', () => {
   })
 })
 
+describe('a Redis that is full', () => {
+  test('ends sessions, which frees its memory, but stores none', async () => {
+    const full = await startRedis({ settings: { 'maxmemory-policy': 'noeviction' } })
+    onTestFinished(() => full.stop())
+    const client = await createClient({ url: full.url }).connect()
+    onTestFinished(() => client.destroy())
+    const store = redisStore(client)
+    for (const id of ['one', 'two', 'three']) await store.set(id, sessionOf('alice', { sid: id }), later)
+    await client.configSet('maxmemory', '1')
+    await expect(store.set('four', sessionOf('alice'), later)).rejects.toThrow('OOM')
+    await store.delete('one')
+    await store.delete('one')
+    await store.deleteByLogoutToken({ sid: 'two' })
+    expect(await store.listBySubject('alice')).toMatchObject([{ id: 'three' }])
+    expect(await store.deleteBySubject('alice')).toBe(1)
+    expect(await client.dbSize()).toBe(0)
+  })
+})
+
 describe('[Q5] waitForReplicas', async () => {
   const primary = await startRedis()
   const settings = { replicaof: `127.0.0.1 ${primary.port}`, 'repl-diskless-sync-delay': '0' }
