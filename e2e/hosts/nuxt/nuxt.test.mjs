@@ -46,3 +46,11 @@ for (const path of ['cached-function', 'cached-function-later']) {
     match(await (await fetch(`${base}/${path}?session=before`, { headers: { cookie } })).text(), /carol/)
   })
 }
+
+test('server middleware with a guard protects every path at which Nuxt shows the page', async () => {
+  for (const path of ['/account', '/ACCOUNT', '/Account/', '/%61ccount', '/%41CCOUNT?a=b']) {
+    const { headers, status } = await fetch(base + path, { redirect: 'manual' })
+    equal(status, 302, path)
+    match(headers.get('location'), /^\/auth\/login\?/, path)
+  }
+})
