@@ -1,19 +1,31 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import { dirname, relative } from 'node:path/posix'
 import type { Application } from './application.ts'
 import { readNames, readText } from './application.ts'
 import type { GuideFile } from './guides.ts'
 
+/** The version that Node.js would load: a workspace installs it in a folder above, or as a link to one. */
+function findInstalled(folder: string): string | undefined {
+  try {
+    const file = createRequire(join(folder, 'package.json')).resolve('next/package.json')
+    return /"version":\s*"([^"]+)"/.exec(readFileSync(file, 'utf8'))?.[1]
+  } catch {
+    return undefined
+  }
+}
+
 /** The version of Next.js: the installed one, or the one that the range begins with. */
-async function readVersion({ folder, manifest }: Application): Promise<readonly [number, number]> {
-  const installed = await readText(folder, 'node_modules/next/package.json').catch(() => undefined)
-  const version = /"version": "([^"]+)"/.exec(installed ?? '')?.[1] ?? manifest?.dependencies.get('next')
+function readVersion({ folder, manifest }: Application): readonly [number, number] {
+  const version = findInstalled(folder) ?? manifest?.dependencies.get('next')
   const [, major, minor] = /(\d+)(?:\.(\d+))?/.exec(version ?? '') ?? []
   return [Number(major ?? Number.POSITIVE_INFINITY), Number(minor ?? Number.POSITIVE_INFINITY)]
 }
 
 /** The guide for a version and router of Next.js: `next`, `next-15`, `next-14`, each also with `-pages`. */
 export async function toNextGuide(application: Application): Promise<string> {
-  const [major, minor] = await readVersion(application)
+  const [major, minor] = readVersion(application)
   // Middleware on Node.js is stable since 15.5.
   const has15 = major === 15 && minor >= 5
   const older = has15 ? 'next-15' : 'next-14'

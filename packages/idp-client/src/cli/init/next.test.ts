@@ -1,0 +1,36 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { readApplication } from './application.ts'
+import { toNextGuide } from './next.ts'
+
+/** Creates the package of an installed Next.js, and an application in a workspace, whose range does not tell the version. */
+async function createWorkspace(installed: string): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'idp-init-next-'))
+  onTestFinished(() => rm(root, { recursive: true, force: true }))
+  const files = {
+    [`${installed}/package.json`]: { name: 'next', version: '15.5.4' },
+    'apps/web/package.json': { dependencies: { next: 'catalog:' } },
+  }
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), JSON.stringify(content))
+  }
+  return root
+}
+
+const toGuide = async (root: string): Promise<string> =>
+  toNextGuide(await readApplication(join(root, 'apps/web')))
+
+test('the version is that which a workspace has installed in a folder above', async () => {
+  expect(await toGuide(await createWorkspace('node_modules/next'))).toBe('next-15')
+})
+
+test('the version is that which a workspace has installed elsewhere, as a link', async () => {
+  const store = 'node_modules/.pnpm/next@15.5.4/node_modules/next'
+  const root = await createWorkspace(store)
+  await mkdir(join(root, 'apps/web/node_modules'))
+  await symlink(join(root, store), join(root, 'apps/web/node_modules/next'))
+  expect(await toGuide(root)).toBe('next-15')
+})
