@@ -12,10 +12,11 @@ import { toDiff } from './diff.ts'
 import { findMissing } from './env-file.ts'
 import type { Git } from './git.ts'
 import { readGit } from './git.ts'
-import type { Guide, InitData, ProviderPage } from './guides.ts'
+import type { Guide, GuideFile, InitData, ProviderPage } from './guides.ts'
 import { loadInitData, toPageUrl } from './guides.ts'
 import { InitError } from './init-error.ts'
 import { fitToNext, toNextGuide } from './next.ts'
+import { fitToNuxt } from './nuxt.ts'
 import type { PackageManager } from './package-manager.ts'
 import { findPackageManager, toInstalled, toScript } from './package-manager.ts'
 import type { Plan } from './plan.ts'
@@ -39,7 +40,15 @@ export interface InitContext {
 
 const SCRIPT_NAME = 'dev:idp'
 
-const isNext = (host: string): boolean => host.startsWith('next')
+/** Fits the files of a guide to where the application has its sources. */
+async function fitFiles(
+  host: string,
+  files: readonly GuideFile[],
+  application: Application,
+): Promise<readonly GuideFile[]> {
+  if (host === 'nuxt') return fitToNuxt(files, application)
+  return host.startsWith('next') ? fitToNext(files, application) : files
+}
 
 async function selectGuide(
   { guides }: InitData,
@@ -51,7 +60,7 @@ async function selectGuide(
   const guide = guides[name]
   if (guide === undefined) throw new InitError(`There is no guide of ${name}.`)
   assertApplication(guide, application)
-  return isNext(name) ? { ...guide, files: await fitToNext(guide.files, application) } : guide
+  return { ...guide, files: await fitFiles(name, guide.files, application) }
 }
 
 /** The packed file of a package in a folder, as a range of `package.json`. */
