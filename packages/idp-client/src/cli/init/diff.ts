@@ -3,7 +3,7 @@ export interface Change {
   readonly path: string
   readonly before: string | null
   readonly text: string
-  /** Permissions of a new file, if it is not for everybody. */
+  /** The most permissions that the file gets, if it is not for everybody. */
   readonly mode?: number
 }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Change } from './diff.ts'
 import { InitError, toSystemCode } from './init-error.ts'
@@ -26,11 +26,11 @@ async function createFile(file: string, text: string, mode: number): Promise<voi
 }
 
 /** Replaces a file in one step, unless it is no longer the one that was shown. */
-async function replaceFile(file: string, before: string, text: string): Promise<void> {
+async function replaceFile(file: string, before: string, text: string, mode: number): Promise<void> {
   const temporary = `${file}.${randomUUID()}.tmp`
   if ((await readFile(file, 'utf8')) !== before) throw new InitError('it was changed in the meantime')
   try {
-    await writeFile(temporary, text, { flag: 'wx', mode: (await stat(file)).mode & 0o777 })
+    await writeFile(temporary, text, { flag: 'wx', mode })
     await rename(temporary, file)
   } catch (error) {
     await rm(temporary, { force: true })
@@ -49,8 +49,12 @@ async function writeChange(
     await createFile(file, text, mode ?? 0o666)
     undo.push(() => rm(file))
   } else {
-    await replaceFile(file, before, text)
-    undo.push(() => writeFile(file, before))
+    const earlier = (await stat(file)).mode & 0o777
+    await replaceFile(file, before, text, earlier & (mode ?? earlier))
+    undo.push(async () => {
+      await writeFile(file, before)
+      await chmod(file, earlier)
+    })
   }
 }
 
