@@ -1,6 +1,6 @@
 import type { AuthorizationConfig } from '../config/config.ts'
 import { defined } from '../lib/own-properties.ts'
-import { coversScope, sameScope, unitedScope, withoutScope } from '../session/model/scope.ts'
+import { beyondScope, coversScope, sameScope, unitedScope, withoutScope } from '../session/model/scope.ts'
 import type {
   AccessTokenSet,
   AuthorizationDetail,
@@ -90,7 +90,7 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Re
       audience: data.tokenSet.audience ?? audience,
       authorizationDetails: entry.authorizationDetails ?? earlier,
     })
-    const tokenSet = { ...entry, ...scopeAsBefore(data, want), ...shared, ...others }
+    const tokenSet = { ...entry, ...scopeAsBefore(data, want, entry), ...shared, ...others }
     return { ...data, ...user, tokenSet }
   }
   const tokenSet: TokenSet = { ...data.tokenSet, ...shared }
@@ -107,16 +107,21 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Re
 
 /**
  * Returns the requested scope of the new main token if its request had all of the old one: without `scope` (RFC 6749 section 6), or with
- * everything that was granted.
+ * everything that was granted. It lacks what a request without `scope` did not get any more.
  */
 function scopeAsBefore(
   { tokenSet }: SessionData,
-  { scope: wanted, wireParameters: { scope: sent } }: TokenRequest,
+  { audience, scope: wanted, wireParameters: { scope: sent } }: TokenRequest,
+  entry: Entry,
 ): Pick<TokenSet, 'requestedScope'> {
   const { requestedScope, scope: granted = requestedScope } = tokenSet
   if (requestedScope === undefined) return {}
-  if (sent === undefined) return { requestedScope }
-  return coversScope(sent, granted) ? { requestedScope: unitedScope(requestedScope, wanted) } : {}
+  if (sent !== undefined)
+    return coversScope(sent, granted) ? { requestedScope: unitedScope(requestedScope, wanted) } : {}
+  if (audience !== undefined || entry.scope === undefined) return { requestedScope }
+  // The old token may have had a further scope, which is not granted without `scope`.
+  const lost = withoutScope(beyondScope(granted, entry.scope), OFFLINE_ACCESS)
+  return { requestedScope: beyondScope(requestedScope, lost) }
 }
 
 /** Returns the user of a new ID token, and `internal` with its `sid`, which logout tokens name. */

@@ -145,6 +145,15 @@ describe('getAccessToken', () => {
       },
     )
 
+    test('is requested again after a refresh without scope, which brings the scope of the login only', async () => {
+      const ask = await start((requested) => requested)
+      await ask({ scope: 'phone' })
+      pass(TTL + 1)
+      expect((await ask()).scope).not.toContain('phone')
+      expect((await ask({ scope: 'phone' })).scope).toContain('phone')
+      expect(world.refreshes()).toHaveLength(3)
+    })
+
     test.each([undefined, 'openid offline_access'])(
       'alone, for another API, does not replace that of the login, with the configured scope %j',
       async (scope) => {
