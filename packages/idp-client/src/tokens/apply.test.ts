@@ -88,6 +88,18 @@ describe('a refreshed session', () => {
     ])
   })
 
+  test.each([
+    [{}, 'old'],
+    [{ verified: true }, 'new'],
+  ] as const)(
+    'a token %j for a further scope that lacks one of the login: the main token is the %s one',
+    (proof, expected) => {
+      const from = { ...data, tokenSet: { ...data.tokenSet, scope: 'openid' } }
+      const { tokenSet } = applied({ scope: 'transfer' }, { scope: 'transfer', ...proof }, from)
+      expect(tokenSet.accessToken).toBe(expected)
+    },
+  )
+
   test('replaces an entry that covered the request or has the same granted scope', () => {
     const first = applied({ audience: API, scope: 'a', mergeScopes: false }, { scope: 'a' })
     const again = applied(

@@ -82,7 +82,7 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Re
   const { audience } = want
   if (
     usesMainTokenSet(config, data, want) ||
-    (audience === undefined && coversMainScope(data, want, entry))
+    (audience === undefined && coversMainScope(data, want, grant))
   ) {
     // A refresh changes no grant, so its response may leave out the details; the verification of a factor is a new grant.
     const earlier = grant.verified ? undefined : data.tokenSet.authorizationDetails
@@ -135,16 +135,17 @@ function toUserChanges(
 
 /**
  * Returns whether a token for a further scope can replace the main one: it must have all that the main one has. A provider whose scopes
- * name the API grants only those of one API.
+ * name the API grants only those of one API. That of a verified factor must only have been requested with all of it: the user would
+ * have to verify the factor again for a token that is not stored.
  */
 function coversMainScope(
   { tokenSet }: SessionData,
   want: TokenRequest,
-  { scope = want.scope }: Entry,
+  { scope = want.scope, verified }: Refreshed,
 ): boolean {
   const { requestedScope, scope: granted } = tokenSet
   const isCovered = (by: string, main = ''): boolean => coversScope(by, withoutScope(main, OFFLINE_ACCESS))
-  return isCovered(want.scope, requestedScope ?? granted) && isCovered(scope, granted)
+  return isCovered(want.scope, requestedScope ?? granted) && (verified === true || isCovered(scope, granted))
 }
 
 /** Removes the refresh token; everything else in the session stays. */
