@@ -11,7 +11,7 @@ import type {
 import type { Entry } from './select.ts'
 import { findEntry, usesMainTokenSet } from './select.ts'
 import type { TokenRequest } from './token-request.ts'
-import { OFFLINE_ACCESS } from './token-request.ts'
+import { OFFLINE_ACCESS, renewedScope } from './token-request.ts'
 
 /** The grant of a refresh; `TokenGrant` of `oidc/` is assignable to it. */
 export interface Refreshed {
@@ -117,7 +117,9 @@ function scopeAsBefore(
   const { requestedScope, scope: granted = requestedScope } = tokenSet
   if (requestedScope === undefined) return {}
   if (sent !== undefined)
-    return coversScope(sent, granted) ? { requestedScope: unitedScope(requestedScope, wanted) } : {}
+    return coversScope(sent, renewedScope(tokenSet))
+      ? { requestedScope: unitedScope(requestedScope, wanted) }
+      : {}
   if (audience !== undefined || entry.scope === undefined) return { requestedScope }
   // The old token may have had a further scope, which is not granted without `scope`.
   const lost = withoutScope(beyondScope(granted, entry.scope), OFFLINE_ACCESS)

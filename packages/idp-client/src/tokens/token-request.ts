@@ -1,8 +1,8 @@
 import type { AuthorizationConfig } from '../config/config.ts'
 import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import { defined } from '../lib/own-properties.ts'
-import { unitedScope, withoutScope } from '../session/model/scope.ts'
-import type { SessionData } from '../session/model/session-data.ts'
+import { coversScope, unitedScope, withoutScope } from '../session/model/scope.ts'
+import type { SessionData, TokenSet } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { mainAudience, usesMainTokenSet } from './select.ts'
 
@@ -55,14 +55,22 @@ function requiredScope(config: AuthorizationConfig, audience: string | undefined
 }
 
 /**
- * Returns the request with all scopes that were granted to the main token, if it is for a part of them: calls without a scope get the
- * new main token, too.
+ * Returns the scope to request for a new main token with all that the old one has: the granted scope, which the provider accepts again
+ * (RFC 6749 section 6). If the provider granted others in place of the requested ones, those that were requested: Microsoft Entra ID
+ * rejects `.default` beside what it stands for.
+ */
+export function renewedScope({ requestedScope, scope = requestedScope }: TokenSet): string | undefined {
+  return requestedScope === undefined || coversScope(requestedScope, scope) ? scope : requestedScope
+}
+
+/**
+ * Returns the request with the whole scope of the main token, if it is for a part of it: calls without a scope get the new main token,
+ * too.
  */
 function withMainScope(config: AuthorizationConfig, want: TokenRequest, data: SessionData): TokenRequest {
   const { wireParameters: sent } = want
   if (sent.scope === undefined || !usesMainTokenSet(config, data, want)) return want
-  const { requestedScope, scope = requestedScope } = data.tokenSet
-  return { ...want, wireParameters: { ...sent, scope: unitedScope(sent.scope, scope) } }
+  return { ...want, wireParameters: { ...sent, scope: unitedScope(sent.scope, renewedScope(data.tokenSet)) } }
 }
 
 /**

@@ -107,6 +107,32 @@ describe('getAccessToken', () => {
     })
   })
 
+  test('a call for a part of the scope requests no name that the provider granted in place of a requested one', async () => {
+    const API_SCOPE = `${API}.default`
+    const sent: (string | null)[] = []
+    const expanding: typeof fetch = async (input, init) => {
+      const body = new URLSearchParams(String(init?.body ?? ''))
+      if (!body.has('grant_type')) return fetch(input, init)
+      if (body.get('grant_type') === 'refresh_token') sent.push(body.get('scope'))
+      body.delete('scope')
+      const response = await fetch(input, { ...init, body })
+      return Response.json({ ...(await response.json()), scope: `openid ${API}read` })
+    }
+    const scope = `openid offline_access ${API_SCOPE}`
+    const { browser, client } = await expired({
+      [customFetch]: expanding,
+      authorizationParameters: { scope },
+    })
+    const request = browser.request('/')
+    await client.getAccessToken(request, new Headers(), { scope: API_SCOPE })
+    await client.getAccessToken(request, new Headers(), {
+      scope: 'openid',
+      mergeScopes: false,
+      refresh: true,
+    })
+    expect(sent).toEqual([scope, scope])
+  })
+
   describe('without an audience, a token with a further scope', () => {
     /** A provider that grants further scopes at a refresh; `grants` returns the granted scope. */
     function granting(grants: (requested: string) => string): typeof fetch {
