@@ -201,10 +201,19 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     async deleteByLogoutToken(token) {
       const { iat, sid, sub } = token
       const name = toEndedName(token)
-      if (name !== undefined && iat !== undefined) await remember(name, iat, REMEMBERED_SECONDS)
-      if (sid === undefined && sub === undefined) return
-      const [by, of] = sid === undefined ? (['sub', sub ?? ''] as const) : (['sid', sid] as const)
-      await records.remove(by, of, (session) => isEndedBy(toOwner(session), token))
+      const rememberToken = async (): Promise<void> => {
+        if (name !== undefined && iat !== undefined) await remember(name, iat, REMEMBERED_SECONDS)
+      }
+      const isRemembered = await rememberToken().then(
+        () => true,
+        () => false,
+      )
+      if (sid !== undefined || sub !== undefined) {
+        const [by, of] = sid === undefined ? (['sub', sub ?? ''] as const) : (['sid', sid] as const)
+        await records.remove(by, of, (session) => isEndedBy(toOwner(session), token))
+      }
+      // The deletion may have freed memory for it.
+      if (!isRemembered) await rememberToken()
     },
 
     async listBySubject(sub) {

@@ -251,7 +251,9 @@ describe('a Redis that is full', () => {
     await expect(store.set('four', sessionOf('alice'), later)).rejects.toThrow('OOM')
     await store.delete('one')
     await store.delete('one')
-    await store.deleteByLogoutToken({ sid: 'two' })
+    // The end itself cannot be remembered.
+    const token = { iss: 'https://idp.example', sid: 'two', iat: inSeconds(0).expiresAt }
+    await expect(store.deleteByLogoutToken(token)).rejects.toThrow('OOM')
     expect(await store.listBySubject('alice')).toMatchObject([{ id: 'three' }])
     expect(await store.deleteBySubject('alice')).toBe(1)
     expect(await client.dbSize()).toBe(0)
