@@ -32,3 +32,20 @@ test('the progress of an exchange is known, so that a refresh waits for it', asy
   expect(token.accessToken).toBe('theirs')
   expect(states).toEqual([['queued'], ['redeeming'], ['responded']])
 })
+
+test('a session that ends at the provider during an exchange is gone, and no connection has to be renewed', async () => {
+  const { clock, engine } = engineFor()
+  const tokenSet = { accessToken: 'at', expiresAt: clock.now, refreshToken: 'rt' }
+  const internal = { createdAt: clock.now, sessionExpiresAt: clock.now + 60 }
+  const session = freshlyStored({ user: { sub: 'alice' }, tokenSet, internal }, clock.now)
+  const parts = {
+    ...engine,
+    async exchangeToken() {
+      clock.now += 61
+      return { accessToken: 'theirs', tokenType: 'Bearer', expiresAt: clock.now + 60 }
+    },
+  }
+  await expect(
+    getFreshConnectionToken(parts, new Cookies().exchange(), session, { connection: 'google' }),
+  ).rejects.toMatchObject({ name: 'AccessTokenForConnectionError', code: 'MISSING_SESSION' })
+})

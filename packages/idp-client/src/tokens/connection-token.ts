@@ -113,7 +113,8 @@ export async function getFreshConnectionToken(
   } catch (cause) {
     if (cause instanceof AccessTokenForConnectionError || isIdpError(cause, 'SESSION_STORE_FAILED'))
       throw cause
-    if (isIdpError(cause, 'MISSING_SESSION')) throw new AccessTokenForConnectionError('MISSING_SESSION')
+    if (isIdpError(cause, 'MISSING_SESSION') || isIdpError(cause, 'SESSION_EXPIRED'))
+      throw new AccessTokenForConnectionError('MISSING_SESSION')
     throw new AccessTokenForConnectionError('FAILED_TO_EXCHANGE_REFRESH_TOKEN', { cause })
   }
 }

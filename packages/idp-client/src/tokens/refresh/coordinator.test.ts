@@ -17,6 +17,7 @@ import { pause } from '../../lib/pause.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import type { Purpose } from './coordinator.ts'
 import { redeemOnce } from './coordinator.ts'
+import { endInProcess } from './ended.ts'
 import type { TokenFamily } from './families.ts'
 import { closeFamily, findFamily, isPending, makeRoomForPending, tokenKey } from './families.ts'
 import type { RedemptionResult } from './state.ts'
@@ -457,6 +458,25 @@ test('[K1] a redemption that takes over one which had sent nothing stays the onl
   open()
   await Promise.all([second, third])
   expect(tokens).toEqual([one.refreshToken, `${one.refreshToken}+`])
+})
+
+test('[I2] a call that waits while its session ends sends nothing', async () => {
+  const one = session()
+  const sent: string[] = []
+  const redeeming = (key: string): Purpose =>
+    purpose(one, {
+      key,
+      async redeem(latest, token) {
+        sent.push(token)
+        await endInProcess(one, familyOf(one))
+        return renewed(latest, 'next')
+      },
+    })
+  const ended = [ask(redeeming('a')), ask(redeeming('b'))].map((asking) =>
+    expect(asking).rejects.toMatchObject({ code: 'MISSING_SESSION' }),
+  )
+  await Promise.all(ended)
+  expect(sent).toHaveLength(1)
 })
 
 test('[B11] late responses of requests that the platform has ended do not count for ever', async () => {

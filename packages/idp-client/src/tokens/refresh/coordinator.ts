@@ -118,7 +118,6 @@ export async function redeemOnce(
 ): Promise<RedemptionResult> {
   const { needsWrite } = given.session
   const purpose = needsWrite ? { ...given, session: asStored(given.session) } : given
-  if (hasEnded(purpose.session)) throw new IdpError('MISSING_SESSION')
   const key = await tokenKey(parts, purpose.refreshToken)
   const family = findFamily(key, purpose.session, parts.config.clock()) ?? openFamily(key, purpose.session)
   const store = await parts.sessions.distributed?.()
@@ -234,6 +233,8 @@ async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
 async function redeemLatest(job: Job): Promise<RedemptionResult> {
   const { parts, purpose, store, turn } = job
   const { family } = turn
+  // Also while it was queued: the family of an ended session gets no successor, so that its token may be consumed.
+  if (hasEnded(purpose.session)) throw new IdpError('MISSING_SESSION')
   const { refreshToken: ownToken } = purpose.session.data.tokenSet
   const isSameToken = family.latest.data.tokenSet.refreshToken === ownToken
   // The family has the successor of a consumed token. Another process may have changed the session since then.
