@@ -31,7 +31,7 @@ import {
 import { endExpired, keepAndSave } from './pending-refreshes.ts'
 import { redeemInStore, WRITE_RETRY_MILLISECONDS } from './redeem-in-store.ts'
 import type { RedemptionEvent, RedemptionResult } from './state.ts'
-import { isInProgress, mayHaveRotated, transition } from './state.ts'
+import { isInProgress, transition } from './state.ts'
 
 export interface RedemptionParts extends ClientParts {
   readonly sessions: SessionStorage
@@ -75,7 +75,7 @@ const WRITE_MILLISECONDS = WRITE_RETRY_MILLISECONDS + 1000
 
 const after = (milliseconds: number): number => monotonic() + milliseconds + SLACK
 
-/** The error of a call that does not send the token, because an earlier one has sent or is about to send it. */
+/** The error of a call that sends nothing, since an earlier one has sent the token or is about to, or gets no result of its own. */
 const overdue = (): OAuthError =>
   new OAuthError('REQUEST_TIMEOUT', { detail: 'An earlier refresh of this session has no response yet.' })
 
@@ -117,7 +117,7 @@ export async function redeemOnce(
   given: Purpose,
 ): Promise<RedemptionResult> {
   const { needsWrite } = given.session
-  const purpose = needsWrite ? { ...given, session: asStored(given.session) } : given
+  const purpose = { ...given, session: asStored(given.session) }
   const key = await tokenKey(parts, purpose.refreshToken)
   const family = findFamily(key, purpose.session, parts.config.clock()) ?? openFamily(key, purpose.session)
   const store = await parts.sessions.distributed?.()
@@ -141,7 +141,8 @@ export async function share(family: TokenFamily, given: Omit<Job, 'turn'>): Prom
   const isSame = (other: Turn): boolean => other.key === key && isInProgress(other.redemption)
   for (let turn = family.turns.find(isSame); turn; turn = family.turns.find(isSame)) {
     const isEarly = !turn.redemption.lateError
-    if ((await waitOrAbandon(turn, httpTimeout, isEarly)) === 'ended') return toResult(turn, isEarly)
+    await waitOrAbandon(turn, httpTimeout, isEarly)
+    if (turn.redemption.state !== 'abandoned') return toResult(turn, isEarly)
   }
   let wake = (): void => {}
   const lateOrEnded = new Promise<void>((resolve) => {
@@ -171,19 +172,14 @@ function toResult({ redemption }: Turn, isEarly: boolean): RedemptionResult {
  * also until it is late. Abandons a turn that has passed its deadline: on Workers, I/O, timers and promises end with the
  * request that created them, or are rejected by the platform. Throws `REQUEST_TIMEOUT` when the time is over.
  */
-async function waitOrAbandon(
-  turn: Turn,
-  milliseconds: number,
-  isEarly: boolean,
-): Promise<'ended' | 'abandoned'> {
+async function waitOrAbandon(turn: Turn, milliseconds: number, isEarly: boolean): Promise<void> {
   const end = monotonic() + milliseconds
   const ended = isEarly ? turn.lateOrEnded : turn.ended
   // After a pause of the whole process, the response of a living redemption may have arrived.
   if (isInProgress(turn.redemption) && monotonic() >= turn.redemption.deadline) await atMost(0, ended)
   for (;;) {
     const { redemption } = turn
-    if (!isInProgress(redemption)) return redemption.state === 'abandoned' ? 'abandoned' : 'ended'
-    if (isEarly && redemption.lateError) return 'ended'
+    if (!isInProgress(redemption) || (isEarly && redemption.lateError)) return
     const now = monotonic()
     if (now < redemption.deadline) {
       if (now >= end) throw overdue()
@@ -192,8 +188,8 @@ async function waitOrAbandon(
       if (!isSettled || turn.redemption !== redemption) continue
     }
     move(turn, { type: 'lost' })
-    // The caller takes its place in the family, which stays registered.
-    if (!mayHaveRotated(turn.redemption))
+    // Nothing was sent: the caller takes its place in the family, which stays registered.
+    if (redemption.state === 'queued')
       turn.family.turns = turn.family.turns.filter((other) => other !== turn)
   }
 }
@@ -206,7 +202,7 @@ async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
     const end = monotonic() + httpTimeout
     for (const other of earlier) await waitOrAbandon(other, end - monotonic(), false)
     // In a store, another process may hold the lock for as long as it lasts.
-    move(turn, { type: 'started', deadline: after(httpTimeout + (store ? sessionLockTimeout : 0)) })
+    move(turn, { type: 'itsTurn', deadline: after(httpTimeout + (store ? sessionLockTimeout : 0)) })
     const result = await redeemLatest(job)
     move(turn, { type: 'settled', result })
     const { session } = result
@@ -235,13 +231,14 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
   const { family } = turn
   // Also while it was queued: the family of an ended session gets no successor, so that its token may be consumed.
   if (hasEnded(purpose.session)) throw new IdpError('MISSING_SESSION')
-  const { refreshToken: ownToken } = purpose.session.data.tokenSet
-  const isSameToken = family.latest.data.tokenSet.refreshToken === ownToken
-  // The family has the successor of a consumed token. Another process may have changed the session since then.
+  const isSameToken = family.latest.data.tokenSet.refreshToken === purpose.refreshToken
+  // A consumed token continues from its successor, which the family has. With the same token, another process may have written
+  // the session since.
   if (isSameToken && family.latest.usedAt < purpose.session.usedAt) family.latest = purpose.session
   const { latest: before } = family
   if (before !== purpose.session && purpose.isSatisfiedBy(before)) return { session: before }
-  const lost = family.turns.filter(({ redemption }) => mayHaveRotated(redemption)).length
+  // The provider may have rotated the token in each of them.
+  const lost = family.turns.filter(({ redemption }) => redemption.state === 'abandoned').length
   const spent = new Set([before.data.tokenSet.refreshToken ?? purpose.refreshToken])
   const redeemCurrent = async (
     session: StoredSession,
@@ -257,6 +254,7 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
     return purpose.redeem(latest, token, toProgress(job, lockUntil))
   }
   const result = await (store ? redeemInStore(store, before, redeemCurrent, lost > 0) : redeemCurrent(before))
+  // Nothing was redeemed, or it changed nothing.
   if (result.session === before) return result
   const { refreshToken: latest } = result.session.data.tokenSet
   // At the end, also if the provider does not rotate it.

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { RedemptionEvent, RedemptionResult, RedemptionState } from './state.ts'
-import { isInProgress, mayHaveRotated, transition } from './state.ts'
+import { isInProgress, transition } from './state.ts'
 
 const data = {
   user: { sub: 'alice' },
@@ -19,28 +19,28 @@ const states = {
   'responded late': { state: 'responded', deadline: 1, lateError },
   settled: { state: 'settled', result },
   failed: { state: 'failed', error: reset },
-  abandoned: { state: 'abandoned', wasSent: true },
+  abandoned: { state: 'abandoned' },
 } as const satisfies Record<string, RedemptionState>
 
-const started: RedemptionEvent = { type: 'started', deadline: 2 }
+const itsTurn: RedemptionEvent = { type: 'itsTurn', deadline: 2 }
 const sent: RedemptionEvent = { type: 'sent', deadline: 2 }
 const overdue: RedemptionEvent = { type: 'overdue', deadline: 2, error: lateError }
 const responded: RedemptionEvent = { type: 'responded', deadline: 2 }
 const lost: RedemptionEvent = { type: 'lost' }
 
 test.each<[keyof typeof states, RedemptionEvent, RedemptionState]>([
-  ['queued', started, { state: 'queued', deadline: 2 }],
+  ['queued', itsTurn, { state: 'queued', deadline: 2 }],
   ['queued', sent, { state: 'redeeming', deadline: 2 }],
   ['queued', responded, { state: 'responded', deadline: 2 }],
-  ['queued', lost, { state: 'abandoned', wasSent: false }],
+  ['queued', lost, { state: 'abandoned' }],
   ['redeeming', sent, { state: 'redeeming', deadline: 2 }],
   ['redeeming', overdue, { state: 'late', deadline: 2, lateError }],
   ['redeeming', responded, { state: 'responded', deadline: 2 }],
-  ['redeeming', lost, { state: 'abandoned', wasSent: true }],
+  ['redeeming', lost, { state: 'abandoned' }],
   ['late', responded, { state: 'responded', deadline: 2, lateError }],
-  ['late', lost, { state: 'abandoned', wasSent: true, lateError }],
+  ['late', lost, { state: 'abandoned', lateError }],
   ['responded', sent, { state: 'redeeming', deadline: 2 }],
-  ['responded', lost, { state: 'abandoned', wasSent: true }],
+  ['responded', lost, { state: 'abandoned' }],
   ['responded', { type: 'settled', result }, states.settled],
   ['responded', { type: 'failed', error: reset }, states.failed],
   ['responded late', { type: 'settled', result }, { ...states.settled, lateError }],
@@ -54,7 +54,7 @@ test.each<[keyof typeof states, RedemptionEvent, RedemptionState]>([
 test.each<[RedemptionEvent, readonly (keyof typeof states)[]]>([
   [overdue, ['queued', 'late', 'responded', 'responded late']],
   [sent, ['late']],
-  ...[started, sent, overdue, responded, lost].map(
+  ...[itsTurn, sent, overdue, responded, lost].map(
     (event): [RedemptionEvent, readonly (keyof typeof states)[]] => [
       event,
       ['settled', 'failed', 'abandoned'],
@@ -64,9 +64,7 @@ test.each<[RedemptionEvent, readonly (keyof typeof states)[]]>([
   for (const state of unconcerned) expect(transition(states[state], event)).toBe(states[state])
 })
 
-test('a redemption is in progress until it has a result, and unsettled while the provider may have rotated the token', () => {
-  const named = (is: (redemption: RedemptionState) => boolean): string[] =>
-    Object.entries(states).flatMap(([name, state]) => (is(state) ? [name] : []))
-  expect(named(isInProgress)).toEqual(['queued', 'redeeming', 'late', 'responded', 'responded late'])
-  expect(named(mayHaveRotated)).toEqual(['redeeming', 'late', 'responded', 'responded late', 'abandoned'])
+test('a redemption is in progress until it has a result or is abandoned', () => {
+  const inProgress = Object.entries(states).flatMap(([name, state]) => (isInProgress(state) ? [name] : []))
+  expect(inProgress).toEqual(['queued', 'redeeming', 'late', 'responded', 'responded late'])
 })

@@ -33,10 +33,12 @@ export type RedemptionState =
    * It passed its deadline, since its request has ended: another call takes over, and no further call waits for it. If it does
    * continue, it sends nothing any more, and its own callers get its result.
    */
-  | { readonly state: 'abandoned'; readonly wasSent: boolean; readonly lateError?: Error }
+  | { readonly state: 'abandoned'; readonly lateError?: Error }
 
 export type RedemptionEvent =
-  | { readonly type: 'started' | 'sent' | 'responded'; readonly deadline: number }
+  /** The redemptions before it have ended: only the deadline moves. */
+  | { readonly type: 'itsTurn'; readonly deadline: number }
+  | { readonly type: 'sent' | 'responded'; readonly deadline: number }
   | { readonly type: 'overdue'; readonly deadline: number; readonly error: Error }
   | { readonly type: 'lost' }
   | { readonly type: 'settled'; readonly result: RedemptionResult }
@@ -49,12 +51,6 @@ export function isInProgress(
   return 'deadline' in redemption
 }
 
-/** Returns whether the provider may have rotated the refresh token without a result in this process. */
-export function mayHaveRotated(redemption: RedemptionState): boolean {
-  if (redemption.state === 'abandoned') return redemption.wasSent
-  return isInProgress(redemption) && redemption.state !== 'queued'
-}
-
 /** Returns the state after an event. `settled` and `failed` end every state; others leave a state that they do not concern. */
 export function transition(redemption: RedemptionState, event: RedemptionEvent): RedemptionState {
   const late = redemption.lateError && { lateError: redemption.lateError }
@@ -62,7 +58,7 @@ export function transition(redemption: RedemptionState, event: RedemptionEvent):
   if (event.type === 'failed') return { state: 'failed', error: event.error, ...late }
   if (!isInProgress(redemption)) return redemption
   switch (event.type) {
-    case 'started':
+    case 'itsTurn':
       return { ...redemption, deadline: event.deadline }
     case 'sent':
       return redemption.state === 'late'
@@ -75,6 +71,6 @@ export function transition(redemption: RedemptionState, event: RedemptionEvent):
     case 'responded':
       return { state: 'responded', deadline: event.deadline, ...late }
     case 'lost':
-      return { state: 'abandoned', wasSent: mayHaveRotated(redemption), ...late }
+      return { state: 'abandoned', ...late }
   }
 }
