@@ -30,8 +30,8 @@ export interface DistributedSessions {
     found: StoredSession,
     changed: StoredSession,
   ): Promise<{ readonly session: StoredSession; readonly isWritten: boolean }>
-  /** Repeats a write that failed in `persist`, unless another change has written it since. Returns null if it fails again. */
-  flush(sessionKey: string): Promise<Flushed | null>
+  /** Repeats a write that failed in `persist`, unless another change has written it since. Returns undefined if it fails again. */
+  flush(sessionKey: string): Promise<Flushed | undefined>
   /** Sets the session that the request loads from now on; it is stored already. */
   adopt(exchange: Exchange, session: StoredSession): void
   /** Returns the record id of the request's live session; null without one. */

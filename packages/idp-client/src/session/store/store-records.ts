@@ -53,7 +53,6 @@ const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) ==
 const OF_STEP_UP = ['authentication', 'ownScope', 'userInfoClaims'] as const
 
 function merge(current: StoredSession, { found, session }: SessionDifference): StoredSession {
-  const { authentication: _authentication, ownScope: _scope, userInfoClaims: _claims, ...merged } = session
   const data = withChanges({
     current: current.data,
     found: found.data,
@@ -63,16 +62,14 @@ function merge(current: StoredSession, { found, session }: SessionDifference): S
   // Keep a step-up that another process verified meanwhile, unless this change is a step-up itself.
   const later = <Name extends (typeof OF_STEP_UP)[number]>(name: Name): StoredSession[Name] =>
     (isSame(session[name], found[name]) ? current : session)[name]
-  return {
-    ...merged,
+  return defined({
+    ...session,
     data,
     usedAt: Math.max(current.usedAt, session.usedAt),
-    ...defined({
-      authentication: later('authentication'),
-      ownScope: later('ownScope'),
-      userInfoClaims: later('userInfoClaims'),
-    }),
-  }
+    authentication: later('authentication'),
+    ownScope: later('ownScope'),
+    userInfoClaims: later('userInfoClaims'),
+  })
 }
 
 /** Returns whether nothing but the time of use differs. */
@@ -198,16 +195,16 @@ export class StoreRecords {
     throw new IdpError('MISSING_SESSION')
   }
 
-  /** Repeats a write that failed in `persist`, unless another change has written it since. Returns null if it fails again. */
-  async flush(sessionKey: string): Promise<Flushed | null> {
+  /** Repeats a write that failed in `persist`, unless another change has written it since. Returns undefined if it fails again. */
+  async flush(sessionKey: string): Promise<Flushed | undefined> {
     const id = await recordId(sessionKey)
     const pending = pendingWrites().get(id)
     try {
       if (!pending) return { session: (await this.read(sessionKey))?.session ?? null }
       const session = await this.#write(id, pending.session)
-      return pendingWrites().get(id) ? null : { session }
+      return pendingWrites().get(id) ? undefined : { session }
     } catch {
-      return null
+      return undefined
     }
   }
 

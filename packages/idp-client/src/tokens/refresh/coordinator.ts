@@ -56,7 +56,7 @@ export interface Purpose {
   readonly refreshToken: string
   /** Calls with the same key share a redemption. */
   readonly key: string
-  /** Returns whether another request has already stored the requested token in the session. */
+  /** Returns whether another request has already stored the requested token in the session. False for `session` itself. */
   readonly isSatisfiedBy: (session: StoredSession) => boolean
   /** Redeems the refresh token of the given session, which may be a successor of `session`. */
   readonly redeem: (
@@ -189,8 +189,7 @@ async function waitOrAbandon(turn: Turn, milliseconds: number, isEarly: boolean)
     }
     move(turn, { type: 'lost' })
     // Nothing was sent: the caller takes its place in the family, which stays registered.
-    if (redemption.state === 'queued')
-      turn.family.turns = turn.family.turns.filter((other) => other !== turn)
+    if (redemption.state === 'queued') turn.family.turns = turn.family.turns.filter((other) => other !== turn)
   }
 }
 
@@ -208,13 +207,7 @@ async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
     const { session } = result
     if (hasEndedAtProvider(session, parts.config.clock())) await endInProcess(session, turn.family)
     // Its callers may have left. No request of a browser will ever carry tokens of the application.
-    if (
-      turn.redemption.lateError &&
-      !store &&
-      !isOfApplication(purpose) &&
-      !turn.family.closed &&
-      !hasEnded(session)
-    )
+    if (turn.redemption.lateError && !store && !isOfApplication(purpose) && !hasEnded(session))
       keepUntilSent(parts.config, turn.family, session)
   } catch (error) {
     move(turn, { type: 'failed', error })
@@ -236,34 +229,30 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
   // the session since.
   if (isSameToken && family.latest.usedAt < purpose.session.usedAt) family.latest = purpose.session
   const { latest: before } = family
-  if (before !== purpose.session && purpose.isSatisfiedBy(before)) return { session: before }
+  if (purpose.isSatisfiedBy(before)) return { session: before }
   // The provider may have rotated the token in each of them.
   const lost = family.turns.filter(({ redemption }) => redemption.state === 'abandoned').length
-  const spent = new Set([before.data.tokenSet.refreshToken ?? purpose.refreshToken])
+  const spent = [before.data.tokenSet.refreshToken ?? purpose.refreshToken]
   const redeemCurrent = async (
     session: StoredSession,
     lockUntil = Number.POSITIVE_INFINITY,
   ): Promise<RedemptionResult> => {
     const { refreshToken } = session.data.tokenSet
     // With a store, `session` is a copy of its record, which another process may have refreshed.
-    if (!refreshToken || (session !== purpose.session && purpose.isSatisfiedBy(session))) return { session }
+    if (!refreshToken || purpose.isSatisfiedBy(session)) return { session }
     if (lost >= MAX_LOST) throw overdue()
     const latest = isOfApplication(purpose) ? session : await withSuccessor(parts, session, refreshToken)
     const token = latest.data.tokenSet.refreshToken ?? refreshToken
-    spent.add(refreshToken).add(token)
+    spent.push(refreshToken, token)
     return purpose.redeem(latest, token, toProgress(job, lockUntil))
   }
   const result = await (store ? redeemInStore(store, before, redeemCurrent, lost > 0) : redeemCurrent(before))
   // Nothing was redeemed, or it changed nothing.
   if (result.session === before) return result
   const { refreshToken: latest } = result.session.data.tokenSet
-  // At the end, also if the provider does not rotate it.
-  if (latest !== undefined) {
-    spent.delete(latest)
-    spent.add(latest)
-  }
   const owner = isOfApplication(purpose) ? NO_SESSION : undefined
-  const keys = await Promise.all([...spent].map((token) => tokenKey(parts, token, owner)))
+  const tokens = latest === undefined ? spent : [...spent, latest]
+  const keys = await Promise.all(tokens.map((token) => tokenKey(parts, token, owner)))
   // Without an await between them: another request may save a change at any time.
   const session = withUpdates(result.session, before, family.latest)
   advance(family, session, keys, parts.config.clock())

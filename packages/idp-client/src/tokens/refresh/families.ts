@@ -35,9 +35,10 @@ export interface TokenFamily {
   turns: readonly Turn[]
   /** The session has ended, or one has taken over the tokens of the application: this one is neither returned nor written any more. */
   closed: boolean
-  /** The tokens that resolve to this family, the latest at the end; while there are none, its first token does. */
+  /** The tokens that resolve to this family; while there are none, only its first one does. */
   keys: readonly FamilyToken[]
-  readonly firstKey: string
+  /** Of its latest token, or of its first one. */
+  latestKey: string
   /** When it was last advanced, sent or written; milliseconds of the monotonic clock. */
   touchedAt: number
 }
@@ -130,9 +131,9 @@ export function findFamily(key: string, session: StoredSession, now: number): To
   return isOver || family.latest.sessionKey !== session.sessionKey ? undefined : family
 }
 
-export function openFamily(firstKey: string, latest: StoredSession): TokenFamily {
-  const family = { latest, turns: [], closed: false, keys: [], firstKey, touchedAt: monotonic() }
-  families().byToken.set(firstKey, family)
+export function openFamily(latestKey: string, latest: StoredSession): TokenFamily {
+  const family = { latest, turns: [], closed: false, keys: [], latestKey, touchedAt: monotonic() }
+  families().byToken.set(latestKey, family)
   return family
 }
 
@@ -142,7 +143,7 @@ export function removeTurn(turn: Turn): void {
   const { family } = turn
   family.turns = family.turns.filter((other) => other !== turn)
   const isUnused = family.turns.length === 0 && family.keys.length === 0
-  if (isUnused && byToken.get(family.firstKey) === family) byToken.delete(family.firstKey)
+  if (isUnused && byToken.get(family.latestKey) === family) byToken.delete(family.latestKey)
 }
 
 /**
@@ -169,6 +170,7 @@ export function advance(
   family.keys = [...others, ...added]
   for (const { key } of family.keys) byToken.set(key, family)
   family.latest = latest
+  family.latestKey = keys.at(-1) ?? family.latestKey
   // Their token is no longer the latest.
   family.turns = family.turns.filter(({ redemption }) => isInProgress(redemption))
   touch(family)
@@ -192,10 +194,11 @@ export function makeRoomForPending(now: number): boolean {
 }
 
 /**
- * Keeps the latest session in this process until a response has sent it. If too many are pending, keeps it for
+ * Keeps the latest session in this process until a response has sent it, unless the family is closed. If too many are pending, keeps it for
  * `JOIN_SECONDS` only, like every refreshed session.
  */
 export function keepUntilSent(config: Config, family: TokenFamily, session: StoredSession): void {
+  if (family.closed) return
   if (!isPending(family) && !makeRoomForPending(config.clock())) return
   families().pending.set(family, endsAt(toTimes(session), config.session))
 }
@@ -210,13 +213,13 @@ export function markSent(family: TokenFamily): void {
  * arrive for `JOIN_SECONDS` from now on.
  */
 export function markPersisted(family: TokenFamily, now: number): void {
-  const latest = family.keys.at(-1)
   for (const one of family.keys) {
-    if (one === latest || one.cookie !== 'current') continue
-    one.cookie = 'replaced'
-    one.until = now + JOIN_SECONDS
+    if (one.key === family.latestKey) one.cookie = 'current'
+    else if (one.cookie === 'current') {
+      one.cookie = 'replaced'
+      one.until = now + JOIN_SECONDS
+    }
   }
-  if (latest) latest.cookie = 'current'
   if (families().pending.delete(family)) touch(family)
 }
 
@@ -225,7 +228,7 @@ export function closeFamily(family: TokenFamily): void {
   family.closed = true
   const { byToken, pending } = families()
   pending.delete(family)
-  for (const { key } of [{ key: family.firstKey }, ...family.keys])
+  for (const { key } of [{ key: family.latestKey }, ...family.keys])
     if (byToken.get(key) === family) byToken.delete(key)
 }
 

@@ -9,7 +9,6 @@ import { isAlive, toTimes } from '../../session/model/lifetime.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { asStored, copySession } from '../../session/model/stored-session.ts'
-import type { SessionSlot } from '../../session/session-slot.ts'
 import { sessionSlot } from '../../session/session-slot.ts'
 import type { SaveOptions, SessionStorage } from '../../session/storage.ts'
 import type { RedemptionParts } from './coordinator.ts'
@@ -33,20 +32,20 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
   const load = (exchange: Exchange): MaybePromise<StoredSession | null> =>
     chain(storage.load(exchange), (session) => {
       if (!session) return null
-      const slot = sessionSlot(exchange, config)
-      return hasFamilies() ? applyRefresh(slot, session) : asRead(slot, session)
+      // Without families nothing is awaited.
+      return chain(hasFamilies() ? withRefresh(session) : session, (latest) => {
+        const slot = sessionSlot(exchange, config)
+        // Updates are compared with the session that the request has read first.
+        if (slot.refreshed === undefined)
+          slot.refreshed = latest === session ? null : latest && copySession(latest)
+        return latest
+      })
     })
 
-  /** Returns the session of the cookie. If the request reads it for the first time, its updates are compared with this session. */
-  function asRead(slot: SessionSlot, session: StoredSession): StoredSession {
-    if (slot.refreshed === undefined) slot.refreshed = null
-    return session
-  }
-
   /** Returns the refreshed session of this process, if the request has older tokens; null if the refresh set an end that is past. */
-  async function applyRefresh(slot: SessionSlot, session: StoredSession): Promise<StoredSession | null> {
+  async function withRefresh(session: StoredSession): Promise<StoredSession | null> {
     const family = await getFamily(session)
-    if (!family || !hasOlderTokens(session, family.latest)) return asRead(slot, session)
+    if (!family || !hasOlderTokens(session, family.latest)) return session
     const usedAt = Math.max(session.usedAt, family.latest.usedAt)
     const refreshed: StoredSession = {
       ...copySession(family.latest),
@@ -54,9 +53,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
       needsWrite: true,
       older: session.data,
     }
-    if (!isAlive(toTimes(refreshed), config.session, config.clock())) return null
-    if (slot.refreshed === undefined) slot.refreshed = copySession(refreshed)
-    return refreshed
+    return isAlive(toTimes(refreshed), config.session, config.clock()) ? refreshed : null
   }
 
   async function endSessions(sessions: readonly StoredSession[]): Promise<void> {
@@ -78,12 +75,12 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
       const kept = withLatestTokens(given, await getFamily(given), options)
       const before = await storage.load(exchange)
       const replaced = before?.sessionKey === kept.sessionKey ? [] : await storage.loadAll(exchange)
-      const isKept = await storage.save(exchange, kept, options)
+      await storage.save(exchange, kept, options)
       await endSessions(replaced.filter(({ sessionKey }) => sessionKey !== kept.sessionKey))
       // A session without a refresh token is found by its previous one.
       const own = await getFamily(kept)
       const family = own ?? (before ? await getFamily(before) : undefined)
-      if (!family) return isKept
+      if (!family) return true
       // Without the tokens that did not fit, so that the cookie does not count as older.
       const saved = (await storage.load(exchange)) ?? kept
       // A refresh may complete during the save or before the flush. Its newer tokens remain pending.
@@ -92,9 +89,9 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
         if (hasSameTokens(saved, family.latest)) return markPersisted(family, config.clock())
         markSent(family)
         // If the newer tokens have been sent already, this cookie replaces them in the browser.
-        if (!family.closed) keepUntilSent(config, family, family.latest)
+        keepUntilSent(config, family, family.latest)
       })
-      return isKept
+      return true
     },
 
     assertFits: storage.assertFits,
@@ -111,7 +108,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
 
 /**
  * Replaces the tokens of a session that was loaded before a refresh by the new ones, since the old ones are consumed, and `user` by
- * that of the refresh, unless the application has changed it.
+ * that of the refresh, unless the application has changed it. Not those of connections: the request may have removed one.
  */
 function withLatestTokens(
   session: StoredSession,

@@ -37,7 +37,7 @@ export async function redeemInStore(
 ): Promise<RedemptionResult> {
   const { sessionKey } = session
   const lock = await store.lock(sessionKey)
-  let isHeld = false
+  let toRelease = lock
   try {
     // A copy, because the application may modify the session of its request.
     let from = lock || mayBeOld ? await store.read(sessionKey) : copySession(session)
@@ -51,20 +51,19 @@ export async function redeemInStore(
     if (result.session === from) return result
     const written = await store.persist(from, result.session)
     if (written.isWritten) return { ...result, session: written.session }
-    const retryFlush = (limit: number): Promise<Flushed | undefined> => {
-      const flush = async () => (await store.flush(sessionKey)) ?? undefined
-      return retry(flush, backoff({ ...RETRIES, limit }), pause)
-    }
+    const retryFlush = (limit: number): Promise<Flushed | undefined> =>
+      retry(() => store.flush(sessionKey), backoff({ ...RETRIES, limit }), pause)
     const flushed = await retryFlush(WRITE_RETRY_MILLISECONDS)
     if (flushed) {
       if (!flushed.session) throw new IdpError('MISSING_SESSION')
       return { ...result, session: flushed.session }
     }
-    isHeld = true
+    // The write that succeeds releases it.
+    toRelease = undefined
     const inTime = retryFlush(lock ? lock.until - monotonic() : WRITE_RETRY_MILLISECONDS)
     outliveRequest(inTime.then((later) => later && lock?.release()))
     return { ...result, session: written.session }
   } finally {
-    if (!isHeld) await lock?.release()
+    await toRelease?.release()
   }
 }
