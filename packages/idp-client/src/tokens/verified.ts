@@ -85,9 +85,9 @@ async function inTurn(
     refreshToken,
     key: toKey('mfa', await hashToken(key)),
     isSatisfiedBy: () => false,
-    async redeem(latest, _refreshToken, { onRequest, onResponse, requestScope }) {
+    async redeem(latest, _refreshToken, { onRequest, onResponse }, scope) {
       const grant = await verify(latest, { onRequest, onResponse })
-      return requestScope.run(() => withVerified(parts.config, latest, want, grant))
+      return scope.run(() => withVerified(parts.config, latest, want, grant))
     },
   })
 }

@@ -51,17 +51,18 @@ async function refreshedToken(parts: FreshTokenParts, exchange: Exchange, wanted
     throw new AccessTokenError(checked.obstacle)
   }
   // Looked up before the redemption: afterwards, this process may have the new token of another request.
-  const replaced = want.force ? findToken(parts.config, session, want) : undefined
+  const old = findToken(parts.config, session, want)
   // Loaded at the first refresh.
   const [{ failedWith, redeemOnce, reportFailed }, { toPurpose }] = await Promise.all([
     import('./coordinator.ts'),
     import('./redeem.ts'),
   ])
   try {
-    const result = await redeemOnce(parts, exchange, toPurpose(parts, session, checked.refreshToken, want))
-    const entry = tokenAfter(parts, want, replaced, result)
+    const purpose = toPurpose(parts, session, checked.refreshToken, { want, old })
+    const result = await redeemOnce(parts, exchange, purpose)
+    const entry = tokenAfter(parts, want, old, result)
     if (entry) return entry
-    // Another process has removed the refresh token, because the provider rejected it.
+    // Another process has removed the refresh token, because the provider rejected it; otherwise a forced refresh got the old token.
     if (result.failure === undefined && result.session.data.tokenSet.refreshToken === undefined)
       throw new AccessTokenError('MISSING_REFRESH_TOKEN')
     throw failedWith(result.failure)
@@ -105,18 +106,18 @@ async function checkRedeemable(
 
 /**
  * Returns the token after a redemption, which another request may have started; `undefined` if that has brought none. With
- * `force` never the one to be `replaced`.
+ * `force` never the `old` one.
  */
 function tokenAfter(
   { config }: FreshTokenParts,
   want: TokenRequest,
-  replaced: Entry | undefined,
+  old: Entry | undefined,
   { entry, failure, session }: RedemptionResult,
 ): Entry | undefined {
   const { usable } = selectToken(config, session, { ...want, force: false }, 0)
   if (entry) return usable ?? entry
   if (failure !== undefined) return undefined
-  return want.force && usable?.accessToken === replaced?.accessToken ? undefined : usable
+  return want.force && usable?.accessToken === old?.accessToken ? undefined : usable
 }
 
 /** Seconds for which a session whose refresh token was rejected is not written. */

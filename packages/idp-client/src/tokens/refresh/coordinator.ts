@@ -37,10 +37,8 @@ export interface RedemptionParts extends ClientParts {
   readonly sessions: SessionStorage
 }
 
-/** The progress of a redemption, and the part of the starting request that it may use. */
+/** The progress of a redemption. */
 export interface Progress {
-  /** Scope for hooks of the application; the redemption itself runs outside the scope of the request. */
-  readonly requestScope: RequestScope
   /** Called when the response is late. Returns for how many more milliseconds to wait for it. */
   readonly onOverdue: (error: Error) => number
   /** Called before each request to the provider. Throws if another call has taken over, or the lock has expired. */
@@ -58,11 +56,15 @@ export interface Purpose {
   readonly key: string
   /** Returns whether another request has already stored the requested token in the session. False for `session` itself. */
   readonly isSatisfiedBy: (session: StoredSession) => boolean
-  /** Redeems the refresh token of the given session, which may be a successor of `session`. */
+  /**
+   * Redeems the refresh token of the given session, which may be a successor of `session`. The redemption itself runs outside the
+   * scope of the request, hooks of the application in `requestScope`.
+   */
   readonly redeem: (
     session: StoredSession,
     refreshToken: string,
     progress: Progress,
+    requestScope: RequestScope,
   ) => Promise<RedemptionResult>
 }
 
@@ -244,7 +246,7 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
     const latest = isOfApplication(purpose) ? session : await withSuccessor(parts, session, refreshToken)
     const token = latest.data.tokenSet.refreshToken ?? refreshToken
     spent.push(refreshToken, token)
-    return purpose.redeem(latest, token, toProgress(job, lockUntil))
+    return purpose.redeem(latest, token, toProgress(job, lockUntil), job.requestScope)
   }
   const result = await (store ? redeemInStore(store, before, redeemCurrent, lost > 0) : redeemCurrent(before))
   // Nothing was redeemed, or it changed nothing.
@@ -292,7 +294,6 @@ async function withSuccessor(
 function toProgress({ parts, requestScope, turn }: Job, lockUntil: number): Progress {
   const { httpTimeout: patience, processLasts } = parts.config
   return {
-    requestScope,
     onRequest() {
       // After the end of the lock, another process may be sending it.
       if (turn.redemption.state === 'abandoned' || monotonic() >= lockUntil) throw overdue()

@@ -2,6 +2,7 @@ import type { Config } from '../../config/config.ts'
 import { isInvalidGrant } from '../../errors/provider.ts'
 import { AccessTokenError } from '../../errors/tokens.ts'
 import { toKey } from '../../lib/registry.ts'
+import type { RequestScope } from '../../lib/request-scope.ts'
 import { isEdgeRuntime } from '../../lib/runtime.ts'
 import { claimsFromUserInfo, prepareRefreshedSession } from '../../session/hooks.ts'
 import { besideNewIdToken, provenIn } from '../../session/model/authentication.ts'
@@ -11,15 +12,16 @@ import type { StoredSession } from '../../session/model/stored-session.ts'
 import { endStreamsBy } from '../../session/open-streams.ts'
 import type { Refreshed } from '../apply.ts'
 import { applyRefresh, toEntry, withoutRefreshToken } from '../apply.ts'
+import type { Entry } from '../select.ts'
 import type { TokenRequest } from '../token-request.ts'
 import type { Progress, Purpose, RedemptionParts } from './coordinator.ts'
 import { deadSince, hasEnded, markDead } from './ended.ts'
-import { findToken, keepProcessToken, selectToken } from './process-tokens.ts'
+import { keepProcessToken, selectToken } from './process-tokens.ts'
 import type { RedemptionResult } from './state.ts'
 
 /** Sends the refresh request. Passed in by the flow, so that `tokens` does not depend on `oidc/`. */
 export type SendRefresh = (
-  request: Partial<Omit<Progress, 'requestScope'>> & {
+  request: Partial<Progress> & {
     readonly refreshToken: string
     /** `sub` that a new ID token must have; absent if the token belongs to no session. */
     readonly subject?: string
@@ -40,15 +42,14 @@ export interface GrantParts extends RedemptionParts {
   readonly sendRefresh: SendRefresh
 }
 
-/** Returns what a refresh token is redeemed for to obtain an access token. */
+/** Returns what a refresh token is redeemed for to obtain an access token in place of the `old` one. */
 export function toPurpose(
   parts: GrantParts,
   session: StoredSession,
   refreshToken: string,
-  want: TokenRequest,
+  { old, want }: { readonly want: TokenRequest; readonly old: Entry | undefined },
 ): Purpose {
   const { config } = parts
-  const old = findToken(config, session, want)
   // Calls that replace different tokens share nothing: one of them could get the token that it is to replace.
   const replaced = want.force ? (old?.accessToken ?? '') : undefined
   return {
@@ -59,8 +60,14 @@ export function toPurpose(
       const { usable } = selectToken(config, latest, { ...want, force: false }, config.tokenRefreshBuffer)
       return usable !== undefined && usable.accessToken !== old?.accessToken
     },
-    redeem: (latest, token, progress) => redeem(parts, latest, want, { ...progress, refreshToken: token }),
+    redeem: (latest, token, progress, scope) =>
+      redeem(parts, latest, want, { ...progress, refreshToken: token, requestScope: scope }),
   }
+}
+
+interface Redemption extends Progress {
+  readonly refreshToken: string
+  readonly requestScope: RequestScope
 }
 
 /** Sends the refresh request and applies its grant to the session. A rejected refresh token of a store is removed from the session. */
@@ -68,7 +75,7 @@ async function redeem(
   parts: GrantParts,
   session: StoredSession,
   want: TokenRequest,
-  { refreshToken, requestScope, ...progress }: Progress & { readonly refreshToken: string },
+  { refreshToken, requestScope, ...progress }: Redemption,
 ): Promise<RedemptionResult> {
   const { config, sessions } = parts
   const { data } = session

@@ -69,7 +69,7 @@ export async function redeemWithoutSession(
       const isNewer = tokenSet.refreshToken !== refreshToken && tokenSet.expiresAt > config.clock()
       return isNewer && user.sub === key
     },
-    async redeem(_latest, latestToken, { requestScope: _scope, ...progress }) {
+    async redeem(_latest, latestToken, progress) {
       // A session may have taken over while this call waited for another one.
       if (family.closed) throw ofSession()
       const grant = await send({ ...request, ...progress, refreshToken: latestToken })
