@@ -4,16 +4,16 @@ import type { MaybePromise } from '../lib/chain.ts'
 import type { FormerSessionFound, FormerUnread } from './former.ts'
 import type { SessionReference } from './model/reference.ts'
 import type { ConnectionTokenSet, SessionData } from './model/session-data.ts'
-import type { Snapshot, StoredSession } from './model/stored-session.ts'
+import type { StoredSession } from './model/stored-session.ts'
 
 /** The session of one client in one request. A new slot has no properties, since they are only declared. */
 export class SessionSlot {
   /** The sessions in a store that the request's cookies name; absent until they are read. */
   declare references?: MaybePromise<readonly SessionReference[]>
   /** The live session that the request carries, null without one; absent until it is read. */
-  declare initial?: MaybePromise<Snapshot | null>
+  declare initial?: MaybePromise<StoredSession | null>
   /** The session as this request has saved it, null once it has ended; absent while nothing was saved. */
-  declare current?: Snapshot | null
+  declare current?: StoredSession | null
   /** The refreshed session of this process, if the request has first read that; null if it has first read that of its cookie. */
   declare refreshed?: StoredSession | null
   /** The session data after the application's latest update. */

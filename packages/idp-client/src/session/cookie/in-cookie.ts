@@ -11,7 +11,7 @@ import type { LoadFormer } from '../former.ts'
 import type { KnownSession } from '../model/lifetime.ts'
 import { isAlive, toTimes } from '../model/lifetime.ts'
 import type { SessionData } from '../model/session-data.ts'
-import type { Snapshot, StoredSession } from '../model/stored-session.ts'
+import type { StoredSession } from '../model/stored-session.ts'
 import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
 import type { ProcessMemory, SessionStorage } from '../storage.ts'
@@ -61,9 +61,6 @@ interface Reader extends Pick<CookieSessionStorage, 'initial' | 'load' | 'loadAl
   carriesEndedSession(exchange: Exchange): boolean
 }
 
-const toSnapshot = (session: StoredSession | null): Snapshot | null =>
-  session && { session, initial: () => session.data }
-
 /** Creates the reader, which decrypts the session of a request once. */
 function reader({ config, sealer, clientTag, connections, former, marker, memory }: ReaderParts): Reader {
   const { cookie, ...rules } = config.session
@@ -95,7 +92,7 @@ function reader({ config, sealer, clientTag, connections, former, marker, memory
     })
 
   /** Returns the session of the former library, converted, unless it has ended in this browser. */
-  async function takeOver(exchange: Exchange, loadFormer: LoadFormer): Promise<Snapshot | null> {
+  async function takeOver(exchange: Exchange, loadFormer: LoadFormer): Promise<StoredSession | null> {
     const found = await (await loadFormer()).find(exchange)
     if (!found) return null
     if (memory?.hasEnded(found) || (await marker.hasEnded(exchange, found))) {
@@ -106,24 +103,24 @@ function reader({ config, sealer, clientTag, connections, former, marker, memory
     if (!session) return null
     found.taken()
     // The browser has another form of it: the next response that can set cookies replaces that.
-    return toSnapshot({ ...session, needsWrite: true })
+    return { ...session, needsWrite: true }
   }
 
   /** Returns the first live session that has not ended in this process. */
   function openFirst(
     exchange: Exchange,
     [first, ...others]: readonly JoinedCookie[],
-  ): MaybePromise<Snapshot | null> {
+  ): MaybePromise<StoredSession | null> {
     if (!first) return former ? takeOver(exchange, former) : null
     return chain(open(exchange, first), (session) => {
       if (!session) return openFirst(exchange, others)
-      if (!memory?.hasEnded(session)) return toSnapshot(session)
+      if (!memory?.hasEnded(session)) return session
       getSlot(exchange).carriesEndedSession = true
       return openFirst(exchange, others)
     })
   }
 
-  function receive(exchange: Exchange): MaybePromise<Snapshot | null> {
+  function receive(exchange: Exchange): MaybePromise<StoredSession | null> {
     const slot = getSlot(exchange)
     if (slot.initial === undefined) slot.initial = openFirst(exchange, sealedIn(exchange))
     return slot.initial
@@ -131,7 +128,7 @@ function reader({ config, sealer, clientTag, connections, former, marker, memory
 
   function load(exchange: Exchange): MaybePromise<StoredSession | null> {
     const { current } = getSlot(exchange)
-    return chain(current === undefined ? receive(exchange) : current, (known) => known?.session ?? null)
+    return current === undefined ? receive(exchange) : current
   }
 
   return {
@@ -149,10 +146,10 @@ function reader({ config, sealer, clientTag, connections, former, marker, memory
 
     carriesEndedSession: (exchange) => getSlot(exchange).carriesEndedSession === true,
 
-    initial: async (exchange) => (await receive(exchange))?.session ?? null,
+    initial: async (exchange) => receive(exchange),
 
     remember(exchange, session) {
-      getSlot(exchange).current = toSnapshot(session)
+      getSlot(exchange).current = session
     },
   }
 }

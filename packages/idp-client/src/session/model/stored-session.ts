@@ -37,15 +37,6 @@ export interface StoredSession {
   readonly older?: SessionData
 }
 
-/**
- * A session, and its data as they were read. From a store that is a copy, which changes of the application do not affect; from
- * cookies, which are written as a whole, it is the same object.
- */
-export interface Snapshot {
-  readonly session: StoredSession
-  readonly initial: () => SessionData
-}
-
 /** Maximum number of further access tokens and connection tokens, together, of one session in a store or in memory. */
 export const MAX_FURTHER_TOKENS = 100
 

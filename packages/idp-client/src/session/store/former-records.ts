@@ -4,11 +4,10 @@ import type { MaybePromise } from '../../lib/chain.ts'
 import { SingleFlight } from '../../lib/shared-run.ts'
 import type { FormerSessionFound, FormerSessions } from '../former.ts'
 import { endOfFormer } from '../former.ts'
-import type { Snapshot, StoredSession } from '../model/stored-session.ts'
+import type { StoredSession } from '../model/stored-session.ts'
 import type { StoreSessionParts } from './in-store.ts'
 import { ownerOf, recordId } from './record.ts'
 import type { StoreRecords } from './store-records.ts'
-import { toSnapshot } from './store-records.ts'
 
 type Parts = Pick<StoreSessionParts, 'clientTag' | 'config' | 'store'>
 
@@ -19,7 +18,7 @@ type Parts = Pick<StoreSessionParts, 'clientTag' | 'config' | 'store'>
 type NameKind = 'kept-or-ended' | 'taken-over'
 
 /** Returns the record of a session key if it is a live session. */
-type ReadLive = (sessionKey: string) => Promise<Snapshot | null>
+type ReadLive = (sessionKey: string) => Promise<StoredSession | null>
 
 /** Converts sessions of a former library to records, each once in all processes, and ends them for good. */
 export class FormerRecords {
@@ -27,7 +26,7 @@ export class FormerRecords {
   readonly #records: StoreRecords
   readonly #former: FormerSessions
   /** The conversions under way, by session key. */
-  readonly #running = new SingleFlight<Snapshot | null>()
+  readonly #running = new SingleFlight<StoredSession | null>()
 
   constructor(parts: Parts, records: StoreRecords, former: FormerSessions) {
     this.#parts = parts
@@ -40,14 +39,14 @@ export class FormerRecords {
    * without one. Creates the record, once for parallel requests: each of them would ask the store for the lock again and again, also
    * if the session has ended.
    */
-  async takeOver(exchange: Exchange, readLive: ReadLive): Promise<Snapshot | null> {
+  async takeOver(exchange: Exchange, readLive: ReadLive): Promise<StoredSession | null> {
     const found = await this.#former.find(exchange)
     if (!found) return null
     const { sessionKey } = found
     const live = await readLive(sessionKey)
     if (live) return live
     let isOwn = false
-    const run = (): Promise<Snapshot | null> => {
+    const run = (): Promise<StoredSession | null> => {
       isOwn = true
       return this.#convert(found, readLive)
     }
@@ -57,7 +56,7 @@ export class FormerRecords {
   }
 
   /** Creates the record under the lock of the session. A name that is taken, without a record, is that of one that has ended. */
-  async #convert(found: FormerSessionFound, readLive: ReadLive): Promise<Snapshot | null> {
+  async #convert(found: FormerSessionFound, readLive: ReadLive): Promise<StoredSession | null> {
     const { sessionKey } = found
     const lock = await this.#parts.store.acquireLock(await recordId(sessionKey))
     try {
@@ -67,7 +66,7 @@ export class FormerRecords {
       if (!session) return null
       if (await this.#create(session)) {
         found.taken()
-        return toSnapshot(session)
+        return session
       }
       // If the conversion took longer than the lock lasts, another process may have created it.
       const later = await readLive(sessionKey)
@@ -112,11 +111,11 @@ export class FormerRecords {
    * Ends the former session of a request at a logout, and remembers its end and that of the session in use: the former library may
    * have left further cookies of them. A failure of the store is reported.
    */
-  async leave(exchange: Exchange, current: () => MaybePromise<Snapshot | null>): Promise<void> {
+  async leave(exchange: Exchange, current: () => MaybePromise<StoredSession | null>): Promise<void> {
     try {
       const known = await current()
       const found = await this.#former.findBeside(exchange)
-      await this.#rememberEnds([known?.session.data.internal.sid, found?.data.internal.sid])
+      await this.#rememberEnds([known?.data.internal.sid, found?.data.internal.sid])
     } catch (error) {
       this.#parts.store.report(error)
     }

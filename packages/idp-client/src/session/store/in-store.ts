@@ -8,7 +8,7 @@ import type { LoadFormer } from '../former.ts'
 import { isAlive, isRollingDue, laterUse, toTimes } from '../model/lifetime.ts'
 import type { SessionReference } from '../model/reference.ts'
 import { decodeReference, encodeReference } from '../model/reference.ts'
-import type { Snapshot, StoredSession } from '../model/stored-session.ts'
+import type { StoredSession } from '../model/stored-session.ts'
 import { asStored } from '../model/stored-session.ts'
 import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
@@ -16,7 +16,7 @@ import type { DistributedSessionStorage, DistributedSessions, SessionCreation } 
 import type { CompleteStore } from './complete-store.ts'
 import type { FormerRecords } from './former-records.ts'
 import { recordId } from './record.ts'
-import { StoreRecords, toSnapshot } from './store-records.ts'
+import { StoreRecords } from './store-records.ts'
 
 export interface StoreSessionParts extends SessionCookieParts {
   readonly store: CompleteStore
@@ -94,7 +94,7 @@ class RequestSessions {
   }
 
   /** Returns the live session as the store returned it at the first read. */
-  initial(exchange: Exchange): MaybePromise<Snapshot | null> {
+  initial(exchange: Exchange): MaybePromise<StoredSession | null> {
     const slot = this.slot(exchange)
     if (slot.initial === undefined) {
       const own = chain(this.references(exchange), (named) =>
@@ -106,22 +106,22 @@ class RequestSessions {
   }
 
   /** Returns the live session with the changes of this request. */
-  current(exchange: Exchange): MaybePromise<Snapshot | null> {
+  current(exchange: Exchange): MaybePromise<StoredSession | null> {
     const { current } = this.slot(exchange)
     return current === undefined ? this.initial(exchange) : current
   }
 
   /** Sets the session that this request loads from now on; null for none. */
   adopt(exchange: RequestCookies, session: StoredSession | null): void {
-    this.slot(exchange).current = session && toSnapshot(session)
+    this.slot(exchange).current = session
   }
 
   /** Without a session of ours, returns that of the former library, which the request names from now on. */
   async #orFormer(
     exchange: Exchange,
-    own: MaybePromise<Snapshot | null>,
+    own: MaybePromise<StoredSession | null>,
     load: () => Promise<FormerRecords>,
-  ): Promise<Snapshot | null> {
+  ): Promise<StoredSession | null> {
     const known = await own
     if (known) return known
     const tag = await this.#parts.clientTag()
@@ -130,19 +130,19 @@ class RequestSessions {
       sessionKey,
       writtenAt: 0,
     })
-    const readLive = async (sessionKey: string): Promise<Snapshot | null> => {
+    const readLive = async (sessionKey: string): Promise<StoredSession | null> => {
       const record = await this.#records.read(sessionKey)
       return record && this.#toLive(toReference(sessionKey), record)
     }
     const taken = await (await load()).takeOver(exchange, readLive)
     if (!taken) return null
-    const { sessionKey } = taken.session
+    const { sessionKey } = taken
     this.slot(exchange).references = [toReference(sessionKey), ...(await this.references(exchange))]
-    return { ...taken, session: { ...taken.session, needsWrite: true } }
+    return { ...taken, needsWrite: true }
   }
 
   /** Reads one record after the other until one is a live session. */
-  async #findLive(slot: SessionSlot, named: readonly SessionReference[]): Promise<Snapshot | null> {
+  async #findLive(slot: SessionSlot, named: readonly SessionReference[]): Promise<StoredSession | null> {
     for (const reference of named.slice(0, MAX_READS)) {
       const known = await this.#records.read(reference.sessionKey)
       const live = known && this.#toLive(reference, known)
@@ -156,15 +156,14 @@ class RequestSessions {
   }
 
   /** Returns the record of a reference if it is a live session of the same client. */
-  #toLive({ clientTag, writtenAt }: SessionReference, known: Snapshot): Snapshot | null {
+  #toLive({ clientTag, writtenAt }: SessionReference, session: StoredSession): StoredSession | null {
     const { clock, session: rules } = this.#parts.config
-    const { session } = known
     if (session.clientTag !== undefined && session.clientTag !== clientTag) return null
     const now = clock()
     const times = toTimes(session)
     if (!isAlive(times, rules, now)) return null
     const isCookieOld = isRollingDue({ ...times, usedAt: writtenAt }, rules, now)
-    return isCookieOld ? { ...known, session: { ...session, needsWrite: true } } : known
+    return isCookieOld ? { ...session, needsWrite: true } : session
   }
 }
 
@@ -180,7 +179,7 @@ async function createOnce(
   if (creation.stored) {
     await creation.stored
     // The record may have been changed or deleted since: creating it again would undo that.
-    return (await records.read(session.sessionKey))?.session ?? null
+    return records.read(session.sessionKey)
   }
   creation.stored = records.create(session)
   await creation.stored
@@ -195,13 +194,13 @@ function createDistributed(
 ): DistributedSessions {
   return {
     lock: async (sessionKey) => store.acquireLock(await recordId(sessionKey)),
-    read: async (sessionKey) => (await records.read(sessionKey))?.session ?? null,
+    read: (sessionKey) => records.read(sessionKey),
     persist: (found, changed) => records.persist(found, changed),
     flush: (sessionKey) => records.flush(sessionKey),
     adopt: (exchange, session) => requests.adopt(exchange, session),
     async currentId(exchange) {
       const known = await requests.current(exchange)
-      return known && recordId(known.session.sessionKey)
+      return known && recordId(known.sessionKey)
     },
   }
 }
@@ -235,12 +234,9 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
   const distributed = createDistributed(store, records, requests)
 
   return {
-    load: (exchange) => chain(requests.current(exchange), (known) => known?.session ?? null),
+    load: (exchange) => requests.current(exchange),
 
-    async initial(exchange) {
-      const known = await requests.initial(exchange)
-      return known && { ...known.session, data: known.initial() }
-    },
+    initial: async (exchange) => requests.initial(exchange),
 
     async save(exchange, given, { creation = {} } = {}) {
       const usedAt = laterUse(given.usedAt, config.clock())
@@ -255,7 +251,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
         if (saved) await records.end(named.filter((reference) => !isSame(reference)))
       } else {
         const known = await requests.current(exchange)
-        saved = known && isSame(known.session) ? await records.write(known, session) : null
+        saved = known && isSame(known) ? await records.write(known, session) : null
       }
       requests.adopt(exchange, saved)
       if (former) await (await former()).replace(exchange, session, isNew)

@@ -9,7 +9,7 @@ import { withFewerTokens } from '../model/further-tokens.ts'
 import { endsAt, laterUse, toTimes } from '../model/lifetime.ts'
 import { withChanges } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
-import type { Snapshot, StoredSession } from '../model/stored-session.ts'
+import type { StoredSession } from '../model/stored-session.ts'
 import { copySession } from '../model/stored-session.ts'
 import { endStreamsOf } from '../open-streams.ts'
 import type { Flushed } from '../storage.ts'
@@ -96,19 +96,6 @@ function withPending(current: StoredSession, pending: PendingWrite): StoredSessi
   return isNext ? merge(current, pending) : current
 }
 
-/** Returns a snapshot of a session that the application may get, and then modify. */
-export function toSnapshot(session: StoredSession): Snapshot {
-  const json = JSON.stringify(session.data)
-  return { session, initial: () => JSON.parse(json) as SessionData }
-}
-
-/** Returns a snapshot of a record as it was read: flows copy it before they return it. */
-const readSnapshot = (session: StoredSession): Snapshot => ({ session, initial: () => session.data })
-
-function toDifference({ initial, session }: Snapshot, changed: StoredSession): SessionDifference {
-  return { found: { ...session, data: initial() }, session: changed }
-}
-
 function otherRecord(): SessionStoreError {
   const detail = 'sessionStore.get returned the record of another key.'
   return new SessionStoreError('SESSION_STORE_FAILED', { detail, operation: 'get' })
@@ -131,7 +118,7 @@ export class StoreRecords {
    * Reads a session, with the tokens that the store has rejected so far. Returns null if there is no record, if it is not a
    * session, or if it is to be deleted, which is then tried again.
    */
-  async read(sessionKey: string): Promise<Snapshot | null> {
+  async read(sessionKey: string): Promise<StoredSession | null> {
     const id = await recordId(sessionKey)
     if (undeleted().get(id)) {
       await this.#delete(id).catch(this.#store.report)
@@ -141,14 +128,12 @@ export class StoreRecords {
     const session = fromRecord(record, sessionKey)
     const isOther = session && !isRecordOf(record, id)
     if (isOther) this.#store.report(otherRecord())
-    const read = session && !isOther ? readSnapshot(session) : null
+    const read = session && !isOther ? session : null
     const pending = pendingWrites().get(id)
     if (!pending) return read
-    if (read)
-      return toSnapshot({ ...withPending(read.session, pending), needsWrite: true, older: read.session.data })
+    if (read) return { ...withPending(read, pending), needsWrite: true, older: read.data }
     // A replica of the store may lag behind: only a write shows whether the record was deleted.
-    const stored = await this.#write(id, pending.session)
-    return stored && toSnapshot(stored)
+    return this.#write(id, pending.session)
   }
 
   async create(given: StoredSession): Promise<void> {
@@ -160,12 +145,12 @@ export class StoreRecords {
   }
 
   /** Writes a session and returns it with the changes of others; null if the record was deleted. */
-  async write(known: Snapshot, session: StoredSession): Promise<StoredSession | null> {
-    const change = toDifference(known, withFewerTokens(session, this.#config))
+  async write(found: StoredSession, session: StoredSession): Promise<StoredSession | null> {
+    const change = { found, session: withFewerTokens(session, this.#config) }
     const id = await recordId(session.sessionKey)
     if (!hasOnlyBeenUsed(change)) return this.#write(id, change.session, change)
     // Only the cookie is old, after a refresh for example.
-    if (session.usedAt <= known.session.usedAt && !pendingWrites().get(id)) return session
+    if (session.usedAt <= found.usedAt && !pendingWrites().get(id)) return session
     // Concurrent ones are written once. The store may never respond: then later requests try again.
     const write = (): Promise<StoredSession | null> => this.#write(id, change.session, change)
     const used = await this.#uses.run(id, write, this.#config.httpTimeout)
@@ -200,7 +185,7 @@ export class StoreRecords {
     const id = await recordId(sessionKey)
     const pending = pendingWrites().get(id)
     try {
-      if (!pending) return { session: (await this.read(sessionKey))?.session ?? null }
+      if (!pending) return { session: await this.read(sessionKey) }
       const session = await this.#write(id, pending.session)
       return pendingWrites().get(id) ? undefined : { session }
     } catch {
