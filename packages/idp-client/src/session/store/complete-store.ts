@@ -152,6 +152,7 @@ export class CompleteStore {
   #probed: { readonly result: unknown } | undefined
 
   constructor(config: ApiConfig, given: SessionDataStore) {
+    // Not `guarded`: every request reads, and this is one promise less.
     this.get = async (id) => {
       try {
         return copyRecord(await given.get(id))
@@ -173,6 +174,7 @@ export class CompleteStore {
     await this.#given.set(id, session, expiry)
   })
 
+  // Without `update` of the store, a running change would write the record again.
   readonly delete: Functions['delete'] = guarded('delete', (id) =>
     this.#given.update ? this.#given.delete(id) : this.#inTurn(id, () => this.#given.delete(id)),
   )

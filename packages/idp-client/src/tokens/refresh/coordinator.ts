@@ -125,7 +125,7 @@ export async function redeemOnce(
   const store = await parts.sessions.distributed?.()
   const job = { parts, purpose, store, requestScope: requestScope() }
   // Promises and timers would keep the request reachable.
-  const result = await outsideRequest(() => share(family, job))
+  const result = await outsideRequest(() => joinOrStart(family, job))
   const session = copySession(result.session)
   if (hasEndedAtProvider(session, parts.config.clock())) await endExpired(parts, exchange, session)
   // The redemption has written it to the store, but the cookie of this request may still be old.
@@ -137,7 +137,7 @@ export async function redeemOnce(
 }
 
 /** Joins the redemption with this purpose, or starts one. If one is lost with its request, the first to notice takes over. */
-export async function share(family: TokenFamily, given: Omit<Job, 'turn'>): Promise<RedemptionResult> {
+export async function joinOrStart(family: TokenFamily, given: Omit<Job, 'turn'>): Promise<RedemptionResult> {
   const { httpTimeout } = given.parts.config
   const { key } = given.purpose
   const isSame = (other: Turn): boolean => other.key === key && isInProgress(other.redemption)
@@ -151,11 +151,11 @@ export async function share(family: TokenFamily, given: Omit<Job, 'turn'>): Prom
     wake = resolve
   })
   const queued = { state: 'queued', deadline: after(httpTimeout) } as const
-  // `ended` is replaced below: `perform` needs the turn before there is a promise.
+  // `ended` is replaced below: `takeTurn` needs the turn before there is a promise.
   const turn: Turn = { family, key, redemption: queued, lateOrEnded, ended: lateOrEnded, wake }
   const earlier = family.turns
   family.turns = [...earlier, turn]
-  turn.ended = perform({ ...given, turn }, earlier)
+  turn.ended = takeTurn({ ...given, turn }, earlier)
   turn.ended.then(wake, wake)
   outliveRequest(turn.ended)
   await lateOrEnded
@@ -196,7 +196,7 @@ async function waitOrAbandon(turn: Turn, milliseconds: number, isEarly: boolean)
 }
 
 /** Waits for the turns before it, redeems, and leaves the result in the state of the turn. Never rejects. */
-async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
+async function takeTurn(job: Job, earlier: readonly Turn[]): Promise<void> {
   const { parts, purpose, store, turn } = job
   const { httpTimeout, sessionLockTimeout } = parts.config
   try {
@@ -207,6 +207,7 @@ async function perform(job: Job, earlier: readonly Turn[]): Promise<void> {
     const result = await redeemLatest(job)
     move(turn, { type: 'settled', result })
     const { session } = result
+    // For callers that have left; `redeemOnce` does the rest for each request that is still there.
     if (hasEndedAtProvider(session, parts.config.clock())) await endInProcess(session, turn.family)
     // Its callers may have left. No request of a browser will ever carry tokens of the application.
     if (turn.redemption.lateError && !store && !isOfApplication(purpose) && !hasEnded(session))
@@ -306,6 +307,7 @@ function toProgress({ parts, requestScope, turn }: Job, lockUntil: number): Prog
       if (milliseconds <= 0 || !hasRoomForLate(now)) return 0
       const before = turn.redemption
       move(turn, { type: 'overdue', deadline: after(milliseconds), error })
+      // Once only: the response to a second request, after another process has redeemed the token, is not awaited longer.
       if (turn.redemption === before) return 0
       lateTurns().add(turn)
       // The request may end before the response arrives.

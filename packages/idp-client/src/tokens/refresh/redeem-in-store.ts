@@ -23,7 +23,7 @@ function isSpent(tried: StoredSession, now: StoredSession): boolean {
  * Redeems the refresh token of a session under its lock, if the store can lock, and writes the result before it releases the
  * lock. `redeem` gets the session as it is now, and when the lock expires, in milliseconds of the monotonic clock. If the token was
  * rejected and another process has redeemed it first, redeems again. With `mayBeOld` the session is read again even without a
- * lock.
+ * lock, because a redemption that was lost may have stored its tokens.
  *
  * If the store rejects the result, retries while the request waits, and then in the background for as long as the lock
  * prevents other processes from redeeming the consumed token; the write that succeeds releases it. Throws `MISSING_SESSION` if

@@ -7,7 +7,7 @@ import type { TokenSet } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { copySession } from '../../session/model/stored-session.ts'
 import type { Purpose, RedemptionParts } from './coordinator.ts'
-import { share } from './coordinator.ts'
+import { joinOrStart } from './coordinator.ts'
 import type { TokenFamily } from './families.ts'
 import { findFamily, hasFamily, NO_SESSION, openFamily, tokenKey } from './families.ts'
 import type { SendRefresh } from './redeem.ts'
@@ -78,6 +78,6 @@ export async function redeemWithoutSession(
     },
   }
   const job = { parts, purpose, store: undefined, requestScope: requestScope() }
-  const { session } = await outsideRequest(() => share(family, job))
+  const { session } = await outsideRequest(() => joinOrStart(family, job))
   return copySession(session).data.tokenSet
 }
