@@ -21,10 +21,19 @@ export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
  *
  * @example
  * const idp = new IdpClient()
- * createServer((req, res) => idp.middleware(req, res, async () => {
- *   const session = await idp.getSession()
- *   res.end(`Hello ${session?.user.name ?? 'stranger'}`)
- * }))
+ * createServer(async (req, res) => {
+ *   try {
+ *     await idp.middleware(req, res, async () => {
+ *       const session = await idp.getSession()
+ *       res.end(session ? 'signed in' : 'signed out')
+ *     })
+ *   } catch (error) {
+ *     // A rejection that nobody handles would end the process.
+ *     console.error(error)
+ *     if (!res.headersSent) res.writeHead(500)
+ *     res.end()
+ *   }
+ * })
  */
 export class IdpClient extends NodeClient<FrameworkRequest, FrameworkResponse> {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
