@@ -31,6 +31,11 @@ function isSharedRule(output: string | null): boolean {
   return /(?:^|\/)\.gitignore$/.test(source) && !isAbsolute(source) && !pattern.startsWith('!')
 }
 
+const unreadable = (): InitError =>
+  new InitError(
+    'This folder is in a git repository that git cannot read. Correct what git status says, or install git.',
+  )
+
 /**
  * Reads the state of a folder in git. Reading takes no lock.
  *
@@ -45,12 +50,10 @@ export async function readGit(folder: string): Promise<Git> {
     }
   }
   const isInside = await git('rev-parse', '--is-inside-work-tree')
-  if (isInside === null && isInRepository(resolve(folder)))
-    throw new InitError(
-      'This folder is in a git repository that git cannot read. Correct what git status says, or install git.',
-    )
+  if (isInside === null && isInRepository(resolve(folder))) throw unreadable()
   if (isInside?.trim() !== 'true') return { kind: 'none', changes: [], isTracked: never, isIgnored: never }
-  const status = (await git('status', '--porcelain', '--untracked-files=normal', '--', '.')) ?? ''
+  const status = await git('status', '--porcelain', '--untracked-files=normal', '--', '.')
+  if (status === null) throw unreadable()
   return {
     kind: (await git('rev-parse', '--verify', '--quiet', 'HEAD')) === null ? 'unborn' : 'repository',
     changes: status.split('\n').filter((line) => line !== ''),

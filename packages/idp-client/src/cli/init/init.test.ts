@@ -478,6 +478,7 @@ describe('secrets', () => {
   test.each([
     ['a repository of another user', { GIT_TEST_ASSUME_DIFFERENT_OWNER: '1' }],
     ['no git', { PATH: '/nowhere' }],
+    ['a damaged index', { GIT_INDEX_FILE: 'package.json' }],
   ])('where git cannot say what it tracks (%s), nothing is written', async (_, env) => {
     await write({ 'package.json': nextManifest, '.env.local': 'OTHER=1\n' })
     git('init', '--quiet')
