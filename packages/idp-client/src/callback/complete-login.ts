@@ -151,7 +151,8 @@ async function prepareStepUp(
   const origin = defined({ ownScope, fromLink, requestedAcr })
   const grant = toSessionGrant(config, session, want, { ...redeemed, ...origin })
   const now = config.clock()
-  const after = applyRefresh(session.data, { config: config.authorization, want, grant, now })
+  const verified = { ...grant, verified: true as const }
+  const after = applyRefresh(session.data, { config: config.authorization, want, grant: verified, now })
   const reportCompleted = createReporter(config, 'LOGIN_COMPLETED', id)
   let saving: Promise<unknown> | undefined
   // Like a refresh, one at a time: `beforeSessionSaved` runs there, on the then current session.

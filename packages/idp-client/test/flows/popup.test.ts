@@ -152,6 +152,15 @@ describe('a popup with a session of its user', () => {
     expect(await client.getSession(browser.request('/'))).toBeNull()
   })
 
+  test('onCallback gets the tokens as they are stored', async () => {
+    const contexts: OnCallbackContext[] = []
+    const { browser } = await signedIn({ onCallback: (context) => void contexts.push(context) })
+    await popup(browser, { audience: BANK })
+    const { accessTokens } = await browser.session()
+    expect(accessTokens).toHaveLength(1)
+    expect(contexts.at(-1)?.session?.accessTokens).toEqual(accessTokens)
+  })
+
   test('beforeSessionSaved gets all claims; if it throws, the tokens are kept and it is reported', async () => {
     const seen: unknown[] = []
     let isBroken = false
