@@ -479,6 +479,16 @@ test('[I2] a call that waits while its session ends sends nothing', async () => 
   expect(sent).toHaveLength(1)
 })
 
+test('[I2] a call whose session has ended leaves another one with the same refresh token its successor', async () => {
+  const token = randomToken()
+  const [ended, other] = [session(token), session(token)]
+  await ask(purpose(other))
+  const family = await familyOf(other)
+  await endInProcess(ended)
+  await expect(ask(purpose(ended))).rejects.toMatchObject({ code: 'MISSING_SESSION' })
+  expect(await familyOf(other)).toBe(family)
+})
+
 test('[B11] late responses of requests that the platform has ended do not count for ever', async () => {
   vi.useFakeTimers()
   const never = (): Promise<RedemptionResult> => new Promise(() => {})

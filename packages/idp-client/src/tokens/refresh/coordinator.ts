@@ -121,6 +121,8 @@ export async function redeemOnce(
   const { needsWrite } = given.session
   const purpose = { ...given, session: asStored(given.session) }
   const key = await tokenKey(parts, purpose.refreshToken)
+  // Its own family would displace that of another session with the same refresh token.
+  if (hasEnded(purpose.session)) throw new IdpError('MISSING_SESSION')
   const family = findFamily(key, purpose.session, parts.config.clock()) ?? openFamily(key, purpose.session)
   const store = await parts.sessions.distributed?.()
   const job = { parts, purpose, store, requestScope: requestScope() }
