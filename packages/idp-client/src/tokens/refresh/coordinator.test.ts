@@ -489,6 +489,24 @@ test('[I2] a call whose session has ended leaves another one with the same refre
   expect(await familyOf(other)).toBe(family)
 })
 
+test('[I2] a session that ends just before its request to the provider sends nothing', async () => {
+  const one = session()
+  let isSent = false
+  const asking = ask(
+    purpose(one, {
+      async redeem(latest, token, { onRequest }) {
+        // While the metadata are loaded, for example.
+        await endInProcess(one, familyOf(one))
+        onRequest()
+        isSent = true
+        return renewed(latest, `${token}+`)
+      },
+    }),
+  )
+  await expect(asking).rejects.toMatchObject({ code: 'MISSING_SESSION' })
+  expect(isSent).toBe(false)
+})
+
 test('[B11] late responses of requests that the platform has ended do not count for ever', async () => {
   vi.useFakeTimers()
   const never = (): Promise<RedemptionResult> => new Promise(() => {})

@@ -41,7 +41,7 @@ export interface RedemptionParts extends ClientParts {
 export interface Progress {
   /** Called when the response is late. Returns for how many more milliseconds to wait for it. */
   readonly onOverdue: (error: Error) => number
-  /** Called before each request to the provider. Throws if another call has taken over, or the lock has expired. */
+  /** Called before each request to the provider. Throws if session or lock have ended, or another call has taken over. */
   readonly onRequest: () => void
   /** Called when the response has arrived, and only steps of this process follow. */
   readonly onResponse: () => void
@@ -294,10 +294,12 @@ async function withSuccessor(
 }
 
 /** Moves the state of a redemption as its request to the provider progresses. */
-function toProgress({ parts, requestScope, turn }: Job, lockUntil: number): Progress {
+function toProgress({ parts, purpose, requestScope, turn }: Job, lockUntil: number): Progress {
   const { httpTimeout: patience, processLasts } = parts.config
   return {
     onRequest() {
+      // While the metadata were loaded, for example.
+      if (hasEnded(purpose.session)) throw new IdpError('MISSING_SESSION')
       // After the end of the lock, another process may be sending it.
       if (turn.redemption.state === 'abandoned' || monotonic() >= lockUntil) throw overdue()
       move(turn, { type: 'sent', deadline: after(patience) })
