@@ -73,7 +73,7 @@ const MAX_TOKENS = 20_000
 const MAX_PENDING = 1000
 
 const families = (): TokenFamilies =>
-  processWide('state:token-families/10', () => {
+  processWide('state:token-families/11', () => {
     const pending = new Map<TokenFamily, number>()
     const isRunning = ({ redemption }: Turn): boolean =>
       isInProgress(redemption) && redemption.deadline > monotonic()
