@@ -80,3 +80,14 @@ test('a session that is refreshed every few seconds keeps the tokens of a minute
   expect([10, 95, 100].map((token) => resolves(token, 999))).toEqual([false, true, true])
   closeFamily(family)
 })
+
+test('[I2] no token resolves to a session that has ended, also not the one that its family was opened for', () => {
+  const [sessionKey, first, next, last] = [randomToken(), randomToken(), randomToken(), randomToken()]
+  const one = session(sessionKey, 'rt-1')
+  const family = openFamily(first, one)
+  // The application replaced the token of the session while its redemption was queued.
+  advance(family, session(sessionKey, 'rt-3'), [next, last], 1000)
+  expect(findFamily(first, one, 1001)).toBe(family)
+  closeFamily(family)
+  expect(findFamily(first, one, 1001)).toBeUndefined()
+})

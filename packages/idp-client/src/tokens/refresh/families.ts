@@ -37,6 +37,8 @@ export interface TokenFamily {
   closed: boolean
   /** The tokens that resolve to this family; while there are none, only its first one does. */
   keys: readonly FamilyToken[]
+  /** Of the token that it was opened for, which resolves to it also if no redemption has consumed that. */
+  readonly firstKey: string
   /** Of its latest token, or of its first one. */
   latestKey: string
   /** When it was last advanced, sent or written; milliseconds of the monotonic clock. */
@@ -131,9 +133,10 @@ export function findFamily(key: string, session: StoredSession, now: number): To
   return isOver || family.latest.sessionKey !== session.sessionKey ? undefined : family
 }
 
-export function openFamily(latestKey: string, latest: StoredSession): TokenFamily {
-  const family = { latest, turns: [], closed: false, keys: [], latestKey, touchedAt: monotonic() }
-  families().byToken.set(latestKey, family)
+export function openFamily(firstKey: string, latest: StoredSession): TokenFamily {
+  const touchedAt = monotonic()
+  const family = { latest, turns: [], closed: false, keys: [], firstKey, latestKey: firstKey, touchedAt }
+  families().byToken.set(firstKey, family)
   return family
 }
 
@@ -143,7 +146,7 @@ export function removeTurn(turn: Turn): void {
   const { family } = turn
   family.turns = family.turns.filter((other) => other !== turn)
   const isUnused = family.turns.length === 0 && family.keys.length === 0
-  if (isUnused && byToken.get(family.latestKey) === family) byToken.delete(family.latestKey)
+  if (isUnused && byToken.get(family.firstKey) === family) byToken.delete(family.firstKey)
 }
 
 /**
@@ -228,7 +231,7 @@ export function closeFamily(family: TokenFamily): void {
   family.closed = true
   const { byToken, pending } = families()
   pending.delete(family)
-  for (const { key } of [{ key: family.latestKey }, ...family.keys])
+  for (const { key } of [{ key: family.firstKey }, ...family.keys])
     if (byToken.get(key) === family) byToken.delete(key)
 }
 
