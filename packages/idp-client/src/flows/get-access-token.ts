@@ -5,7 +5,7 @@ import { AccessTokenError } from '../errors/tokens.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
-import { defined } from '../lib/own-properties.ts'
+import { copyJson, defined } from '../lib/own-properties.ts'
 import { lazyPromise } from '../lib/request-scope.ts'
 import type { AuthorizationDetail } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -89,7 +89,9 @@ export function getAccessToken(
 }
 
 function toAccessToken({ accessToken, audience, ...entry }: Entry): AccessToken {
-  const { authorizationDetails, expiresAt, scope, token_type } = entry
+  const { expiresAt, scope, token_type } = entry
+  // A copy: the session, or this process for all requests, has the entry.
+  const authorizationDetails = copyJson(entry.authorizationDetails)
   return defined({ token: accessToken, expiresAt, scope, token_type, audience, authorizationDetails })
 }
 

@@ -74,6 +74,23 @@ describe.each(places)('granted details (RFC 9396) with sessions in %s', (_place,
     expect(await tokenOf(made)).toMatchObject({ authorization_details: DETAILS })
   })
 
+  test('can be changed by the application without a change of the session', async () => {
+    const made = await signedIn(options())
+    const { browser, client } = made
+    for (const isRefreshed of [false, true]) {
+      if (isRefreshed) world.clock.now += TTL
+      const [request, response] = [browser.request('/'), new Response()]
+      const [detail] = (await client.getAccessToken(request, response)).authorizationDetails ?? []
+      Object.assign(detail ?? {}, { type: 'changed' })
+      expect((await client.getAccessToken(request, response)).authorizationDetails).toEqual(DETAILS)
+      const session = await client.getSession(request)
+      expect(session?.tokenSet.authorizationDetails).toEqual(DETAILS)
+      await client.updateSession(request, response, { ...session, note: isRefreshed } as never)
+      browser.store(response)
+      expect(await grantedIn(made)).toEqual(DETAILS)
+    }
+  })
+
   test('are those that the provider granted, not those that were requested', async () => {
     world.provider.settings.grantedDetails = 'other'
     const made = await signedIn(options())
@@ -278,6 +295,19 @@ describe('details of a session that is too large for its cookies', () => {
       { level: 'warn', code: 'AUTHORIZATION_DETAILS_LEFT_OUT', bytes, limit: maxBytes },
     ])
     expect(world.events).toContainEqual(expect.objectContaining({ leftOut: ['access token'] }))
+  })
+
+  test('of a token that this process keeps can be changed by one request without a change for another', async () => {
+    const maxBytes = (await sizeWithout()) + 300
+    const made = await signedIn({ session: { cookie: { maxBytes } } })
+    const { browser, client } = made
+    const stop = whenRefreshed(LARGE)
+    world.clock.now += TTL
+    await tokenOf(made)
+    stop()
+    const [detail] = (await client.getAccessToken(browser.request('/'))).authorizationDetails ?? []
+    Object.assign(detail ?? {}, { type: 'changed' })
+    expect((await client.getAccessToken(browser.request('/'))).authorizationDetails).toEqual(LARGE)
   })
 })
 
