@@ -466,7 +466,8 @@ test('[I2] a call that waits while its session ends sends nothing', async () => 
   const redeeming = (key: string): Purpose =>
     purpose(one, {
       key,
-      async redeem(latest, token) {
+      async redeem(latest, token, { onRequest }) {
+        onRequest()
         sent.push(token)
         await endInProcess(one, familyOf(one))
         return renewed(latest, 'next')

@@ -227,8 +227,6 @@ async function takeTurn(job: Job, earlier: readonly Turn[]): Promise<void> {
 async function redeemLatest(job: Job): Promise<RedemptionResult> {
   const { parts, purpose, store, turn } = job
   const { family } = turn
-  // Also while it was queued: the family of an ended session gets no successor, so that its token may be consumed.
-  if (hasEnded(purpose.session)) throw new IdpError('MISSING_SESSION')
   const isSameToken = family.latest.data.tokenSet.refreshToken === purpose.refreshToken
   // A consumed token continues from its successor, which the family has. With the same token, another process may have written
   // the session since.
@@ -256,8 +254,10 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
   if (result.session === before) return result
   const { refreshToken: latest } = result.session.data.tokenSet
   const owner = isOfApplication(purpose) ? NO_SESSION : undefined
-  const tokens = latest === undefined ? spent : [...spent, latest]
-  const keys = await Promise.all(tokens.map((token) => tokenKey(parts, token, owner)))
+  const tokens = new Set(
+    latest === undefined ? spent : [...spent.filter((token) => token !== latest), latest],
+  )
+  const keys = await Promise.all([...tokens].map((token) => tokenKey(parts, token, owner)))
   // Without an await between them: another request may save a change at any time.
   const session = withUpdates(result.session, before, family.latest)
   advance(family, session, keys, parts.config.clock())
@@ -298,7 +298,7 @@ function toProgress({ parts, purpose, requestScope, turn }: Job, lockUntil: numb
   const { httpTimeout: patience, processLasts } = parts.config
   return {
     onRequest() {
-      // While the metadata were loaded, for example.
+      // While the call was queued, for example: the family of an ended session gets no successor, so that its token may be consumed.
       if (hasEnded(purpose.session)) throw new IdpError('MISSING_SESSION')
       // After the end of the lock, another process may be sending it.
       if (turn.redemption.state === 'abandoned' || monotonic() >= lockUntil) throw overdue()
