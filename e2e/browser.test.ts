@@ -361,6 +361,16 @@ describe('form_post', () => {
   })
 })
 
+test('with SameSite=Strict, too, a login ends on its page, although browsers withhold the cookie after a page of another site', async () => {
+  const strict = await start(provider, { IDP_COOKIE_SAME_SITE: 'strict' })
+  const page = await arrive()
+  await signIn(page, `${strict.url}/profile`, 'alice')
+  await page.getByRole('main').getByText('Alice Anderson').waitFor()
+  expect(findResponses('/auth/callback').map((response) => response.status())).toEqual([200, 302])
+  const [cookie] = (await profile.context.cookies(strict.url)).filter(({ name }) => name === '__session')
+  expect(cookie?.sameSite).toBe('Strict')
+})
+
 describe('requests of the Next.js router', () => {
   const isPrefetch = (response: Response): boolean =>
     response.request().headers()['next-router-prefetch'] !== undefined
