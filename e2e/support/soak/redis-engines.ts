@@ -135,13 +135,18 @@ export async function startRedisSentinel(program: string): Promise<Engine> {
     )
     return known.every((isKnown) => isKnown)
   })
+  const namesPrimary = async ({ port }: Watcher): Promise<number> =>
+    Number((await ask(port, 'sentinel', 'get-master-addr-by-name', GROUP)).split('\n')[1])
   const servers = [primary, ...replicas]
   const addresses = sentinels.map(({ port }) => `127.0.0.1:${port}`)
   return {
     env: { REDIS_SENTINELS: addresses.join(','), REDIS_GROUP: GROUP },
     async failOver() {
       await killBehind(primary)
-      await until(async () => (await Promise.all(replicas.map(isPrimary))).some((isFirst) => isFirst))
+      // About a second after the promotion: until then they send clients to the old one, which is empty after its restart.
+      await until(async () =>
+        (await Promise.all(sentinels.map(namesPrimary))).every((port) => port !== primary.port),
+      )
       await primary.restart()
       // A Sentinel makes it a replica of the new primary.
       await until(() => isReplicaInSync(primary))
