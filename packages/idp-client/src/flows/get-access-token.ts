@@ -90,7 +90,7 @@ export function getAccessToken(
 
 function toAccessToken({ accessToken, audience, ...entry }: Entry): AccessToken {
   const { expiresAt, scope, token_type } = entry
-  // A copy: the session, or this process for all requests, has the entry.
+  // A copy, since the entry belongs to the session, or to this process for all requests of it.
   const authorizationDetails = copyJson(entry.authorizationDetails)
   return defined({ token: accessToken, expiresAt, scope, token_type, audience, authorizationDetails })
 }

@@ -7,7 +7,7 @@ import { link, page } from './page.ts'
 export function continuePage(url: string): Response {
   return page({
     status: 200,
-    title: 'You are being logged in',
+    title: 'One moment, please',
     sentence: 'This page continues by itself.',
     rest: `<nav>${link(url, 'Continue', 'main')}</nav>`,
     refreshUrl: url,

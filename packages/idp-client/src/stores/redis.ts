@@ -204,6 +204,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       const rememberToken = async (): Promise<void> => {
         if (name !== undefined && iat !== undefined) await remember(name, iat, REMEMBERED_SECONDS)
       }
+      // First, so that a login that completes during the deletion is found to have ended.
       const isRemembered = await rememberToken().then(
         () => true,
         () => false,
@@ -212,7 +213,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
         const [by, of] = sid === undefined ? (['sub', sub ?? ''] as const) : (['sid', sid] as const)
         await records.remove(by, of, (session) => isEndedBy(toOwner(session), token))
       }
-      // The deletion may have freed memory for it.
+      // A full Redis has memory for it after the deletion.
       if (!isRemembered) await rememberToken()
     },
 

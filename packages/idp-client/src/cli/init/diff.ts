@@ -3,7 +3,7 @@ export interface Change {
   readonly path: string
   readonly before: string | null
   readonly text: string
-  /** The most permissions that the file gets, if it is not for everybody. */
+  /** Maximum permissions of the file, if it is not for everybody. */
   readonly mode?: number
 }
 

@@ -62,9 +62,10 @@ async function refreshedToken(parts: FreshTokenParts, exchange: Exchange, wanted
     const result = await redeemOnce(parts, exchange, purpose)
     const entry = tokenAfter(parts, want, old, result)
     if (entry) return entry
-    // Another process has removed the refresh token, because the provider rejected it; otherwise a forced refresh got the old token.
+    // Another process has removed the refresh token, because the provider rejected it.
     if (result.failure === undefined && result.session.data.tokenSet.refreshToken === undefined)
       throw new AccessTokenError('MISSING_REFRESH_TOKEN')
+    // Without a failure, a forced refresh got the token that it was to replace.
     throw failedWith(result.failure)
   } catch (error) {
     // The session ended while its token was redeemed.

@@ -41,7 +41,7 @@ export interface RedemptionParts extends ClientParts {
 export interface Progress {
   /** Called when the response is late. Returns for how many more milliseconds to wait for it. */
   readonly onOverdue: (error: Error) => number
-  /** Called before each request to the provider. Throws if session or lock have ended, or another call has taken over. */
+  /** Called before each request to the provider. Throws if the session has ended, the lock has expired, or another call has taken over. */
   readonly onRequest: () => void
   /** Called when the response has arrived, and only steps of this process follow. */
   readonly onResponse: () => void
@@ -77,7 +77,7 @@ const WRITE_MILLISECONDS = WRITE_RETRY_MILLISECONDS + 1000
 
 const after = (milliseconds: number): number => monotonic() + milliseconds + SLACK
 
-/** The error of a call that sends nothing, since an earlier one has sent the token or is about to, or gets no result of its own. */
+/** The error of a call that sends nothing because an earlier one has sent the token or is about to, and of one without a result. */
 const overdue = (): OAuthError =>
   new OAuthError('REQUEST_TIMEOUT', { detail: 'An earlier refresh of this session has no response yet.' })
 
@@ -298,7 +298,7 @@ function toProgress({ parts, purpose, requestScope, turn }: Job, lockUntil: numb
   const { httpTimeout: patience, processLasts } = parts.config
   return {
     onRequest() {
-      // While the call was queued, for example: the family of an ended session gets no successor, so that its token may be consumed.
+      // Perhaps while the call was queued. The family of an ended session gets no successor, so its token may be consumed.
       if (hasEnded(purpose.session)) throw new IdpError('MISSING_SESSION')
       // After the end of the lock, another process may be sending it.
       if (turn.redemption.state === 'abandoned' || monotonic() >= lockUntil) throw overdue()

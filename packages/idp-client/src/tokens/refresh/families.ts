@@ -37,9 +37,9 @@ export interface TokenFamily {
   closed: boolean
   /** The tokens that resolve to this family; while there are none, only its first one does. */
   keys: readonly FamilyToken[]
-  /** Of the token that it was opened for, which resolves to it also if no redemption has consumed that. */
+  /** The key of the token that it was opened for. */
   readonly firstKey: string
-  /** Of its latest token, or of its first one. */
+  /** The key of its latest token. */
   latestKey: string
   /** When it was last advanced, sent or written; milliseconds of the monotonic clock. */
   touchedAt: number
@@ -197,8 +197,8 @@ export function makeRoomForPending(now: number): boolean {
 }
 
 /**
- * Keeps the latest session in this process until a response has sent it, unless the family is closed. If too many are pending, keeps it for
- * `JOIN_SECONDS` only, like every refreshed session.
+ * Keeps the latest session in this process until a response has sent it, unless the family is closed. If too many are pending,
+ * keeps it for `JOIN_SECONDS` only, like every refreshed session.
  */
 export function keepUntilSent(config: Config, family: TokenFamily, session: StoredSession): void {
   if (family.closed) return
