@@ -1,11 +1,10 @@
 import type { Config } from '../../config/config.ts'
 import { IdpError } from '../../errors/base.ts'
-import { isProviderError, OAuthError } from '../../errors/provider.ts'
+import { isProviderError } from '../../errors/provider.ts'
 import { AccessTokenError } from '../../errors/tokens.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { monotonic } from '../../lib/clock.ts'
 import { defined } from '../../lib/own-properties.ts'
-import { atMost } from '../../lib/pause.ts'
 import type { RequestScope } from '../../lib/request-scope.ts'
 import { outliveRequest, outsideRequest, requestScope } from '../../lib/request-scope.ts'
 import { reportFailure } from '../../log/failure.ts'
@@ -15,13 +14,11 @@ import type { StoredSession } from '../../session/model/stored-session.ts'
 import { asStored, copySession } from '../../session/model/stored-session.ts'
 import type { DistributedSessions, SessionStorage } from '../../session/storage.ts'
 import { endInProcess, hasEnded } from './ended.ts'
-import type { ClientParts, TokenFamily, Turn } from './families.ts'
+import type { ClientParts, TokenFamily } from './families.ts'
 import {
   advance,
   findFamily,
-  hasRoomForLate,
   keepUntilSent,
-  lateTurns,
   NO_SESSION,
   openFamily,
   removeTurn,
@@ -30,8 +27,10 @@ import {
 } from './families.ts'
 import { endExpired, keepAndSave } from './pending-refreshes.ts'
 import { redeemInStore, WRITE_RETRY_MILLISECONDS } from './redeem-in-store.ts'
-import type { RedemptionEvent, RedemptionResult } from './state.ts'
-import { isInProgress, transition } from './state.ts'
+import type { RedemptionResult } from './state.ts'
+import { isInProgress } from './state.ts'
+import type { Turn } from './turn.ts'
+import { after, hasRoomForLate, lateTurns, move, overdue, toResult, toTurn, waitOrAbandon } from './turn.ts'
 
 export interface RedemptionParts extends ClientParts {
   readonly sessions: SessionStorage
@@ -70,20 +69,8 @@ export interface Purpose {
 
 /** How many responses to one refresh token may be lost with their requests. */
 const MAX_LOST = 2
-/** How much longer than its own time limits a redemption may take before another call takes over, in milliseconds. */
-const SLACK = 1000
 /** Time reserved at the end of a lock for writing the tokens of a late response, in milliseconds. */
 const WRITE_MILLISECONDS = WRITE_RETRY_MILLISECONDS + 1000
-
-const after = (milliseconds: number): number => monotonic() + milliseconds + SLACK
-
-/** The error of a call that sends nothing because an earlier one has sent the token or is about to, and of one without a result. */
-const overdue = (): OAuthError =>
-  new OAuthError('REQUEST_TIMEOUT', { detail: 'An earlier refresh of this session has no response yet.' })
-
-function move(turn: Turn, event: RedemptionEvent): void {
-  turn.redemption = transition(turn.redemption, event)
-}
 
 /** Reports a failed refresh that the caller does not receive. */
 export function reportFailed({ log }: Config, error: unknown): void {
@@ -148,53 +135,12 @@ export async function joinOrStart(family: TokenFamily, given: Omit<Job, 'turn'>)
     await waitOrAbandon(turn, httpTimeout, isEarly)
     if (turn.redemption.state !== 'abandoned') return toResult(turn, isEarly)
   }
-  let wake = (): void => {}
-  const lateOrEnded = new Promise<void>((resolve) => {
-    wake = resolve
-  })
-  const queued = { state: 'queued', deadline: after(httpTimeout) } as const
-  // `ended` is replaced below: `takeTurn` needs the turn before there is a promise.
-  const turn: Turn = { family, key, redemption: queued, lateOrEnded, ended: lateOrEnded, wake }
   const earlier = family.turns
+  const turn = toTurn(family, key, httpTimeout, (own) => takeTurn({ ...given, turn: own }, earlier))
   family.turns = [...earlier, turn]
-  turn.ended = takeTurn({ ...given, turn }, earlier)
-  turn.ended.then(wake, wake)
   outliveRequest(turn.ended)
-  await lateOrEnded
+  await turn.lateOrEnded
   return toResult(turn, true)
-}
-
-/** Returns the result of a turn, or throws its error. Those who had waited for it when it became late get that error. */
-function toResult({ redemption }: Turn, isEarly: boolean): RedemptionResult {
-  if (isEarly && redemption.lateError) throw redemption.lateError
-  if ('result' in redemption) return redemption.result
-  throw 'error' in redemption ? redemption.error : overdue()
-}
-
-/**
- * Waits with a timer of this request until a turn has ended; `isEarly`, since the caller came before the response was late:
- * also until it is late. Abandons a turn that has passed its deadline: on Workers, I/O, timers and promises end with the
- * request that created them, or are rejected by the platform. Throws `REQUEST_TIMEOUT` when the time is over.
- */
-async function waitOrAbandon(turn: Turn, milliseconds: number, isEarly: boolean): Promise<void> {
-  const end = monotonic() + milliseconds
-  const ended = isEarly ? turn.lateOrEnded : turn.ended
-  // After a pause of the whole process, the response of a living redemption may have arrived.
-  if (isInProgress(turn.redemption) && monotonic() >= turn.redemption.deadline) await atMost(0, ended)
-  for (;;) {
-    const { redemption } = turn
-    if (!isInProgress(redemption) || (isEarly && redemption.lateError)) return
-    const now = monotonic()
-    if (now < redemption.deadline) {
-      if (now >= end) throw overdue()
-      const left = Math.ceil(Math.min(end, redemption.deadline) - now)
-      const isSettled = await atMost(left, ended)
-      if (!isSettled || turn.redemption !== redemption) continue
-    }
-    move(turn, { type: 'lost' })
-    // Nothing was sent: the caller takes its place in the family, which stays registered.
-    if (redemption.state === 'queued') turn.family.turns = turn.family.turns.filter((other) => other !== turn)
-  }
 }
 
 /** Waits for the turns before it, redeems, and leaves the result in the state of the turn. Never rejects. */

@@ -7,22 +7,8 @@ import { processWide } from '../../lib/registry.ts'
 import { sweeping } from '../../lib/request-scope.ts'
 import { endsAt, toTimes } from '../../session/model/lifetime.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
-import type { RedemptionState } from './state.ts'
 import { isInProgress } from './state.ts'
-
-/** One redemption in the queue of a family, and what its callers wait for. */
-export interface Turn {
-  readonly family: TokenFamily
-  /** Calls with the same key share it. */
-  readonly key: string
-  /** Only the coordinator moves it. */
-  redemption: RedemptionState
-  /** Settles at the end. */
-  ended: Promise<void>
-  /** Settles when the response is late, which `wake` reports, or at the end. */
-  readonly lateOrEnded: Promise<void>
-  readonly wake: () => void
-}
+import type { Turn } from './turn.ts'
 
 /**
  * One session and its recent refresh tokens (RFC 9700 section 4.14.2). Requests that carry an older token get the latest
@@ -233,20 +219,4 @@ export function closeFamily(family: TokenFamily): void {
   pending.delete(family)
   for (const { key } of [{ key: family.firstKey }, ...family.keys])
     if (byToken.get(key) === family) byToken.delete(key)
-}
-
-/** Maximum number of late responses that this process waits for at a time. */
-const MAX_LATE = 1000
-
-/** The redemptions whose responses are late. On Workers, one may end without being removed. */
-export const lateTurns = (): Set<Turn> => processWide('queue:late-redemptions/2', () => new Set())
-
-/** Returns whether this process may wait for one more late response. */
-export function hasRoomForLate(now: number): boolean {
-  const turns = lateTurns()
-  for (const turn of turns) {
-    const { redemption } = turn
-    if (redemption.state !== 'late' || redemption.deadline <= now) turns.delete(turn)
-  }
-  return turns.size < MAX_LATE
 }

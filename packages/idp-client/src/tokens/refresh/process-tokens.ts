@@ -1,7 +1,7 @@
 import type { Config } from '../../config/config.ts'
 import { Lru } from '../../lib/lru.ts'
 import { processWide, toKey } from '../../lib/registry.ts'
-import type { AccessTokenSet, SessionData } from '../../session/model/session-data.ts'
+import type { SessionData } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import type { Entry, Selection } from '../select.ts'
 import { select, storedEntry } from '../select.ts'
@@ -16,12 +16,12 @@ const MAX_PROCESS_TOKENS = 100
 
 interface ProcessToken {
   readonly key: string
-  readonly token: AccessTokenSet
+  readonly token: Entry
 }
 
 /** By session key. A list, since the tokens of a session end together. */
 const processTokens = (): Lru<string, readonly ProcessToken[]> =>
-  processWide('state:process-tokens/2', () => new Lru(MAX_TOKEN_SESSIONS))
+  processWide('state:process-tokens/3', () => new Lru(MAX_TOKEN_SESSIONS))
 
 type Kind = Pick<TokenRequest, 'audience' | 'scope'>
 
@@ -37,16 +37,13 @@ export function keepProcessToken(
   config: Config,
   { data, sessionKey }: StoredSession,
   kind: Kind,
-  { audience = '', ...token }: Entry,
+  token: Entry,
 ): void {
   const key = toTokenKey(config, data, kind)
   const now = config.clock()
   const others = processTokens().get(sessionKey) ?? []
   const kept = others.filter((one) => one.key !== key && one.token.expiresAt > now)
-  processTokens().set(
-    sessionKey,
-    [...kept, { key, token: { ...token, audience } }].slice(-MAX_PROCESS_TOKENS),
-  )
+  processTokens().set(sessionKey, [...kept, { key, token }].slice(-MAX_PROCESS_TOKENS))
 }
 
 /** Drops the tokens of a session that has ended, or that another one has replaced. */
@@ -58,7 +55,7 @@ function findProcessToken(
   config: Config,
   { data, sessionKey }: StoredSession,
   kind: Kind,
-): AccessTokenSet | undefined {
+): Entry | undefined {
   const tokens = processTokens().get(sessionKey)
   const key = tokens && toTokenKey(config, data, kind)
   const token = tokens?.find((one) => one.key === key)?.token
@@ -81,16 +78,14 @@ export function withMainToken(config: Config, session: StoredSession): SessionDa
   const { data } = session
   if (data.tokenSet.accessToken !== '') return data
   const kept = findProcessToken(config, session, mainKind(data))
-  if (!kept) return data
-  const { audience: _asBefore, ...token } = kept
-  return { ...data, tokenSet: { ...data.tokenSet, ...token } }
+  return kept ? { ...data, tokenSet: { ...data.tokenSet, ...kept } } : data
 }
 
 /** Returns the data of the session with the tokens that this process has: the main one, and the requested one. */
 function withProcessTokens(config: Config, session: StoredSession, want: TokenRequest): SessionData {
   const data = withMainToken(config, session)
   const kept = want.processOnly && findProcessToken(config, session, want)
-  return kept ? { ...data, accessTokens: [...(data.accessTokens ?? []), kept] } : data
+  return kept ? { ...data, accessTokens: [...(data.accessTokens ?? []), { audience: '', ...kept }] } : data
 }
 
 /** Returns the token of the session, or of this process for it, that a token request gets, valid or expired. */
