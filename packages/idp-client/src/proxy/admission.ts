@@ -1,12 +1,16 @@
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
-import type { Exchange, RequestHeaders } from '../http/exchange.ts'
+import type { Exchange, RequestHeaders, RequestView } from '../http/exchange.ts'
 
 /** The header by which a request says that a script of the application sends it, which no other site can without permission. */
-export const CLIENT_HEADER = 'idp-client'
+const CLIENT_HEADER = 'idp-client'
 
+const BACKGROUND = 'background'
 /** Its values: a request of the user, and one that is no use of the session. */
-const CLIENT_VALUES: readonly string[] = ['1', 'background']
+const CLIENT_VALUES: readonly string[] = ['1', BACKGROUND]
+
+/** Returns whether a request says that no user has caused it, so that it is no use of the session. */
+export const isBackground = ({ headers }: RequestView): boolean => headers.get(CLIENT_HEADER) === BACKGROUND
 
 /** Destinations of data: a browser runs or shows a response for any other. */
 const DATA: readonly string[] = ['empty', 'image', 'audio', 'video', 'track']

@@ -15,7 +15,7 @@ import { passThrough } from '../routes/pass-through.ts'
 import { toStatus } from '../routes/status.ts'
 import { endsAt, toTimes } from '../session/model/lifetime.ts'
 import { onSessionEnd } from '../session/open-streams.ts'
-import { admit, CLIENT_HEADER } from './admission.ts'
+import { admit, isBackground } from './admission.ts'
 import { readWhole, toDownload } from './download.ts'
 import { toRequestHeaders, toResponseHeaders } from './headers.ts'
 import { Limits } from './limits.ts'
@@ -254,8 +254,7 @@ async function reject(
   let isAccepted = false
   try {
     // As a request for a page.
-    const isUse = exchange.request.headers.get(CLIENT_HEADER) !== 'background'
-    if (isUse) await passThrough(application, exchange)
+    if (!isBackground(exchange.request)) await passThrough(application, exchange)
     const rejected = (await guard?.(exchange))?.response
     if (rejected) return rejected
     if (watched?.limits.reason) throw toUpstreamError(watched.limits, undefined)

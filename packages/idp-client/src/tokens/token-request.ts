@@ -21,6 +21,8 @@ export interface TokenRequest {
   readonly isDefaultRequest: boolean
   /** The token stays in this process and is not stored in the session. */
   readonly processOnly?: true
+  /** A refresh does not count as use of the session. */
+  readonly isBackground?: true
 }
 
 /** Returns an access token of the session: the operation `getAccessToken`. */

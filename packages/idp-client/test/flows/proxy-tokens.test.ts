@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { generateDpopKeyPair } from '../../src/crypto/keys.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
 import type { ProxiedWorld } from '../support/proxied.ts'
 import { fromPage, startProxiedWorld } from '../support/proxied.ts'
 
@@ -198,6 +199,39 @@ describe('use of the session', () => {
     expect(response.headers.getSetCookie().length > 0).toBe(isUse)
     world.clock.now += 1801
     expect((await world.client.getSession(world.browser.request('/'))) !== null).toBe(isUse)
+  })
+
+  test.each(['cookies', 'a store'])(
+    'polling that refreshes tokens in the background does not: %s',
+    async (place) => {
+      const client = { session: rolling, ...(place === 'a store' ? { sessionStore: memoryStore() } : {}) }
+      world = await startProxiedWorld({ client, provider: { accessTokenTtl: TTL } })
+      await world.login(world.browser)
+      const statuses: number[] = []
+      for (let time = TTL; time <= 3600; time += TTL) {
+        world.clock.now += TTL
+        if (time === 1200) world.upstream.respond({ kind: 'invalidToken' }, { times: 1 })
+        statuses.push((await send('/api/orders', { headers: { 'idp-client': 'background' } })).status)
+      }
+      expect(statuses).toEqual([200, 200, 200, 200, 200, 401])
+      expect(await world.refreshes()).not.toEqual([])
+      expect(await world.client.getSession(world.browser.request('/'))).toBeNull()
+    },
+  )
+
+  test('a request counts that gets its token from a refresh in the background', async () => {
+    world = await startProxiedWorld({ client: { session: rolling }, provider: { accessTokenTtl: TTL } })
+    await world.login(world.browser)
+    world.clock.now += 1800
+    const [, response] = await Promise.all(
+      ['background', '1'].map((value) =>
+        world.client.middleware(fromPage(world.browser, '/api/orders', { headers: { 'idp-client': value } })),
+      ),
+    )
+    if (response) world.browser.store(response)
+    expect(await world.refreshes()).toHaveLength(1)
+    world.clock.now += 3599
+    expect(await world.client.getSession(world.browser.request('/'))).not.toBeNull()
   })
 })
 

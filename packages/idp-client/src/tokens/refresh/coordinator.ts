@@ -115,8 +115,11 @@ export async function redeemOnce(
   const job = { parts, purpose, store, requestScope: requestScope() }
   // Promises and timers would keep the request reachable.
   const result = await outsideRequest(() => joinOrStart(family, job))
-  const session = copySession(result.session)
-  if (hasEndedAtProvider(session, parts.config.clock())) await endExpired(parts, exchange, session)
+  // A request in the background, which is no use, may have redeemed the token for one that has recorded its use.
+  const now = parts.config.clock()
+  const usedAt = Math.max(result.session.usedAt, Math.min(purpose.session.usedAt, now))
+  const session = { ...copySession(result.session), usedAt }
+  if (hasEndedAtProvider(session, now)) await endExpired(parts, exchange, session)
   // The redemption has written it to the store, but the cookie of this request may still be old.
   if (store) store.adopt(exchange, needsWrite ? { ...session, needsWrite } : session)
   // Without tokens the family has no new session, and no request would find it.

@@ -141,6 +141,7 @@ export async function withGrant(
   const user = applied.user === data.user ? data.user : { ...claimsFromUserInfo(session), ...applied.user }
   const refreshed = { ...session, data: { ...applied, user } }
   const saved = await prepareRefreshedSession(config, refreshed, { ...grant, previous: data.user })
-  const used = { ...session, usedAt: laterUse(session.usedAt, now), newAccessToken: grant.accessToken }
-  return { session: { ...used, data: saved }, entry: toEntry(grant, want) }
+  const usedAt = want.isBackground ? session.usedAt : laterUse(session.usedAt, now)
+  const after = { ...session, usedAt, newAccessToken: grant.accessToken, data: saved }
+  return { session: after, entry: toEntry(grant, want) }
 }
