@@ -10,13 +10,29 @@ export interface DownloadEvents {
   readonly isEventStream: boolean
 }
 
+/** Returns a reader that is cancelled at the end of the request: a body of a `fetch` of the application may ignore its signal. */
+function toReader(
+  body: ReadableStream<Uint8Array>,
+  { signal }: Limits,
+): ReadableStreamDefaultReader<Uint8Array> {
+  const reader = body.getReader()
+  const cancel = (): void => void reader.cancel().catch(() => undefined)
+  if (signal.aborted) cancel()
+  else signal.addEventListener('abort', cancel, { once: true })
+  return reader
+}
+
+function assertGoesOn({ reason }: Limits): void {
+  if (reason) throw new TypeError('The request has ended.')
+}
+
 /** Returns the body of a response as it arrives, no faster than it is read. Once it is not wanted, the API stops. */
 export function toDownload(
   body: ReadableStream<Uint8Array>,
   limits: Limits,
   { isEventStream, onEnd, onFailure }: DownloadEvents,
 ): ReadableStream<Uint8Array> {
-  const reader = body.getReader()
+  const reader = toReader(body, limits)
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -26,7 +42,7 @@ export function toDownload(
       async pull(controller) {
         try {
           const { done, value } = await reader.read()
-          if (limits.reason) throw new TypeError('The request has ended.')
+          assertGoesOn(limits)
           limits.moved()
           if (!done) return controller.enqueue(value)
           onEnd()
@@ -52,12 +68,13 @@ export async function readWhole(
   body: ReadableStream<Uint8Array>,
   limits: Limits,
 ): Promise<ReadableStream<Uint8Array>> {
-  const reader = body.getReader()
+  const reader = toReader(body, limits)
   const chunks: Uint8Array[] = []
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     limits.moved()
     chunks.push(next.value)
   }
+  assertGoesOn(limits)
   return new ReadableStream({
     start(controller) {
       for (const chunk of chunks) controller.enqueue(chunk)

@@ -25,7 +25,7 @@ import type { Caller } from './token.ts'
 import { currentToken, replace } from './token.ts'
 import { MAX_WHOLE_BYTES, Upload } from './upload.ts'
 import type { UpstreamRequest } from './upstream.ts'
-import { repeatedBody, sendWithToken, toUpstreamError } from './upstream.ts'
+import { discard, repeatedBody, sendWithToken, toUpstreamError } from './upstream.ts'
 
 /** Marks responses of this library, so that a 401 of the API is not taken for one of the session. */
 const OWN_FAILURE = 'idp-client-error'
@@ -127,11 +127,6 @@ function prepare(caller: Watched, config: ProxyConfig, url: URL): Sending {
     request: { method, url, headers: sent, upload, limits, fetch: config.fetch },
     close,
   }
-}
-
-/** Frees the connection without reading the body. */
-function discard(response: Response): void {
-  response.body?.cancel().catch(() => undefined)
 }
 
 /** Sends the request with a token, and once more with a new one if the API refuses that as invalid. */

@@ -51,6 +51,24 @@ function withoutLength(headers: Readonly<Record<string, string>>): Readonly<Reco
   return others
 }
 
+/** Frees the connection without reading the body. */
+export function discard(response: Response): void {
+  response.body?.cancel().catch(() => undefined)
+}
+
+/** Returns the response, or throws at the end of the request: a `fetch` of the application may ignore its signal. */
+function orEnded(response: Promise<Response>, { signal }: Limits): Promise<Response> {
+  return new Promise((resolve, reject) => {
+    const onEnd = (): void => {
+      reject(new TypeError('The request has ended.'))
+      response.then(discard, () => undefined)
+    }
+    if (signal.aborted) onEnd()
+    else signal.addEventListener('abort', onEnd, { once: true })
+    response.then(resolve, reject).finally(() => signal.removeEventListener('abort', onEnd))
+  })
+}
+
 async function sendOnce(
   { limits, method, url, ...request }: UpstreamRequest,
   headers: Readonly<Record<string, string>>,
@@ -61,7 +79,8 @@ async function sendOnce(
   const redirect = isLong && canUnclone() ? UNCLONED : ({ redirect: 'manual' } as const)
   const sent = body.body instanceof Uint8Array ? withoutLength(headers) : headers
   try {
-    return await fetch(url.href, { ...body, ...redirect, method, headers: sent, signal: limits.signal })
+    const { signal } = limits
+    return await orEnded(fetch(url.href, { ...body, ...redirect, method, headers: sent, signal }), limits)
   } catch (thrown) {
     throw toUpstreamError(limits, thrown)
   } finally {
