@@ -58,6 +58,20 @@ test('returns an error if the user denies, if nothing is decided in time, and if
   expect(await oauthError(start({ binding_message: '<b>' }))).toBe('invalid_binding_message')
 })
 
+test('waits no longer when its time is over', async () => {
+  const { auth_req_id: id } = await start({ requested_expiry: '5' })
+  provider.clock.advance(6)
+  try {
+    expect(provider.ciba.pending()).toEqual([])
+    await expect(provider.ciba.approve(id)).rejects.toThrow('There is no open request')
+    const page = await provider.visit(`${provider.issuer}/dev`)
+    expect(page.kind === 'page' && page.html).not.toContain(id)
+  } finally {
+    provider.clock.reset()
+  }
+  await provider.ciba.deny(id)
+})
+
 test('is approved immediately with cibaAutoApprove', async () => {
   provider.settings.cibaAutoApprove = true
   try {

@@ -89,9 +89,14 @@ async function remember(
   if (state.settings.cibaAutoApprove) await decide(state, authReqId, true)
 }
 
+/** Returns whether a request has not expired: afterwards a decision would change nothing. */
+function isLive({ clock, store }: ProviderState, authReqId: string): boolean {
+  return (store.find('BackchannelAuthenticationRequest', authReqId)?.exp ?? 0) > clock.now()
+}
+
 async function decide(state: ProviderState, authReqId: string, approved: boolean): Promise<void> {
   const request = state.ciba.open.get(authReqId)
-  if (!request) {
+  if (!request || !isLive(state, authReqId)) {
     throw new DevProviderError('There is no open request with that auth_req_id; see ciba.pending().')
   }
   state.ciba.open.delete(authReqId)
@@ -111,7 +116,10 @@ async function decide(state: ProviderState, authReqId: string, approved: boolean
 
 export function createCiba(state: ProviderState): Ciba {
   return {
-    pending: () => [...state.ciba.open.values()].map(({ pending }) => pending),
+    pending: () =>
+      [...state.ciba.open.values()]
+        .map(({ pending }) => pending)
+        .filter(({ authReqId }) => isLive(state, authReqId)),
     approve: (authReqId) => state.clock.run(() => decide(state, authReqId, true)),
     deny: (authReqId) => state.clock.run(() => decide(state, authReqId, false)),
   }

@@ -281,7 +281,6 @@ describe('[S219] waiting for the user', () => {
       cause: { error: 'expired_token' },
     })
     expect(realm.provider.count('token')).toBe(1)
-    await realm.provider.ciba.deny((await pending()).authReqId)
   })
 
   test.each(['expired_token', 'transaction_failed', 'invalid_grant', 'invalid_request'])(
