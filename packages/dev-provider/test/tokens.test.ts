@@ -3,7 +3,7 @@ import * as client from 'openid-client'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { DevProvider } from '../src/index.ts'
 import { startDevProvider } from '../src/index.ts'
-import type { RelyingParty } from './relying-party.ts'
+import type { RelyingParty, Tokens } from './relying-party.ts'
 import { oauthError, relyingParty, SCOPE } from './relying-party.ts'
 
 const THINGS = 'https://api.example.test/'
@@ -156,6 +156,21 @@ const EXCHANGE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
 
 describe('token exchange', () => {
+  test.each(['jwt', 'opaque'] as const)('refuses an expired access token: %s', async (tokenFormat) => {
+    const audience = `https://${tokenFormat}.exchange.example.test/`
+    provider.addApi({ audience, scopes: [], tokenFormat, accessTokenTtl: 60 })
+    const { access_token: token } = await app.logIn({ audience }, { user: 'alice' })
+    const exchange = (): Promise<Tokens> =>
+      app.grant(EXCHANGE, { subject_token: token, subject_token_type: ACCESS_TOKEN, scope: 'openid' })
+    expect((await exchange()).token_type).toBe('bearer')
+    provider.clock.advance(61)
+    try {
+      expect(await oauthError(exchange())).toBe('invalid_grant')
+    } finally {
+      provider.clock.reset()
+    }
+  })
+
   test('exchanges an access token of the provider for tokens for an API, with the actor', async () => {
     const alice = await app.logIn({ audience: THINGS, scope: 'openid read:things' })
     const bob = await app.logIn({}, { user: 'bob' })

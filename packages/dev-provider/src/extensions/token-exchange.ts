@@ -36,7 +36,7 @@ type Context = TokenEndpointGrantContext<Parameters>
 async function findUser(state: ProviderState, token: string, type: string): Promise<User | undefined> {
   const own = await verifyOwnToken(state, token)
   const opaque = own ? undefined : await state.engine.AccessToken.find(token)
-  const sub = own?.sub ?? opaque?.accountId
+  const sub = own?.sub ?? (opaque?.isValid ? opaque.accountId : undefined)
   if (sub !== undefined) return state.users.bySub(sub)
   const name = state.acceptSubjectToken(token, type)
   return name === undefined ? undefined : state.users.find(name)
