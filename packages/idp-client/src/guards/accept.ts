@@ -7,9 +7,7 @@ import { Resource } from './resource.ts'
 /** The validated `accept` of a guard, with at least one resource. */
 export interface Accepted {
   readonly session: boolean
-  readonly resources: readonly [Resource, ...Resource[]]
-  /** Those of the resources. */
-  readonly configs: readonly ResourceConfig[]
+  readonly resources: readonly ResourceConfig[]
   /** Origins whose pages may call one of the resources, beside that of the application; undefined: all. */
   readonly origins: readonly string[] | undefined
 }
@@ -32,29 +30,27 @@ export function readAccept(
   if (sameOrigin !== undefined)
     refuse(guard, 'sameOrigin is an option of guards without accept; with accept it always holds.')
   const given: unknown[] = Array.isArray(accept) ? Array.from(accept) : []
-  const [first, ...others] = given.filter((entry) => entry instanceof Resource)
+  const accepted = given.filter((entry) => entry instanceof Resource)
   const isKnown = given.every((entry) => entry instanceof Resource || entry === 'session')
-  if (!first || !isKnown)
+  if (accepted.length === 0 || !isKnown)
     return refuse(
       guard,
       "accept must be a list of resources (idp.resource()), and 'session' for sessions, too.",
     )
   if (!application.settings.sessions && given.includes('session'))
     refuse(guard, "accept has 'session', but the option sessions: false says that there are none.")
-  const resources = [first, ...others] as const
-  for (const resource of resources) {
+  for (const resource of accepted) {
     if (resource.application !== application)
       refuse(guard, 'accept has a resource of another client: create it with idp.resource() of this one.')
     const { scopes = scope } = resource.config
     if (!scope.every((name) => scopes.includes(name)))
       refuse(guard, 'scope requires one that is not among the scopes of the resource.')
   }
-  const configs = resources.map(({ config }) => config)
-  const isLimited = configs.every(({ origins }) => origins !== undefined)
+  const resources = accepted.map(({ config }) => config)
+  const isLimited = resources.every(({ origins }) => origins !== undefined)
   return Object.freeze({
     session: given.includes('session'),
-    resources: Object.freeze([...resources] as const),
-    configs: Object.freeze(configs),
-    origins: isLimited ? Object.freeze(configs.flatMap(({ origins = [] }) => origins)) : undefined,
+    resources: Object.freeze(resources),
+    origins: isLimited ? Object.freeze(resources.flatMap(({ origins = [] }) => origins)) : undefined,
   })
 }

@@ -1,4 +1,5 @@
 import type { ApiConfig, Config } from '../config/config.ts'
+import type { ResourceConfig } from '../config/resource.ts'
 import { checkAudience } from '../config/resource.ts'
 import type { Application, Engine } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
@@ -41,7 +42,6 @@ import {
   toGrantedScope,
   withoutPrototype,
 } from './requirements.ts'
-import type { Resource } from './resource.ts'
 
 /** The guard of an API that accepts access tokens. */
 interface Guard {
@@ -58,7 +58,7 @@ function challengeOf(
   code: Code | undefined,
   parameters: ChallengeParameters,
 ): string {
-  const { metadata } = accepted.resources.find(({ config }) => config.metadata)?.config ?? {}
+  const { metadata } = accepted.resources.find((resource) => resource.metadata) ?? {}
   const algs = scheme === 'DPoP' ? supportedAlgorithms.join(' ') : undefined
   return toChallenge(scheme, code, { resource_metadata: metadata?.url, ...parameters, algs })
 }
@@ -91,15 +91,6 @@ function rejectUndecided(error: IdpError): AuthResult {
   return { response }
 }
 
-/** Returns whether a request comes from a page that may not call an API. */
-function isOfForeignPage(
-  application: Application,
-  exchange: Exchange,
-  origins: readonly string[] | undefined,
-): boolean {
-  return origins !== undefined && isForeignOrigin(application.apiEngine(), exchange, origins)
-}
-
 function toTokenAuth(application: Application, token: string, content: AccessTokenContent): TokenAuth {
   // In this order: V8 needs microseconds to add properties to those of a spread object.
   return Object.freeze({
@@ -116,13 +107,13 @@ function toTokenAuth(application: Application, token: string, content: AccessTok
 function verify(
   application: Application,
   token: string,
-  { configs }: Accepted,
+  { resources }: Accepted,
 ): MaybePromise<VerifiedAccessToken> {
   const { config } = application.apiEngine()
   // Again: the client id may have been missing when the resource was created.
-  for (const each of configs) checkAudience(each, config.idTokenAudiences)
+  for (const each of resources) checkAudience(each, config.idTokenAudiences)
   const client = (): Provider => getProvider(application.engine().config)
-  return verifyAccessToken({ provider: getPublicProvider(config), resources: configs, client }, token)
+  return verifyAccessToken({ provider: getPublicProvider(config), resources, client }, token)
 }
 
 /** Checks that a verified token may be sent by the sender of the request. */
@@ -133,7 +124,7 @@ function checkSender(
   { binding, resource }: VerifiedAccessToken,
 ): MaybePromise<void> {
   // Other resources of the guard may allow more pages.
-  if (isOfForeignPage(application, exchange, resource.origins)) throw new IdpError('CROSS_SITE_REQUEST')
+  if (isForeignOrigin(application, exchange, resource.origins)) throw new IdpError('CROSS_SITE_REQUEST')
   return checkBinding(application, exchange, { scheme, token, binding, resource })
 }
 
@@ -236,7 +227,11 @@ async function checkToken(
 }
 
 /** Returns the scope that was granted to a session for an API: by its login, or for a further audience. */
-function grantedScope({ authorization }: Config, session: StoredSession, { audience }: Resource): string {
+function grantedScope(
+  { authorization }: Config,
+  session: StoredSession,
+  { audience }: ResourceConfig,
+): string {
   const own = effectiveScope(authorization, audience)
   const further = (session.data.accessTokens ?? []).filter((entry) => entry.audience === audience)
   const main = mainAudience(authorization, session.data) === audience ? mainScope(session, own) : ''
@@ -284,7 +279,7 @@ export function checkAccepted(
   guard: Guard,
 ): MaybePromise<AuthResult> {
   const { accepted } = guard
-  if (isOfForeignPage(application, exchange, accepted.origins))
+  if (isForeignOrigin(application, exchange, accepted.origins))
     return { response: rejection(403, 'CROSS_SITE_REQUEST') }
   const credential = readCredential(exchange.request)
   if (credential.kind === 'malformed') return reject(guard, 'INVALID_REQUEST')

@@ -1,5 +1,5 @@
 import { isLoopback } from '../config/base-url.ts'
-import type { ApiEngine, Engine } from '../engine.ts'
+import type { ApiEngine, Application, Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
 
 const READING_METHODS = ['GET', 'HEAD', 'OPTIONS']
@@ -16,10 +16,16 @@ function ownOrigin(engine: ApiEngine, exchange: Exchange): string | null {
 }
 
 /**
- * Returns whether a request comes from a page whose origin is neither that of the application nor among the allowed ones. A page
- * that binds its own name to this server (DNS rebinding) has an origin of that name.
+ * Returns whether a request comes from a page whose origin is neither that of the application nor among the allowed ones; without
+ * such a list all are allowed. A page that binds its own name to this server (DNS rebinding) has an origin of that name.
  */
-export function isForeignOrigin(engine: ApiEngine, exchange: Exchange, allowed: readonly string[]): boolean {
+export function isForeignOrigin(
+  application: Application,
+  exchange: Exchange,
+  allowed: readonly string[] | undefined,
+): boolean {
+  if (!allowed) return false
+  const engine = application.apiEngine()
   const origin = exchange.request.headers.get('origin')
   return origin !== null && !allowed.includes(origin) && origin !== ownOrigin(engine, exchange)
 }
