@@ -282,7 +282,7 @@ export function checkAccepted(
   if (isForeignOrigin(application, exchange, accepted.origins))
     return { response: rejection(403, 'CROSS_SITE_REQUEST') }
   const credential = readCredential(exchange.request)
-  if (credential.kind === 'malformed') return reject(guard, 'INVALID_REQUEST')
-  if (credential.kind === 'token') return checkToken(application, exchange, credential, guard)
+  if (credential === 'malformed') return reject(guard, 'INVALID_REQUEST')
+  if (credential) return checkToken(application, exchange, credential, guard)
   return accepted.session ? checkCookie(application.engine(), exchange, guard) : rejectAnonymous(guard)
 }
