@@ -16,7 +16,7 @@ import type { User } from '../../session/model/session-data.ts'
 import type { HostRequest, HostResponse } from './binding.ts'
 import { bind } from './binding.ts'
 import type { AppHandlers } from './handlers.ts'
-import { appHandlers, handlePagesApi } from './handlers.ts'
+import { appHandlers, pagesHandler, respondByRoute } from './handlers.ts'
 import type { NextStep } from './middleware.ts'
 import { runMiddleware } from './middleware.ts'
 import { reportUnreached } from './mount-check.ts'
@@ -93,7 +93,7 @@ export class IdpClient extends IdpClientBase<HostRequest, HostResponse, Framewor
    * idp.handlers()`.
    */
   handlers(): AppHandlers {
-    return appHandlers(this.application)
+    return appHandlers(respondByRoute(this.application))
   }
 
   /**
@@ -115,7 +115,7 @@ export class IdpClient extends IdpClientBase<HostRequest, HostResponse, Framewor
    * `pages/api/auth/[...idp].ts`, with `routes` below `/api/auth`.
    */
   pagesHandler(): (request: NextApiRequest, response: NextApiResponse) => Promise<void> {
-    return (request, response) => handlePagesApi(this.application, request, response)
+    return pagesHandler(respondByRoute(this.application))
   }
 
   /**

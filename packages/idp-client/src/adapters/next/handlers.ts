@@ -16,20 +16,26 @@ export type AppHandlers = Readonly<
   >
 >
 
-async function respond(
-  application: Application,
-  exchange: Exchange,
-  hostRequest: unknown,
-): Promise<Response> {
-  markReached()
-  const response = await sharing(exchange, () => dispatch(application, exchange, hostRequest))
-  return response ?? empty(404)
+/** Responds to a request; `hostRequest` is the one of Next.js. */
+type Respond = (exchange: Exchange, hostRequest: object) => Promise<Response>
+
+/** Returns what responds to requests for the auth routes, and to any other one with 404. */
+export function respondByRoute(application: Application): Respond {
+  return async (exchange, hostRequest) => {
+    markReached()
+    const response = await sharing(exchange, () => dispatch(application, exchange, hostRequest))
+    return response ?? empty(404)
+  }
 }
 
 /**
  * Exports every method, because Next.js otherwise responds to HEAD and OPTIONS itself; the routes reject wrong methods.
  */
-export function everyMethod(handle: (request: Request) => Promise<Response>): AppHandlers {
+export function appHandlers(respond: Respond): AppHandlers {
+  const handle = async (request: Request): Promise<Response> => {
+    const exchange = toExchange(request, true)
+    return withStagedCookies(await respond(exchange, request), request, exchange.cookies)
+  }
   return {
     GET: handle,
     POST: handle,
@@ -41,25 +47,16 @@ export function everyMethod(handle: (request: Request) => Promise<Response>): Ap
   }
 }
 
-export function appHandlers(application: Application): AppHandlers {
-  return everyMethod(async (request) => {
-    const exchange = toExchange(request, true)
-    return withStagedCookies(await respond(application, exchange, request), request, exchange.cookies)
-  })
-}
-
-/** Next.js has already removed base path and locale from `req.url` of an API route. */
-export function toPath({ url = '/' }: NextApiRequest): string {
-  return url.split(/[?#]/, 1)[0] ?? '/'
-}
-
-export async function handlePagesApi(
-  application: Application,
-  request: NextApiRequest,
-  response: NextApiResponse,
-): Promise<void> {
-  const binding = bindNode(request, response, toPath(request))
-  const result = await respond(application, binding.exchange, request)
-  await binding.commit()
-  await sendResponse(response, result)
+/** Returns the handler of an API route of the Pages Router. */
+export function pagesHandler(
+  respond: Respond,
+): (request: NextApiRequest, response: NextApiResponse) => Promise<void> {
+  return async (request, response) => {
+    // Next.js has already removed base path and locale from the URL.
+    const [path] = (request.url ?? '/').split(/[?#]/, 1)
+    const binding = bindNode(request, response, path)
+    const result = await respond(binding.exchange, request)
+    await binding.commit()
+    await sendResponse(response, result)
+  }
 }

@@ -4,13 +4,10 @@ import type { Exchange } from '../../http/exchange.ts'
 import { empty } from '../../http/responses.ts'
 import type { ProxyOptions } from '../../proxy/options.ts'
 import { ApiProxy } from '../../proxy/proxy.ts'
-import { bindNode } from '../node/binding.ts'
-import { sendResponse } from '../node/send.ts'
 import type { HostRequest, HostResponse } from './binding.ts'
 import type { AppHandlers } from './handlers.ts'
-import { everyMethod, toPath } from './handlers.ts'
+import { appHandlers, pagesHandler } from './handlers.ts'
 import { respondWith } from './respond.ts'
-import { toExchange, withStagedCookies } from './web.ts'
 
 const ELSEWHERE =
   'A route with the handlers of idp.proxy got a request that is not below its prefix, and responded 404: put the file at the path of the prefix, such as app/api/orders/[[...path]]/route.ts.'
@@ -37,16 +34,8 @@ export class NextApiProxy extends ApiProxy<HostRequest, HostResponse> {
       application.settings.log.once(ELSEWHERE)
       return empty(404)
     }
-    this.handlers = everyMethod(async (request) => {
-      const exchange = toExchange(request, true)
-      return withStagedCookies(await respondTo(exchange), request, exchange.cookies)
-    })
-    this.pagesHandler = async (request, response) => {
-      const binding = bindNode(request, response, toPath(request))
-      const result = await respondTo(binding.exchange)
-      await binding.commit()
-      await sendResponse(response, result)
-    }
+    this.handlers = appHandlers(respondTo)
+    this.pagesHandler = pagesHandler(respondTo)
   }
 
   /**

@@ -22,8 +22,7 @@ export async function respondWith(
     const operationResponse = await operation({ ...exchange, canWrite })
     const withCookies = new NextResponse(operationResponse.body, operationResponse)
     const { cookies } = exchange
-    for (const { name, value, attributes } of cookies.pending())
-      withCookies.cookies.set(name, value, attributes)
+    cookies.copyTo(withCookies.cookies)
     if (cookies.isPending) noStore(withCookies.headers)
     return withCookies
   })
