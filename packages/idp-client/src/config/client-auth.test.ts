@@ -66,13 +66,14 @@ describe('key', () => {
   test('PEM text takes precedence over a secret', () => {
     const options = { clientSecret: 's', clientAssertionSigningKey: pem, clientAssertionSigningAlg: 'ES256' }
     expect(resolveIt(options)).toEqual({
-      auth: { kind: 'assertion', key: pem, algorithms: ['ES256'], algorithm: 'ES256' },
+      auth: { kind: 'assertion', key: pem, algorithms: ['ES256'], algorithm: 'ES256', audience: 'issuer' },
       problems: [],
     })
     expect(resolveIt({ clientAssertionSigningKey: pem }).auth).toEqual({
       kind: 'assertion',
       key: pem,
       algorithms: ['ES256'],
+      audience: 'issuer',
     })
   })
 
@@ -82,7 +83,7 @@ describe('key', () => {
       IDP_CLIENT_ASSERTION_SIGNING_ALG: 'ES256',
     }
     expect(resolveIt({}, env)).toEqual({
-      auth: { kind: 'assertion', key: pem, algorithms: ['ES256'], algorithm: 'ES256' },
+      auth: { kind: 'assertion', key: pem, algorithms: ['ES256'], algorithm: 'ES256', audience: 'issuer' },
       problems: [],
     })
   })
@@ -96,6 +97,7 @@ describe('key', () => {
       kind: 'assertion',
       key: pair.privateKey,
       algorithms: ['ES256'],
+      audience: 'issuer',
     })
     expect(resolveIt({ clientAssertionSigningKey: pair.publicKey }).problems).toMatchObject([
       { kind: 'wrong-option' },
@@ -155,7 +157,7 @@ describe('key', () => {
     ])
     const key = made instanceof CryptoKey ? made : (made as CryptoKeyPair).privateKey
     const { auth, problems } = resolveIt({ clientAssertionSigningKey: key })
-    if (algorithms) expect(auth).toEqual({ kind: 'assertion', key, algorithms })
+    if (algorithms) expect(auth).toEqual({ kind: 'assertion', key, algorithms, audience: 'issuer' })
     else expect(problems).toMatchObject([{ kind: 'wrong-option' }])
   })
 
@@ -278,7 +280,9 @@ describe('[B6] clientAssertionAudience', () => {
     })
     const env = { IDP_CLIENT_ASSERTION_AUDIENCE: 'token_endpoint' }
     expect(resolveIt(key, env).auth).toMatchObject({ audience: 'token_endpoint' })
-    expect(resolveIt({ ...key, clientAssertionAudience: 'issuer' }, env).auth).not.toHaveProperty('audience')
+    expect(resolveIt({ ...key, clientAssertionAudience: 'issuer' }, env).auth).toMatchObject({
+      audience: 'issuer',
+    })
   })
 
   test.each(['https://idp.example/token', 'tokenEndpoint', 1])('%j is rejected', (value) => {

@@ -1,5 +1,4 @@
 import { defined } from '../lib/own-properties.ts'
-import { resolveAssertion } from './client-assertion.ts'
 import type { ClientAuth, SecretMethod, SigningKey } from './config.ts'
 import type { Source } from './readers.ts'
 import {
@@ -33,6 +32,18 @@ export const ASSERTION_OPTIONS = [
   'clientAssertionSigningKeyId',
   'clientAssertionAudience',
 ] as const
+
+/** Resolves the options of `private_key_jwt` (RFC 7523); undefined without a usable key. */
+function resolveAssertion(source: Source): ClientAuth | undefined {
+  const key = readSigningKey({
+    key: getField('clientAssertionSigningKey', source),
+    algorithm: getField('clientAssertionSigningAlg', source),
+    keyId: getField('clientAssertionSigningKeyId', source),
+  })
+  return (
+    key && { kind: 'assertion', ...key, audience: readOneOf(getField('clientAssertionAudience', source)) }
+  )
+}
 
 /** Exactly one method: a key wins over a secret. Undefined while none is usable, which is noted. */
 export function resolveClientAuth(source: Source): ClientAuth | undefined {

@@ -27,8 +27,7 @@ export type ClientAuth =
   | { readonly kind: 'secret'; readonly secret: string; readonly method?: SecretMethod }
   | (SigningKey & {
       readonly kind: 'assertion'
-      /** Absent: the issuer. */
-      readonly audience?: 'token_endpoint'
+      readonly audience: 'issuer' | 'token_endpoint'
     })
   /** By the TLS certificate that `fetch` presents (RFC 8705 section 2). */
   | { readonly kind: 'certificate' }

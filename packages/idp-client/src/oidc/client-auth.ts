@@ -85,7 +85,7 @@ async function assertionBy(config: Config, auth: Assertion, metadata: ServerMeta
   const key = await importSigningKey('clientAssertionSigningKey', auth.key, algorithm)
   // Ed25519 has two names; the provider gets the one that it advertised.
   const signer = { key, algorithm, keyId }
-  const aud = audience ? requireEndpoint(metadata, 'tokenEndpoint') : metadata.issuer
+  const aud = audience === 'token_endpoint' ? requireEndpoint(metadata, 'tokenEndpoint') : metadata.issuer
   const { clientId } = config
   return async (_server, _client, body) => {
     body.set('client_id', clientId)

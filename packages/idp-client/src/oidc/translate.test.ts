@@ -231,7 +231,7 @@ describe("[A1] an error response has a remedy, and the provider's error code if 
   })
 
   test('the remedy differs for a client with a key and one without DPoP', () => {
-    const key = { kind: 'assertion', key: 'pem', algorithms: ['ES256'] } as const
+    const key = { kind: 'assertion', key: 'pem', algorithms: ['ES256'], audience: 'issuer' } as const
     const dpop = { enabled: false, keys: { kind: 'none' }, clockTolerance: 60, clockSkew: 0 } as const
     const client = { clientAuth: key, dpop: { ...dpop, retry: { delay: 0, jitter: false } } }
     expect(refusal({ error: 'invalid_client', client }).remedy).toBe('CLIENT_ASSERTION_REFUSED')
