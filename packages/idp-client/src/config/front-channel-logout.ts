@@ -1,8 +1,9 @@
+import { isObject } from '../lib/is-object.ts'
 import type { FrontChannelLogoutConfig } from './config.ts'
 import { parseHttpUrl } from './http-url.ts'
 import type { FrontChannelLogoutOptions } from './options.ts'
 import type { Source } from './readers.ts'
-import { getField, invalid, isGroup, isPresent, toField } from './readers.ts'
+import { getField, invalid, isPresent, toField } from './readers.ts'
 
 const OPTION = 'frontChannelLogout'
 
@@ -47,7 +48,7 @@ export function resolveFrontChannelLogout(source: Source): FrontChannelLogoutCon
   const field = getField(OPTION, source)
   const { given } = field
   if (!isFrontChannelLogoutOn(source)) return undefined
-  if (given !== true && !isGroup(given)) return invalid(field, 'must be true, false or an object')
+  if (given !== true && !isObject(given)) return invalid(field, 'must be true, false or an object')
   const properties: Readonly<Record<string, unknown>> = given === true ? {} : { ...given }
   if (Object.keys(properties).some((name) => !PROPERTIES.includes(name)))
     invalid(field, `has an unknown property; there are ${PROPERTIES.join(' and ')}`)

@@ -1,8 +1,9 @@
+import { isObject } from '../lib/is-object.ts'
 import { NOT_REPLACED } from './http-url.ts'
 import { optionRows } from './option-rows.ts'
 import type { IdpClientOptions } from './options.ts'
 import type { Field, Source } from './readers.ts'
-import { getField, isGroup, isPresent, notice, toName } from './readers.ts'
+import { getField, isPresent, notice, toName } from './readers.ts'
 import { printable } from './unknown-keys.ts'
 
 /** Texts of templates and of conversions of a missing value; none can be meant. */
@@ -42,13 +43,13 @@ type TextOption = Extract<keyof typeof optionRows, keyof IdpClientOptions>
 
 function isTextOption(name: string): name is TextOption {
   const row: unknown = Reflect.get(optionRows, name)
-  return !name.includes('.') && isGroup(row) && 'kind' in row && String(row.kind).includes('string')
+  return !name.includes('.') && isObject(row) && String(row['kind']).includes('string')
 }
 
 const textOptions: readonly TextOption[] = Object.keys(optionRows).filter(isTextOption)
 
 function findParameters(parameters: unknown): readonly string[] {
-  if (!isGroup(parameters)) return []
+  if (!isObject(parameters)) return []
   return Object.entries(parameters).flatMap(([name, value]) =>
     matches(value, LEFT_OVER)
       ? [`authorizationParameters.${printable.test(name) ? name : '(a parameter)'}`]

@@ -1,8 +1,9 @@
 import { toKeyIdentity } from '../crypto/keys.ts'
+import { isObject } from '../lib/is-object.ts'
 import type { PublicJwk } from './options.ts'
 import { detectKeyKind, hasLongPublicModulus, pemFault, unescapePem } from './pem.ts'
 import type { Field, Source } from './readers.ts'
-import { getField, invalid, isGroup, isPresent, toField } from './readers.ts'
+import { getField, invalid, isPresent, toField } from './readers.ts'
 import { algorithmsOfKind } from './signing-key.ts'
 
 /** Members of private and symmetric keys (RFC 7518 sections 6.2.2, 6.3.2 and 6.4.1). */
@@ -61,7 +62,8 @@ function readPem(field: Field, text: string): string | undefined {
 function readKey(field: Field): string | PublicJwk | undefined {
   const { given } = field
   if (typeof given === 'string') return readPem(field, given)
-  if (!isGroup(given)) return invalid(field, 'must be a public JWK, or PEM text (-----BEGIN PUBLIC KEY-----)')
+  if (!isObject(given))
+    return invalid(field, 'must be a public JWK, or PEM text (-----BEGIN PUBLIC KEY-----)')
   const jwk: Members = { ...given }
   const fault = jwkFault(jwk)
   if (fault !== null) return invalid(field, fault)

@@ -1,4 +1,5 @@
 import type { Remedy } from '../errors/remedy.ts'
+import { isObject } from '../lib/is-object.ts'
 import type { ProblemKind } from './config.ts'
 import type { Env, VariableName } from './env.ts'
 import type {
@@ -53,15 +54,10 @@ export function toField(
   }
 }
 
-/** Returns whether a value is an object and not an array. */
-export function isGroup(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 function valueAt(options: IdpClientOptions, path: string): unknown {
   return path
     .split('.')
-    .reduce<unknown>((value, key) => (isGroup(value) ? Reflect.get(value, key) : undefined), options)
+    .reduce<unknown>((value, key) => (isObject(value) ? Reflect.get(value, key) : undefined), options)
 }
 
 /** Returns the field of an option. */
@@ -188,7 +184,7 @@ export function readGroup<T extends object>(
   source: Source,
 ): Partial<T> {
   if (!isPresent(given)) return {}
-  if (isGroup(given)) return given
+  if (isObject(given)) return given
   invalid(toField(option, given, source), 'must be an object')
   return {}
 }

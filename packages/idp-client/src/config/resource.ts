@@ -1,4 +1,5 @@
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { isObject } from '../lib/is-object.ts'
 import { defined } from '../lib/own-properties.ts'
 import { parseUrl } from '../lib/url.ts'
 import { isLoopback } from './base-url.ts'
@@ -174,8 +175,7 @@ function toMetadata(resource: string, settings: ResourceSettings): ResourceMetad
 
 /** Returns the only member of an option that is an object; `undefined` for anything else. */
 function onlyMember(value: unknown, name: string): unknown {
-  const isGroup = typeof value === 'object' && value !== null && Object.keys(value).join() === name
-  return isGroup ? Reflect.get(value, name) : undefined
+  return isObject(value) && Object.keys(value).join() === name ? value[name] : undefined
 }
 
 function readIntrospection(value: unknown): IntrospectionConfig | undefined {
@@ -208,8 +208,7 @@ function readCertificateOption(value: unknown): ResourceConfig['clientCertificat
 
 /** Validates the options of a resource. Throws `InvalidConfigurationError`. */
 export function readResource(options: unknown, settings: ResourceSettings): ResourceConfig {
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    return refuse('its options must be an object.')
+  if (!isObject(options)) return refuse('its options must be an object.')
   checkKeys(options)
   const {
     audience,

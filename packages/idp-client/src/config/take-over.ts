@@ -1,10 +1,11 @@
 import type { Clock } from '../lib/clock.ts'
+import { isObject } from '../lib/is-object.ts'
 import { defined } from '../lib/own-properties.ts'
 import type { TakeOver } from '../take-over/take-over.ts'
 import type { TakeOverConfig } from './config.ts'
 import type { SessionDataStore } from './options.ts'
 import type { Field, Source } from './readers.ts'
-import { getField, invalid, isGroup, isPresent, notice, toField } from './readers.ts'
+import { getField, invalid, isPresent, notice, toField } from './readers.ts'
 
 const OPTION = 'takeOver'
 
@@ -71,7 +72,7 @@ export function resolveTakeOver(source: Source, clock: Clock): TakeOverConfig | 
   const field = getField(OPTION, source)
   const { takeOver } = source.options
   if (!isPresent(takeOver) || takeOver === undefined) return undefined
-  if (!isGroup(takeOver)) return invalid(field, 'must be an object')
+  if (!isObject(takeOver)) return invalid(field, 'must be an object')
   const { cookies: names, domain, library, path, read, until: date } = takeOver
   if (Object.keys(takeOver).some((name) => !PROPERTIES.includes(name)))
     invalid(field, `has an unknown property; there are ${PROPERTIES.join(', ')}`)

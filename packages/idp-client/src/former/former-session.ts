@@ -1,5 +1,5 @@
+import { isObject } from '../lib/is-object.ts'
 import { isTime } from '../oidc/claims.ts'
-import { isObject } from '../oidc/json.ts'
 import { asJson } from '../session/model/stored-session.ts'
 import type { FormerSession, FormerTokens } from '../take-over/take-over.ts'
 

@@ -1,5 +1,6 @@
 import { nearestName } from '../config/unknown-keys.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { isPlainObject } from '../lib/is-object.ts'
 import { defined } from '../lib/own-properties.ts'
 import type { GuardRequirements, Requirements } from './requirements.ts'
 
@@ -51,13 +52,6 @@ function readList(guard: string, name: ListName, value: unknown): readonly strin
   return refuse(`${guard}: ${name} must be a non-empty string or a list of them, ${rule}.`)
 }
 
-/** Returns whether a value is an object without a class, of any realm: a `Map` or a promise would have no requirements. */
-function isPlainObject(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null
-}
-
 function checkKeys(guard: string, options: object, known: readonly string[]): void {
   for (const key of Reflect.ownKeys(options)) {
     if (typeof key === 'string' && known.includes(key)) continue
@@ -81,6 +75,7 @@ export function readRequirements(
   options: unknown,
   further: readonly string[] = [],
 ): Requirements {
+  // A `Map` or a promise would have no requirements.
   if (!isPlainObject(options))
     return refuse(`${guard}: its options must be a plain object, no promise of one.`)
   checkKeys(guard, options, [...further, ...NAMES])

@@ -1,4 +1,5 @@
 import { IdpError } from '../errors/base.ts'
+import { isObject } from '../lib/is-object.ts'
 import { concatenate, text } from '../lib/utf8.ts'
 
 /* Far above every form of the protocol, and small enough to buffer. */
@@ -25,7 +26,7 @@ export function parseForm(contentType: string | null, body: string): URLSearchPa
 /** Validates a parsed body; throws `INVALID_REQUEST` for a content type other than JSON, or if it is not an object. */
 export function jsonBody(contentType: string | null, value: unknown): JsonBody {
   assertType(contentType, 'application/json')
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as JsonBody
+  if (isObject(value)) return value
   throw refused('The body must be a JSON object.')
 }
 

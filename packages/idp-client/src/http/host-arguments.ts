@@ -1,4 +1,5 @@
 import { IdpError } from '../errors/base.ts'
+import { isObject, isPlainObject } from '../lib/is-object.ts'
 
 /** Arguments of one call of an operation, in any order. */
 export interface HostArguments<FrameworkRequest, FrameworkResponse, Options> {
@@ -50,12 +51,6 @@ function isResponse(value: object): boolean {
   return headers !== null && has(headers, 'get', 'function')
 }
 
-/** Returns whether a value is a plain object of any realm; contexts of other frameworks are class instances. */
-function isPlainObject(value: object): boolean {
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === null || Object.getPrototypeOf(prototype) === null
-}
-
 /** Describes the type of an argument for a message, never its content. */
 function describe(value: unknown): string {
   if (value === null) return 'null'
@@ -65,10 +60,10 @@ function describe(value: unknown): string {
 }
 
 function detectRole(value: unknown, host: HostKinds): Role | null {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
+  if (!isObject(value)) return null
   if (host.isContext?.(value) || isRequestLike(value)) return 'request'
   if (host.isResponse?.(value) || isResponse(value)) return 'response'
-  // An incomplete request: treating it as options would silently ignore it.
+  // No context of another framework, which is an instance of a class, and no incomplete request: it would silently be ignored.
   return isPlainObject(value) && getHeaders(value) === null ? 'options' : null
 }
 

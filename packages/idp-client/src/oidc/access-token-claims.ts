@@ -1,9 +1,10 @@
 import type { ResourceConfig } from '../config/resource.ts'
 import { IdpError } from '../errors/base.ts'
+import { isObject } from '../lib/is-object.ts'
 import type { Assert } from './claims.ts'
 import { createAssert, isForAudience, isTime, timeFault, toVerificationClock } from './claims.ts'
 import type { JsonObject } from './json.ts'
-import { isObject, stringProperty } from './json.ts'
+import { stringProperty } from './json.ts'
 import type { PublicProvider } from './provider.ts'
 
 /** The claims of an access token, signed in a JWT or in the response of an introspection. */

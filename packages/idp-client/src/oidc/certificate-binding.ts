@@ -1,5 +1,6 @@
+import { isObject } from '../lib/is-object.ts'
 import type { JsonObject } from './json.ts'
-import { isObject, stringProperty } from './json.ts'
+import { stringProperty } from './json.ts'
 import { decodeObject } from './signed-token.ts'
 import type { TokenResponse } from './token-endpoint.ts'
 import { invalidResponse, oauthErrorAt } from './translate.ts'

@@ -1,3 +1,4 @@
+import { isObject } from '../lib/is-object.ts'
 /** A JSON object of the provider. Read its properties by name only: the provider decides which ones it has. */
 export type JsonObject = { readonly [member: string]: unknown }
 
@@ -48,10 +49,6 @@ function isNestedWithin(depth: number, value: unknown): boolean {
  */
 export function toGrantedDetails(value: unknown): TypedObject[] {
   return Array.isArray(value) && value.every(isTyped) && isNestedWithin(MAX_DEPTH, value) ? value : []
-}
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Returns the property unless it is missing or empty; `undefined` for the body of a response that is not an object, too. */

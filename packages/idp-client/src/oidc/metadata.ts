@@ -1,9 +1,10 @@
 import type { Config, ProviderAddress } from '../config/config.ts'
 import { DiscoveryError } from '../errors/provider.ts'
+import { isObject } from '../lib/is-object.ts'
 import { defined } from '../lib/own-properties.ts'
 import { parseUrl } from '../lib/url.ts'
 import type { JsonObject } from './json.ts'
-import { isObject, stringList } from './json.ts'
+import { stringList } from './json.ts'
 import { isSupportedAlgorithm } from './signed-token.ts'
 
 /** Validated metadata of the provider, as far as this client uses it (OpenID Connect Discovery 1.0 section 3). */

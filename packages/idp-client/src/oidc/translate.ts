@@ -6,9 +6,10 @@ import { registeredError } from '../errors/protocol-errors.ts'
 import type { DiscoveryErrorOptions, ProviderEndpoint } from '../errors/provider.ts'
 import { DiscoveryError, OAuthError } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedy.ts'
+import { isObject } from '../lib/is-object.ts'
 import { defined } from '../lib/own-properties.ts'
 import type { JsonObject } from './json.ts'
-import { isObject, stringProperty } from './json.ts'
+import { stringProperty } from './json.ts'
 import { TransportError, toTransportError } from './transport-error.ts'
 
 /**

@@ -3,6 +3,7 @@ import { parseHttpUrl } from '../config/http-url.ts'
 import { nearestName } from '../config/unknown-keys.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { GuardRequirements } from '../guards/requirements.ts'
+import { isObject } from '../lib/is-object.ts'
 import { defined } from '../lib/own-properties.ts'
 import { isForbiddenName } from './headers.ts'
 import { isSafePath } from './path.ts'
@@ -195,8 +196,7 @@ function readFetch(value: unknown): ProxyConfig['fetch'] {
 
 /** Validates the options of a proxy, except `guard`. Throws `InvalidConfigurationError`. */
 export function readProxy(options: unknown): ProxyConfig {
-  if (typeof options !== 'object' || options === null || Array.isArray(options))
-    return refuse('its options must be an object.')
+  if (!isObject(options)) return refuse('its options must be an object.')
   checkKeys(options)
   const given: Given = options
   const target = readTarget(given.target, readFlag('insecureTarget', given.insecureTarget, false))

@@ -1,7 +1,7 @@
+import { isObject } from '../lib/is-object.ts'
 import type { FormerLibraryOptions } from './former-library.ts'
 import { createTakeOver } from './former-library.ts'
 import type { OpenedJwe } from './open-jwe.ts'
-import { isObject } from './open-jwe.ts'
 import { isUser, toEarliest, toNonEmptyString, toTime, toTimes, toTokens } from './shape.ts'
 import type { FormerSession, TakeOver } from './take-over.ts'
 

@@ -1,5 +1,6 @@
 import { fromBase64url } from '../crypto/base64url.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { isObject } from '../lib/is-object.ts'
 import { strictText, utf8 } from '../lib/utf8.ts'
 
 /**
@@ -40,10 +41,6 @@ const isCanonical = (jwe: string) => jwe.split('.').every((part) => fromBase64ur
 function parseObject(bytes: Uint8Array): Record<string, unknown> | null {
   const value: unknown = JSON.parse(strictText(bytes))
   return isObject(value) ? value : null
-}
-
-export function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 async function openWith(jwe: string, key: CryptoKey): Promise<OpenedJwe | null> {

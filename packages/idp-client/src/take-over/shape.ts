@@ -1,6 +1,6 @@
+import { isObject } from '../lib/is-object.ts'
 import type { User } from '../session/model/session-data.ts'
 import type { OpenedJwe } from './open-jwe.ts'
-import { isObject } from './open-jwe.ts'
 import type { FormerCookies, FormerSession, FormerTokens } from './take-over.ts'
 
 /** Maximum length of a former cookie, its parts joined. */
