@@ -10,7 +10,7 @@ import { parseUrl } from '../lib/url.ts'
 import { concatenate, text, utf8 } from '../lib/utf8.ts'
 import { version } from '../lib/version.ts'
 import { clientMetadata, describeAuthentication } from './client-auth.ts'
-import { isNonceChallenge, nonceRetryDelay } from './dpop.ts'
+import { challengeErrors, isNonceChallenge, nonceRetryDelay } from './dpop.ts'
 import { parseObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import { mayRequest, requireAlias, requireEndpoint, toWireName } from './metadata.ts'
@@ -183,13 +183,6 @@ interface RequestContext {
 /** Sends the request through a request function of `oauth4webapi`. */
 type SendRequest = (context: RequestContext) => Promise<Response>
 
-/** Returns the `error` of a `WWW-Authenticate` challenge (RFC 6750 section 3, RFC 9449 section 7.1). */
-function challengeError(header: string | null): string | undefined {
-  return /^(?:bearer|dpop)\s/i.test(header ?? '')
-    ? /[\s,]error="([a-z_]{1,64})"/.exec(header ?? '')?.[1]
-    : undefined
-}
-
 /** Parses `Retry-After` to seconds (RFC 9110 section 10.2.3): a number, or a date relative to `now`. */
 export function retryAfterSeconds(header: string | null, now: number): number | undefined {
   const text = header?.trim() ?? ''
@@ -204,12 +197,13 @@ export function readResponse(
   { response: { headers, status }, text }: ReceivedResponse,
   now: number,
 ): ProviderResponse {
+  const errors = challengeErrors(headers)
   return {
     status,
     mediaType: headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase(),
     body: parseObject(text),
     retryAfter: retryAfterSeconds(headers.get('retry-after'), now),
-    challenge: challengeError(headers.get('www-authenticate')),
+    challenge: (errors.get('bearer') ?? errors.get('dpop')) || undefined,
   }
 }
 

@@ -150,38 +150,33 @@ const CHALLENGE_PART =
   /([!#$%&'*+.^_`|~\w-]+)(?:[ \t]*=[ \t]*(?:"((?:[^"\\]|\\.?)*)"?|([!#$%&'*+.^_`|~\w-]*)))?/g
 
 /**
- * Returns a parameter of a challenge in `WWW-Authenticate` (RFC 9110 section 11.6.1), or `null`. Names of schemes and
- * parameters are case-insensitive.
- *
- * @param scheme in lower case.
- * @param name in lower case.
+ * Returns the `error` of each scheme that a response demands by `WWW-Authenticate` (RFC 9110 section 11.6.1), by the scheme in lower
+ * case: why a resource refuses an access token (RFC 6750 section 3, RFC 9449 section 7.1).
  */
-export function challengeParameter(header: string, scheme: string, name: string): string | null {
-  let current = ''
+export function challengeErrors(headers: Headers): ReadonlyMap<string, string> {
+  const errors = new Map<string, string>()
+  let scheme = ''
+  const header = headers.get('www-authenticate') ?? ''
   for (const [, word = '', quoted, plain] of header.matchAll(CHALLENGE_PART)) {
     const value = plain ?? quoted?.replaceAll(/\\(.?)/g, '$1')
-    if (value === undefined) current = word.toLowerCase()
-    else if (current === scheme && word.toLowerCase() === name) return value
+    if (value === undefined) scheme = word.toLowerCase()
+    else if (word.toLowerCase() === 'error' && !errors.has(scheme)) errors.set(scheme, value)
   }
-  return null
+  return errors
 }
 
 /** Whether a response demands a nonce in the proof: in its JSON (`body`) or by the challenge of RFC 9449 section 9. */
-export function isNonceChallenge(response: Response, body: JsonObject | null): boolean {
-  if (response.status < 400 || response.status >= 500) return false
-  return (
-    body?.['error'] === 'use_dpop_nonce' ||
-    challengeParameter(response.headers.get('www-authenticate') ?? '', 'dpop', 'error') === 'use_dpop_nonce'
-  )
+export function isNonceChallenge({ headers, status }: Response, body: JsonObject | null): boolean {
+  if (status < 400 || status >= 500) return false
+  const demand = 'use_dpop_nonce'
+  return body?.['error'] === demand || challengeErrors(headers).get('dpop') === demand
 }
 
 /** Returns whether an API says that it takes another token only (RFC 6750 section 3.1). */
 export function refusesToken({ headers, status }: Response): boolean {
   if (status !== 401) return false
-  const challenge = headers.get('www-authenticate') ?? ''
-  return ['bearer', 'dpop'].some(
-    (scheme) => challengeParameter(challenge, scheme, 'error') === 'invalid_token',
-  )
+  const errors = challengeErrors(headers)
+  return [errors.get('bearer'), errors.get('dpop')].includes('invalid_token')
 }
 
 /** The longest delay before a second retry, as a multiple of the configured one; it doubles with every further retry. */
