@@ -5,7 +5,7 @@ import { parseUrl } from '../lib/url.ts'
 import { isLoopback } from './base-url.ts'
 import type { Config } from './config.ts'
 import type { GetAccessTokenOptions } from './token-options.ts'
-import { nearestName, printable } from './unknown-keys.ts'
+import { printable, toCorrection } from './unknown-keys.ts'
 
 /**
  * An access token with what is known of it: what `getAccessToken`, `getAccessTokenForConnection` and
@@ -91,9 +91,8 @@ const NAMES = [
 function checkNames(options: object): void {
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined || NAMES.some((known) => known === name)) continue
-    const meant = nearestName(name, NAMES)
-    const hint = meant === undefined ? `It takes ${NAMES.join(', ')}.` : `Did you mean ${meant}?`
-    throw wrong(`${printable.test(name) ? name : 'a key'} is not a known option. ${hint}`)
+    const shown = printable.test(name) ? name : 'a key'
+    throw wrong(`${shown} is not a known option. ${toCorrection(name, NAMES)}`)
   }
 }
 

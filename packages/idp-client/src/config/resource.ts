@@ -4,7 +4,7 @@ import { defined } from '../lib/own-properties.ts'
 import { parseUrl } from '../lib/url.ts'
 import { isLoopback } from './base-url.ts'
 import { parseHttpUrl } from './http-url.ts'
-import { nearestName } from './unknown-keys.ts'
+import { toCorrection } from './unknown-keys.ts'
 
 /** Options of `idp.resource()`: an API that access tokens of the provider protect. They are fixed when it is called. */
 export interface ResourceOptions<Scope extends string = string> {
@@ -148,9 +148,7 @@ function readList(name: 'scopes' | 'notAudience', value: unknown): readonly stri
 
 function checkKeys(options: object): void {
   const unknown = Object.keys(options).find((key) => !(NAMES as readonly string[]).includes(key))
-  if (unknown === undefined) return
-  const meant = nearestName(unknown, NAMES)
-  refuse(`it has an unknown option. ${meant ? `Did you mean ${meant}?` : `It takes ${NAMES.join(', ')}.`}`)
+  if (unknown !== undefined) refuse(`it has an unknown option. ${toCorrection(unknown, NAMES)}`)
 }
 
 /** Returns the URL of an API, or `null` if the value is not usable as one. */

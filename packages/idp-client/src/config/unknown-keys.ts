@@ -46,6 +46,12 @@ export function nearestName(misspelt: string, names: readonly string[]): string 
   return near[0]?.name
 }
 
+/** Returns the sentence that corrects an unknown name in a message. */
+export function toCorrection(unknown: string, names: readonly string[]): string {
+  const meant = nearestName(unknown, names)
+  return meant === undefined ? `It takes ${names.join(', ')}.` : `Did you mean ${meant}?`
+}
+
 /**
  * Returns the probably intended option: a known alias, the most similar name, or the same name at its correct path.
  */

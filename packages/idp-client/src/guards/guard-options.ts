@@ -1,4 +1,4 @@
-import { nearestName } from '../config/unknown-keys.ts'
+import { printable, toCorrection } from '../config/unknown-keys.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { isPlainObject } from '../lib/is-object.ts'
 import { defined } from '../lib/own-properties.ts'
@@ -23,9 +23,6 @@ const TOKEN = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 const NAME = /^(?=.*\S)[^\p{Cc}\p{Cs}]+$/u
 /** Seconds: `max_age` has at most 10 digits. */
 const LONGEST_AGE = 9_999_999_999
-
-/** Keys may be computed from input: only plain identifiers are quoted in messages. */
-const PLAIN_KEY = /^[\w$-]{1,60}$/
 
 function refuse(detail: string): never {
   throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
@@ -55,10 +52,9 @@ function readList(guard: string, name: ListName, value: unknown): readonly strin
 function checkKeys(guard: string, options: object, known: readonly string[]): void {
   for (const key of Reflect.ownKeys(options)) {
     if (typeof key === 'string' && known.includes(key)) continue
-    const name = typeof key === 'string' && PLAIN_KEY.test(key) ? key : 'a key'
-    const meant = typeof key === 'string' ? nearestName(key, known) : undefined
-    const hint = meant === undefined ? `It takes ${known.join(', ')}.` : `Did you mean ${meant}?`
-    refuse(`${guard}: ${name} is not an option of this guard. ${hint}`)
+    const name = typeof key === 'string' ? key : ''
+    const shown = printable.test(name) ? name : 'a key'
+    refuse(`${guard}: ${shown} is not an option of this guard. ${toCorrection(name, known)}`)
   }
 }
 

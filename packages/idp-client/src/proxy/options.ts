@@ -1,6 +1,6 @@
 import { isLoopback } from '../config/base-url.ts'
 import { parseHttpUrl } from '../config/http-url.ts'
-import { nearestName } from '../config/unknown-keys.ts'
+import { toCorrection } from '../config/unknown-keys.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { GuardRequirements } from '../guards/requirements.ts'
 import { isObject } from '../lib/is-object.ts'
@@ -117,9 +117,7 @@ function refuse(what: string): never {
 
 function checkKeys(options: object): void {
   const unknown = Object.keys(options).find((key) => !(NAMES as readonly string[]).includes(key))
-  if (unknown === undefined) return
-  const meant = nearestName(unknown, NAMES)
-  refuse(`it has an unknown option. ${meant ? `Did you mean ${meant}?` : `It takes ${NAMES.join(', ')}.`}`)
+  if (unknown !== undefined) refuse(`it has an unknown option. ${toCorrection(unknown, NAMES)}`)
 }
 
 /** Segments of unreserved characters: a prefix has one spelling only. */
