@@ -31,15 +31,24 @@ export function isForeignOrigin(
 }
 
 /**
+ * Returns whether a request says that a page of the application sends it, or that another one does: by `Sec-Fetch-Site` and
+ * `Origin`. Undefined if it has neither.
+ */
+export function isOfOwnPage(engine: Engine, exchange: Exchange): boolean | undefined {
+  const { headers } = exchange.request
+  const site = headers.get('sec-fetch-site')
+  if (site !== null && site !== 'same-origin') return false
+  const origin = headers.get('origin')
+  if (origin !== null) return origin === new URL(engine.baseUrl(exchange)).origin
+  return site === null ? undefined : true
+}
+
+/**
  * Returns whether a request with a cookie may come from a page of another site. A browser that sends a cookie with a write names
  * its origin; a request that names none comes from no page.
  */
 export function isCrossSite(engine: Engine, exchange: Exchange): boolean {
-  const { headers, method } = exchange.request
   const { sameSite } = engine.config.session.cookie
-  if (READING_METHODS.includes(method) && sameSite !== 'none') return false
-  const site = headers.get('sec-fetch-site')
-  const origin = headers.get('origin')
-  if (site !== null && site !== 'same-origin') return true
-  return origin !== null && origin !== new URL(engine.baseUrl(exchange)).origin
+  if (READING_METHODS.includes(exchange.request.method) && sameSite !== 'none') return false
+  return isOfOwnPage(engine, exchange) === false
 }

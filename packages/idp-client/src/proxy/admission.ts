@@ -1,5 +1,6 @@
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
+import { isOfOwnPage } from '../guards/cross-site.ts'
 import type { Exchange, RequestHeaders, RequestView } from '../http/exchange.ts'
 
 /** The header by which a request says that a script of the application sends it, which no other site can without permission. */
@@ -24,17 +25,12 @@ function isForData(headers: RequestHeaders): boolean {
  * Returns whether a request comes from a page of the application. All methods alike: the token of the user opens the API, whatever
  * the method does there. Browsers without Fetch Metadata send no `Origin` with a GET, so that its script has to say so.
  */
-function isOfOwnPage(engine: Engine, exchange: Exchange): boolean {
+function isAllowed(engine: Engine, exchange: Exchange): boolean {
   const { headers, method } = exchange.request
-  const site = headers.get('sec-fetch-site')
-  const origin = headers.get('origin')
   // Throws for a host that the application does not have.
-  const baseUrl = engine.baseUrl(exchange)
-  if (site !== null && site !== 'same-origin') return false
-  if (origin !== null) return origin === new URL(baseUrl).origin
-  if (site !== null) return true
+  engine.baseUrl(exchange)
   const isRead = method === 'GET' || method === 'HEAD'
-  return isRead && CLIENT_VALUES.includes(headers.get(CLIENT_HEADER) ?? '')
+  return isOfOwnPage(engine, exchange) ?? (isRead && CLIENT_VALUES.includes(headers.get(CLIENT_HEADER) ?? ''))
 }
 
 /** Throws if a request may not be sent on for any user. */
@@ -43,5 +39,5 @@ export function admit(engine: Engine, exchange: Exchange, methods: readonly stri
   if (!methods.includes(method)) throw new IdpError('PROXY_METHOD_REFUSED')
   if (headers.has('upgrade')) throw new IdpError('PROXY_UPGRADE_REFUSED')
   if (!isForData(headers)) throw new IdpError('PROXY_DOCUMENT_REFUSED')
-  if (!isOfOwnPage(engine, exchange)) throw new IdpError('CROSS_SITE_REQUEST')
+  if (!isAllowed(engine, exchange)) throw new IdpError('CROSS_SITE_REQUEST')
 }
