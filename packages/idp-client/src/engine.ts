@@ -1,7 +1,6 @@
 import { reportAddress, reportRouteAddress } from './config/address-notices.ts'
 import { resolveBaseUrl } from './config/base-url.ts'
 import type { ApiConfig, Config, Settings } from './config/config.ts'
-import type { HostPrefix } from './config/env.ts'
 import { isBrowser, readEnv } from './config/env.ts'
 import type { IdpClientOptions } from './config/options.ts'
 import { configurationError, report } from './config/report.ts'
@@ -158,22 +157,18 @@ const NO_SESSIONS =
 /**
  * Reads options and variables, without I/O. Throws for an invalid option. Reports missing ones, and reads the variables
  * again at each use until the configuration is complete, since they may be injected after construction. Throws
- * `SERVER_ONLY` in a browser. `publicPrefixes` are those of public variables that the host has in addition to
- * `FRAMEWORK_PUBLIC_*`.
+ * `SERVER_ONLY` in a browser. Next.js has public variables of its own.
  */
-export function createApplication(
-  options: IdpClientOptions,
-  publicPrefixes: readonly HostPrefix[] = [],
-): Application {
+export function createApplication(options: IdpClientOptions, host?: 'next'): Application {
   if (isBrowser()) throw new InvalidConfigurationError('SERVER_ONLY')
-  const first = resolve(options, readEnv({ publicPrefixes }))
+  const first = resolve(options, readEnv(host))
   report(first)
   let engine = first.config && createEngine(first.config)
   let apiEngine = engine ?? (first.apiConfig && createApiEngine(first.apiConfig))
   let { settings } = first
   const completed = (): ApiEngine => {
     if (apiEngine) return apiEngine
-    const again = resolve(options, readEnv({ publicPrefixes }))
+    const again = resolve(options, readEnv(host))
     if (!again.apiConfig) throw configurationError(again.problems)
     settings = again.settings
     engine = again.config && createEngine(again.config)

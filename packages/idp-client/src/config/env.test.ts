@@ -9,7 +9,7 @@ afterEach(() => {
 
 test('reads every known variable, trimmed', () => {
   for (const name of variableNames) vi.stubEnv(name, ` value of ${name}\n`)
-  const env = readEnv({ publicPrefixes: ['NEXT_PUBLIC_'] })
+  const env = readEnv('next')
   expect(env).toEqual(Object.fromEntries(variableNames.map((name) => [name, `value of ${name}`])))
 })
 
@@ -25,7 +25,7 @@ test('variables of a host are read only for that host', () => {
   vi.stubEnv('FRAMEWORK_PUBLIC_LOGIN_ROUTE', '/framework')
   expect(readEnv()).toMatchObject({ FRAMEWORK_PUBLIC_LOGIN_ROUTE: '/framework' })
   expect(readEnv()).not.toHaveProperty('NEXT_PUBLIC_LOGIN_ROUTE')
-  expect(readEnv({ publicPrefixes: ['NEXT_PUBLIC_'] })).toMatchObject({ NEXT_PUBLIC_LOGIN_ROUTE: '/next' })
+  expect(readEnv('next')).toMatchObject({ NEXT_PUBLIC_LOGIN_ROUTE: '/next' })
 })
 
 test('reads at the call, not at import', () => {

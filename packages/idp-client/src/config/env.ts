@@ -1,9 +1,6 @@
 import { readNodeEnv, readVariable } from '../lib/node-env.ts'
 import { isEdgeRuntime } from '../lib/runtime.ts'
 
-/** Prefixes of public variables beside `FRAMEWORK_PUBLIC_`, which every host reads. */
-export type HostPrefix = 'NEXT_PUBLIC_'
-
 // Hosts without Node types (and edge runtimes without the object at all) get by with this.
 declare const process: { readonly env: Env }
 
@@ -70,18 +67,11 @@ export function toHostVariable(variable: VariableName): VariableName | undefined
   return variableNames.find((name) => name !== variable && name === variable.replace(/^FRAMEWORK_/, 'NEXT_'))
 }
 
-const hostPrefixes: readonly HostPrefix[] = ['NEXT_PUBLIC_']
-
-/**
- * Reads all variables now: `FRAMEWORK_PUBLIC_*` always, those with the prefix of a host only for that host.
- */
-export function readEnv(
-  host: { readonly publicPrefixes: readonly HostPrefix[] } = { publicPrefixes: [] },
-): Env {
-  const ignored = hostPrefixes.filter((prefix) => !host.publicPrefixes.includes(prefix))
+/** Reads all variables now: `FRAMEWORK_PUBLIC_*` always, `NEXT_PUBLIC_*` only for Next.js. */
+export function readEnv(host?: 'next'): Env {
   const env: { [Name in VariableName]?: string } = {}
   for (const name of variableNames) {
-    if (ignored.some((prefix) => name.startsWith(prefix))) continue
+    if (host !== 'next' && name.startsWith('NEXT_PUBLIC_')) continue
     const value = readVariable(variables[name])
     if (value !== undefined) env[name] = value
   }

@@ -57,7 +57,7 @@ export type PublicRoutes = Pick<
 export class IdpClient extends IdpClientBase<HostRequest, HostResponse, FrameworkResponse> {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
-    super(createApplication(options, ['NEXT_PUBLIC_']))
+    super(createApplication(options, 'next'))
   }
 
   /** Paths for `<IdpProvider routes={idp.routes} basePath={idp.basePath}>`: the browser cannot read every variable. */

@@ -59,7 +59,7 @@ function usesLocalHttp({ IDP_DOMAIN }: Env): boolean {
 
 function fromVariables(variables: Variables): Setup {
   const known = Object.fromEntries(variableNames.map((name) => [name, variables[name]?.trim() || undefined]))
-  const env: Env = { ...defined(known), ...readEnv({ publicPrefixes: ['NEXT_PUBLIC_'] }) }
+  const env: Env = { ...defined(known), ...readEnv('next') }
   const { apiConfig, config, problems } = resolve({ allowInsecureRequests: usesLocalHttp(env) }, env)
   const findings = problems.flatMap(({ message, remedy = 'INVALID_CONFIGURATION' }) => find(remedy, message))
   return defined({ findings, apiConfig: apiConfig ?? undefined, config: config ?? undefined })
