@@ -3,6 +3,7 @@ import type { IdpError } from '../errors/base.ts'
 import type { Finding } from '../errors/finding.ts'
 import { toFinding } from '../errors/finding.ts'
 import { deepFreeze } from '../lib/freeze.ts'
+import { perObject } from '../lib/per-object.ts'
 import { SingleFlight } from '../lib/shared-run.ts'
 import { asIdpError } from '../log/failure.ts'
 import { getPublicProvider } from '../oidc/provider.ts'
@@ -65,7 +66,7 @@ interface Checks {
   latest?: { readonly result: CheckResult; readonly at: number }
 }
 
-const checksOfClients = new WeakMap<Application, Checks>()
+const getChecks = perObject((_client: Application): Checks => ({ running: new SingleFlight() }))
 
 function toEngine(application: Application): ApiEngine | IdpError {
   try {
@@ -87,8 +88,7 @@ async function perform(engine: ApiEngine | IdpError): Promise<CheckResult> {
  */
 export async function check(application: Application): Promise<CheckResult> {
   const { clock } = application.settings
-  const checks: Checks = checksOfClients.get(application) ?? { running: new SingleFlight() }
-  checksOfClients.set(application, checks)
+  const checks = getChecks(application)
   const { latest, running } = checks
   if (latest && Math.abs(clock() - latest.at) < LIFETIME) return latest.result
   const engine = toEngine(application)

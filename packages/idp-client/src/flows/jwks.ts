@@ -1,6 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { PublicJwk } from '../config/options.ts'
 import type { Engine } from '../engine.ts'
+import { perObject } from '../lib/per-object.ts'
 import { lazy } from '../lib/request-scope.ts'
 import { toPublicKeys } from '../oidc/public-keys.ts'
 
@@ -9,12 +10,10 @@ export interface PublicJwks {
   keys: PublicJwk[]
 }
 
-const loaded = new WeakMap<Config, () => Promise<readonly PublicJwk[]>>()
+const loader = perObject((config: Config) => lazy(() => toPublicKeys(config)))
 
 /** Returns the public keys of the client, which are read once. Throws `InvalidConfigurationError`. */
 export async function getJwks({ config }: Engine): Promise<PublicJwks> {
-  const load = loaded.get(config) ?? lazy(() => toPublicKeys(config))
-  loaded.set(config, load)
-  const keys = await load()
+  const keys = await loader(config)()
   return { keys: keys.map((key) => ({ ...key })) }
 }

@@ -4,6 +4,7 @@ import { hashToken } from '../crypto/random.ts'
 import { IdpError } from '../errors/base.ts'
 import { Lru } from '../lib/lru.ts'
 import { copyJson } from '../lib/own-properties.ts'
+import { perObject } from '../lib/per-object.ts'
 import { toKey } from '../lib/registry.ts'
 import { SingleFlight } from '../lib/shared-run.ts'
 import type { VerifiedAccessToken } from './access-token-claims.ts'
@@ -69,14 +70,8 @@ class Introspections {
   }
 }
 
-const introspections = new WeakMap<Provider, Introspections>()
-
 /** Returns what this client knows. Two clients may not get the same response, so they share nothing. */
-function introspectionsOf(provider: Provider): Introspections {
-  const known = introspections.get(provider) ?? new Introspections()
-  introspections.set(provider, known)
-  return known
-}
+const getIntrospections = perObject((_client: Provider) => new Introspections())
 
 /** A resource whose tokens the provider introspects. */
 export type IntrospectedResource = ResourceConfig & Required<Pick<ResourceConfig, 'introspection'>>
@@ -118,7 +113,7 @@ async function getResponse(
   form: 'opaque' | 'jwt',
 ): Promise<JsonObject> {
   const { clock, httpTimeout } = provider.config
-  const known = introspectionsOf(provider)
+  const known = getIntrospections(provider)
   const key = await hashToken(toKey(audiences, token), 32)
   const body = known.find(key, clock())
   if (body) return copyJson(body)

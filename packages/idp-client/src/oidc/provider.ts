@@ -4,6 +4,7 @@ import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
+import { perObject } from '../lib/per-object.ts'
 import { processWideFor, toKey } from '../lib/registry.ts'
 import { SingleFlight } from '../lib/shared-run.ts'
 import { reportFailure } from '../log/failure.ts'
@@ -269,22 +270,8 @@ export function createProvider(config: Config): Provider {
   return { ...createPublicProvider(config), config, dpop, authentication: clientAuthentications(config) }
 }
 
-const providers = new WeakMap<Config, Provider>()
-
 /** Returns the one provider of a configuration, created at the first call. */
-export function getProvider(config: Config): Provider {
-  const provider = providers.get(config) ?? createProvider(config)
-  providers.set(config, provider)
-  return provider
-}
-
-const publicProviders = new WeakMap<ApiConfig, PublicProvider>()
+export const getProvider: (config: Config) => Provider = perObject(createProvider)
 
 /** Returns the same without the client; documents are cached together. */
-export function getPublicProvider(config: ApiConfig): PublicProvider {
-  const known = publicProviders.get(config)
-  if (known) return known
-  const provider = createPublicProvider(config)
-  publicProviders.set(config, provider)
-  return provider
-}
+export const getPublicProvider: (config: ApiConfig) => PublicProvider = perObject(createPublicProvider)

@@ -1,5 +1,6 @@
 import type { Config, SigningKey } from '../config/config.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { perObject } from '../lib/per-object.ts'
 import { lazy } from '../lib/request-scope.ts'
 import { importSigningKey, signClaims } from './client-auth.ts'
 import { parseObject, parseObjects } from './json.ts'
@@ -50,11 +51,10 @@ function selectAlgorithm({ algorithm, algorithms }: SigningKey, metadata: Server
 }
 
 /** The imported keys by algorithm: importing one costs more than signing with it. */
-const imported = new WeakMap<SigningKey, Map<string, () => Promise<CryptoKey>>>()
+const getImported = perObject((_key: SigningKey) => new Map<string, () => Promise<CryptoKey>>())
 
 function importOnce(signingKey: SigningKey, algorithm: string): Promise<CryptoKey> {
-  const keys = imported.get(signingKey) ?? new Map<string, () => Promise<CryptoKey>>()
-  imported.set(signingKey, keys)
+  const keys = getImported(signingKey)
   const load =
     keys.get(algorithm) ?? lazy(() => importSigningKey('requestObject.key', signingKey.key, algorithm))
   keys.set(algorithm, load)
