@@ -9,6 +9,7 @@ function resolveIt(options: IdpClientOptions, env: Env = {}, basePath = '') {
   const table = resolveRoutes(
     { options, env, addIssue: (kind, message) => problems.push({ kind, message }) },
     basePath,
+    true,
   )
   return { ...table, problems }
 }

@@ -87,7 +87,7 @@ function refuseDuplicates(fields: ReadonlyMap<RouteKey, Field>, table: RouteTabl
  * Option → variable → default, per route. Disabled routes keep their path, so that they can be recognized. Without sessions all
  * are disabled.
  */
-export function resolveRoutes(source: Source, basePath: string, sessions = true): RouteTable {
+export function resolveRoutes(source: Source, basePath: string, sessions: boolean): RouteTable {
   const fields = new Map<RouteKey, Field>()
   const routes: Partial<Record<RouteKey, string>> = {}
   for (const key of routeKeys) {

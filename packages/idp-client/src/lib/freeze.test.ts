@@ -41,5 +41,5 @@ test('maps and sets cannot be changed by their own methods', () => {
   ]) {
     expect(change).toThrow(TypeError)
   }
-  expect([[...map], [...set], frozenMap().size, frozenSet().size]).toEqual([[['a', 1]], ['a'], 0, 0])
+  expect([[...map], [...set]]).toEqual([[['a', 1]], ['a']])
 })

@@ -8,11 +8,11 @@ function freezeCollection<T extends object>(collection: T, methods: readonly str
 }
 
 /** Creates a map that its own methods cannot change; `Object.freeze` alone does not protect the entries of a map. */
-export function frozenMap<K, V>(entries: Iterable<readonly [K, V]> = []): ReadonlyMap<K, V> {
+export function frozenMap<K, V>(entries: Iterable<readonly [K, V]>): ReadonlyMap<K, V> {
   return freezeCollection(new Map(entries), ['set', 'delete', 'clear'])
 }
 
-export function frozenSet<T>(values: Iterable<T> = []): ReadonlySet<T> {
+export function frozenSet<T>(values: Iterable<T>): ReadonlySet<T> {
   return freezeCollection(new Set(values), ['add', 'delete', 'clear'])
 }
 
