@@ -1,5 +1,5 @@
 import { ASSERTION_OPTIONS } from './client-auth.ts'
-import type { Config } from './config.ts'
+import type { ClientAuth, Config } from './config.ts'
 import { customFetch } from './options.ts'
 import type { Source } from './readers.ts'
 import { getField, invalid, isPresent, isSet, readFlag, toName } from './readers.ts'
@@ -42,17 +42,11 @@ function checkBoundTokens(source: Source, isAuthenticated: boolean): void {
     invalid(field, 'needs clientCertificate or clientAssertionSigningKey in place of a client secret')
 }
 
-/** The two options, as they are set. */
-interface Flags {
-  readonly clientCertificate: boolean
-  readonly boundTokens: boolean
-}
-
-/** Resolves what the certificate of the client is for, with at least one of the options (RFC 8705). */
-export function resolveMutualTls(
-  source: Source,
-  { boundTokens, clientCertificate }: Flags,
-): NonNullable<Config['mutualTls']> {
+/** Resolves what the certificate of the client is for (RFC 8705); undefined if it presents none. */
+export function resolveMutualTls(source: Source, clientAuth: ClientAuth | undefined): Config['mutualTls'] {
+  const boundTokens = readFlag(getField('certificateBoundAccessTokens', source))
+  const clientCertificate = clientAuth?.kind === 'certificate'
+  if (!clientCertificate && !boundTokens) return undefined
   if (clientCertificate) checkOnlyMethod(source)
   if (boundTokens) checkBoundTokens(source, clientCertificate)
   if (!isPresent(source.options[customFetch])) {

@@ -15,6 +15,7 @@ import type {
   Config,
   CrossSiteLoginParameter,
   Problem,
+  ProviderAddress,
   Resolved,
   Settings,
 } from './config.ts'
@@ -50,9 +51,12 @@ import { checkKeys } from './unknown-keys.ts'
 import { resolveVendor } from './vendor.ts'
 import { withoutSessions } from './without-sessions.ts'
 
+/** What is resolved with and without sessions. */
 interface BaseSettings {
   readonly settings: Settings
   readonly appBaseUrl: AppBaseUrl | null
+  readonly allowInsecureRequests: boolean
+  readonly provider: ProviderAddress | undefined
 }
 
 function resolveBaseSettings(source: Source, sessions: boolean): BaseSettings {
@@ -79,7 +83,9 @@ function resolveBaseSettings(source: Source, sessions: boolean): BaseSettings {
     clock,
     log: createLog(readFunction('logger', options.logger, source), development),
   }
-  return { settings, appBaseUrl }
+  const allowInsecureRequests = resolveInsecure(source, production)
+  const provider = resolveProvider(source, allowInsecureRequests)
+  return { settings, appBaseUrl, allowInsecureRequests, provider }
 }
 
 function resolveClientId(source: Source): string | undefined {
@@ -197,18 +203,11 @@ type Configs = Pick<Resolved, 'apiConfig' | 'config'>
 
 /** Resolves the configuration of a client with sessions. */
 function resolveSessions(source: Source, base: BaseSettings, isUsable: () => boolean): Configs {
-  const { settings, appBaseUrl } = base
-  const allowInsecureRequests = resolveInsecure(source, settings.production)
-  const provider = resolveProvider(source, allowInsecureRequests)
+  const { settings, appBaseUrl, allowInsecureRequests, provider } = base
   const clientId = resolveClientId(source)
   const secrets = resolveSecrets(source)
   const clientAuth = resolveClientAuth(source)
-  const boundTokens = readFlag(getField('certificateBoundAccessTokens', source))
-  const isCertificate = clientAuth?.kind === 'certificate'
-  const mutualTls =
-    isCertificate || boundTokens
-      ? resolveMutualTls(source, { clientCertificate: isCertificate, boundTokens })
-      : undefined
+  const mutualTls = resolveMutualTls(source, clientAuth)
   const rest = { ...resolveRest(source, base), ...resolveApi(source) }
   noteOutOfReach(base, rest, source.addIssue)
   if (!isUsable() || !appBaseUrl || !provider || !clientId || !clientAuth || !secrets)
@@ -226,9 +225,7 @@ function resolveSessions(source: Source, base: BaseSettings, isUsable: () => boo
 
 /** Resolves the configuration of an API alone. */
 function resolveAlone(source: Source, base: BaseSettings, isUsable: () => boolean): Configs {
-  const { settings, appBaseUrl } = base
-  const allowInsecureRequests = resolveInsecure(source, settings.production)
-  const provider = resolveProvider(source, allowInsecureRequests)
+  const { settings, appBaseUrl, allowInsecureRequests, provider } = base
   const rest = resolveApi(source)
   const apiConfig: ApiConfig | null =
     isUsable() && appBaseUrl && provider
