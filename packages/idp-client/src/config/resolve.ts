@@ -51,7 +51,7 @@ import { checkKeys } from './unknown-keys.ts'
 import { resolveVendor } from './vendor.ts'
 import { withoutSessions } from './without-sessions.ts'
 
-/** What is resolved with and without sessions. */
+/** The settings that clients with and without sessions have. */
 interface BaseSettings {
   readonly settings: Settings
   readonly appBaseUrl: AppBaseUrl | null

@@ -22,7 +22,7 @@ function toReader(
   return reader
 }
 
-function assertGoesOn({ reason }: Limits): void {
+function assertContinues({ reason }: Limits): void {
   if (reason) throw new TypeError('The request has ended.')
 }
 
@@ -42,7 +42,7 @@ export function toDownload(
       async pull(controller) {
         try {
           const { done, value } = await reader.read()
-          assertGoesOn(limits)
+          assertContinues(limits)
           limits.moved()
           if (!done) return controller.enqueue(value)
           onEnd()
@@ -74,7 +74,7 @@ export async function readWhole(
     limits.moved()
     chunks.push(next.value)
   }
-  assertGoesOn(limits)
+  assertContinues(limits)
   return new ReadableStream({
     start(controller) {
       for (const chunk of chunks) controller.enqueue(chunk)
