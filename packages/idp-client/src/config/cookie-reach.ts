@@ -1,14 +1,10 @@
+import { isBelow } from '../lib/url.ts'
 import { toUrls } from './base-url.ts'
 import type { AppBaseUrl, Config, Settings } from './config.ts'
 import type { AddIssue } from './readers.ts'
 
 /** Their requests have to carry the cookies: a login finds those of others, a logout deletes all of them. */
 const ROUTES = ['login', 'callback', 'logout'] as const
-
-/** Path matching of browsers (RFC 6265bis section 5.1.4). */
-function contains(cookiePath: string, path: string): boolean {
-  return path === cookiePath || path.startsWith(cookiePath.endsWith('/') ? cookiePath : `${cookiePath}/`)
-}
 
 /** Where browsers see the application: the base path, else the path of the base URL. */
 function toPathPrefixes(basePath: string, appBaseUrl: AppBaseUrl | null): readonly string[] {
@@ -30,8 +26,9 @@ export function noteOutOfReach(
   }
   const prefixes = toPathPrefixes(basePath, appBaseUrl)
   for (const [name, cookiePath] of Object.entries(paths)) {
+    // Like the path matching of browsers (RFC 6265bis section 5.1.4).
     const outside = ROUTES.find((key) =>
-      prefixes.some((prefix) => !contains(cookiePath, prefix + routes[key])),
+      prefixes.some((prefix) => !isBelow(cookiePath, prefix + routes[key])),
     )
     if (outside === undefined) continue
     addIssue(

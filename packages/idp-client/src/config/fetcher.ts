@@ -1,7 +1,7 @@
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { defined } from '../lib/own-properties.ts'
-import { parseUrl } from '../lib/url.ts'
+import { isBelow, parseUrl } from '../lib/url.ts'
 import { isLoopback } from './base-url.ts'
 import type { Config } from './config.ts'
 import type { GetAccessTokenOptions } from './token-options.ts'
@@ -129,12 +129,6 @@ function continued({ href }: URL, path: string): string {
   return `${href.endsWith('/') ? href.slice(0, -1) : href}/${path.replace(/^\/+/, '')}`
 }
 
-/** Whether dot segments (RFC 3986 section 5.2.4) left the address below the base. */
-function isBelow(base: URL, { pathname }: URL): boolean {
-  const folder = base.pathname.endsWith('/') ? base.pathname : `${base.pathname}/`
-  return pathname === base.pathname || pathname.startsWith(folder)
-}
-
 function refused(detail: string): IdpError<'FETCHER_URL_REFUSED'> {
   return new IdpError('FETCHER_URL_REFUSED', { detail })
 }
@@ -151,7 +145,9 @@ export function apiUrl({ allowInsecureRequests, base }: FetcherConfig, address: 
   const url = absolute ?? (base && parseUrl(continued(base, address)))
   if (!url) throw refused('It is no valid URL.')
   if (base && url.origin !== base.origin) throw refused('Its origin is not the one of baseUrl.')
-  if (base && !absolute && !isBelow(base, url)) throw refused('It leaves the path of baseUrl.')
+  // By dot segments (RFC 3986 section 5.2.4).
+  if (base && !absolute && !isBelow(base.pathname, url.pathname))
+    throw refused('It leaves the path of baseUrl.')
   if (!isConfidential(url, allowInsecureRequests))
     throw refused('It is neither https nor on this machine, so that the token could be read on the way.')
   if (url.username || url.password) throw refused('It contains credentials.')

@@ -1,4 +1,4 @@
-import { parseUrl } from '../lib/url.ts'
+import { isBelow, parseUrl } from '../lib/url.ts'
 import { utf8Length } from '../lib/utf8.ts'
 
 declare const safe: unique symbol
@@ -48,8 +48,7 @@ export function resolveReturnPath(path: SafeReturnPath, baseUrl: string, basePat
   url.pathname = basePath
   const prefix = url.pathname.replace(/\/+$/, '')
   const inside = target?.origin === origin ? target.pathname : '/'
-  url.pathname =
-    inside === prefix || inside.startsWith(`${prefix}/`) ? inside : prefix + inside.replace(/^\/$/, '')
+  url.pathname = isBelow(prefix, inside) ? inside : prefix + inside.replace(/^\/$/, '')
   if (target?.origin === origin) {
     url.search = target.search
     url.hash = target.hash

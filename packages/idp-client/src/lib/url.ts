@@ -14,3 +14,8 @@ export function parseUrl(text: string, base?: string | URL): URL | null {
 export function parseRedirectUri(uri: string): URL | null {
   return /^https?:\/\/[^\s\\#]+$/i.test(uri) ? parseUrl(uri) : null
 }
+
+/** Returns whether a path is `folder`, or below it; compared at the border of a segment. */
+export function isBelow(folder: string, path: string): boolean {
+  return path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`)
+}

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import { isBelow, isSafePath, toPublic, toUpstream } from './path.ts'
+import { isBelow } from '../lib/url.ts'
+import { isSafePath, toPublic, toUpstream } from './path.ts'
 
 describe('a path is safe to send on', () => {
   test.each([

@@ -1,4 +1,4 @@
-import { parseUrl } from '../lib/url.ts'
+import { isBelow, parseUrl } from '../lib/url.ts'
 
 /** Characters that one component may read as the end of a segment, and another one not; and the rest of an encoding. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
@@ -33,11 +33,6 @@ function isSafeSegment(segment: string): boolean {
 /** Returns whether all segments of a path, as it arrived, are safe to send on. */
 export function isSafePath(path: string): boolean {
   return path.startsWith('/') && path.slice(1).split('/').every(isSafeSegment)
-}
-
-/** Returns whether a path is the prefix, or below it; compared at the border of a segment. */
-export function isBelow(prefix: string, path: string): boolean {
-  return path === prefix || path.startsWith(`${prefix}/`)
 }
 
 /** Returns the path that a lenient server may read: decoded, without parameters, empty segments and case. */

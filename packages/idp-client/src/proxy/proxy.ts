@@ -6,10 +6,11 @@ import { createApiGuard } from '../guards/host-guards.ts'
 import type { Exchange, RequestView } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { lazyPromise } from '../lib/request-scope.ts'
+import { isBelow } from '../lib/url.ts'
 import { exactPathBelow } from '../routes/dispatch.ts'
 import type { ProxyConfig, ProxyOptions } from './options.ts'
 import { readProxy } from './options.ts'
-import { isBelow, isSafePath, toLenient } from './path.ts'
+import { isSafePath, toLenient } from './path.ts'
 
 const load = lazyPromise(() => import('./respond.ts'))
 

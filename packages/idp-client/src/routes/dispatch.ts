@@ -5,6 +5,7 @@ import { isCrossSite, isNavigation, isPrefetch } from '../http/request-kind.ts'
 import { empty, errorJson, newCorrelationId, noStore } from '../http/responses.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { lazyPromise } from '../lib/request-scope.ts'
+import { isBelow } from '../lib/url.ts'
 import { linkPrefix } from './link-prefix.ts'
 import { loginPath } from './login-path.ts'
 import type { Route, RouteRequest } from './route.ts'
@@ -16,7 +17,7 @@ export function exactPathBelow(basePath: string, request: RequestView): string |
   if (full === null) return null
   // The host has already removed the base path; another one is part of the path.
   if (basePath !== '' && request.prefix?.endsWith(basePath)) return full || '/'
-  const inside = full === basePath || full.startsWith(`${basePath}/`)
+  const inside = isBelow(basePath, full)
   if (request.path === undefined && basePath !== '' && !inside) return null
   return (basePath !== '' && inside ? full.slice(basePath.length) : full) || '/'
 }
