@@ -1,6 +1,7 @@
 import type { Application } from './engine.ts'
 import { IdpError } from './errors/base.ts'
-import { InvalidConfigurationError } from './errors/configuration.ts'
+import type { InvalidConfigurationError } from './errors/configuration.ts'
+import { invalidConfiguration } from './errors/configuration.ts'
 import type { AcceptEntry } from './guards/accepted-auth.ts'
 import type { ApiGuardResult, GuardResult, ResultFor } from './guards/guards.ts'
 import type { HostPageGuardOptions } from './guards/host-guards.ts'
@@ -27,7 +28,7 @@ export interface GuardHost<Context> extends HostKinds {
 /** Creates the error for a place where guards would pass the session, but which other code uses. */
 export function placeTaken(place: string): InvalidConfigurationError {
   const detail = `${place} is set by other code: choose another name with the option sessionName.`
-  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  return invalidConfiguration(detail)
 }
 
 /** The client of a framework whose guards decide about its contexts. */

@@ -7,3 +7,8 @@ export class InvalidConfigurationError extends IdpError<CodesOf<'InvalidConfigur
   static override readonly errorBrand = 'InvalidConfigurationError'
   declare readonly name: 'InvalidConfigurationError'
 }
+
+/** Creates the error of the general code. */
+export function invalidConfiguration(detail: string): InvalidConfigurationError {
+  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+}

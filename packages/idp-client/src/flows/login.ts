@@ -3,7 +3,7 @@ import { toRequestPlace } from '../config/request-host.ts'
 import { hashToken, randomToken } from '../crypto/random.ts'
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { invalidConfiguration } from '../errors/configuration.ts'
 import { reportLargeHead } from '../http/cookie-budget.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { toReturnPath } from '../http/return-path.ts'
@@ -228,7 +228,7 @@ export async function login(engine: Engine, exchange: Exchange, input: LoginInpu
   if (authorization.crossSitePost && !appBaseUrl.startsWith('https:')) {
     const detail =
       'response_mode form_post needs SameSite=None cookies, which browsers accept over https only: use an https appBaseUrl.'
-    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+    throw invalidConfiguration(detail)
   }
   const returnTo = toReturnPath(config, appBaseUrl, input.returnTo)
   const startedAt = config.clock()

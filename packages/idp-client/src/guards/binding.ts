@@ -3,7 +3,7 @@ import type { ClientCertificate, ResourceConfig } from '../config/resource.ts'
 import { constantTimeEqual, hashToken } from '../crypto/random.ts'
 import type { ApiEngine, Application, Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { invalidConfiguration } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { text, utf8 } from '../lib/utf8.ts'
@@ -56,7 +56,7 @@ function provenUrls(engine: ApiEngine, exchange: Exchange, { url }: ResourceConf
   if (isChosenBySender && url === undefined) {
     const detail =
       'DPoP proofs name the URL of the API: set appBaseUrl (APP_BASE_URL), or resource of idp.resource(), which they are compared with.'
-    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+    throw invalidConfiguration(detail)
   }
   const bases = [...(isChosenBySender ? [] : [base]), ...(url === undefined ? [] : [url])]
   const { pathname = '/' } = exchange.request.url ?? {}

@@ -1,5 +1,5 @@
 import { printable, toCorrection } from '../config/unknown-keys.ts'
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { invalidConfiguration } from '../errors/configuration.ts'
 import { isPlainObject } from '../lib/is-object.ts'
 import { defined } from '../lib/own-properties.ts'
 import type { GuardRequirements, Requirements } from './requirements.ts'
@@ -25,7 +25,7 @@ const NAME = /^(?=.*\S)[^\p{Cc}\p{Cs}]+$/u
 const LONGEST_AGE = 9_999_999_999
 
 function refuse(detail: string): never {
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  throw invalidConfiguration(detail)
 }
 
 function readAge(guard: string, value: unknown): number {

@@ -1,6 +1,6 @@
 import type { Application } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { invalidConfiguration } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { newCorrelationId } from '../http/responses.ts'
 import { linkPrefix } from '../routes/link-prefix.ts'
@@ -28,7 +28,7 @@ interface GuardKind {
 /** Throws for a guard that only sessions pass, if there are none. */
 function refuseSessions(guard: string, remedy = ''): never {
   const detail = `${guard}: it needs a session, but the option sessions: false says that there are none${remedy}.`
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  throw invalidConfiguration(detail)
 }
 
 /**

@@ -1,4 +1,4 @@
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { invalidConfiguration } from '../errors/configuration.ts'
 import type { Binding, Exchange } from './exchange.ts'
 
 /** State of one request, which all its operations and exchanges share. */
@@ -89,7 +89,7 @@ export function assertNotServed(hostRequest: object, client: object): void {
   for (let open = Stamp.peek(hostRequest)?.open; open; open = open.outer) {
     if (open.client !== client) continue
     const detail = `The middleware is mounted twice, keep one: ${open.mountLine}`
-    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+    throw invalidConfiguration(detail)
   }
 }
 

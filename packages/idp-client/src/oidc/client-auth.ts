@@ -4,7 +4,7 @@ import type { Client, ClientAuth } from 'oauth4webapi'
 import { ClientSecretPost, clockSkew, TlsClientAuth } from 'oauth4webapi'
 import type { Config, SecretMethod } from '../config/config.ts'
 import { randomToken } from '../crypto/random.ts'
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { invalidConfiguration } from '../errors/configuration.ts'
 import { systemClock } from '../lib/clock.ts'
 import { defined } from '../lib/own-properties.ts'
 import { lazy } from '../lib/request-scope.ts'
@@ -18,10 +18,6 @@ import { isSupportedAlgorithm } from './signed-token.ts'
 
 type Assertion = Extract<Config['clientAuth'], { kind: 'assertion' }>
 
-function unusable(detail: string): InvalidConfigurationError {
-  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
-}
-
 /** Returns the configured algorithm, otherwise the first of the key's own order that the provider advertises. */
 function selectAlgorithm(
   { algorithm, algorithms }: Assertion,
@@ -32,7 +28,7 @@ function selectAlgorithm(
   const detail =
     `clientAssertionSigningKey signs with ${algorithms.join(', ')}, but the provider takes none of these ` +
     '(token_endpoint_auth_signing_alg_values_supported): use another key, or set clientAssertionSigningAlg.'
-  throw unusable(detail)
+  throw invalidConfiguration(detail)
 }
 
 /** Imports the private key of an option. */
@@ -46,7 +42,7 @@ export async function importSigningKey(
     return await importPKCS8(key, algorithm)
   } catch {
     // The runtime's own error is not kept: it may quote the key.
-    throw unusable(`${option} cannot be used as a PKCS#8 private key for ${algorithm}.`)
+    throw invalidConfiguration(`${option} cannot be used as a PKCS#8 private key for ${algorithm}.`)
   }
 }
 

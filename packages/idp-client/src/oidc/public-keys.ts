@@ -2,7 +2,7 @@ import { importPKCS8, importSPKI } from 'jose/key/import'
 import type { Config, SigningKey } from '../config/config.ts'
 import type { PublicJwk } from '../config/options.ts'
 import { isCryptoKey, toKeyIdentity } from '../crypto/keys.ts'
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { invalidConfiguration } from '../errors/configuration.ts'
 import { defined } from '../lib/own-properties.ts'
 
 /**
@@ -12,10 +12,6 @@ import { defined } from '../lib/own-properties.ts'
 const MEMBERS = ['kty', 'crv', 'x', 'y', 'n', 'e', 'kid', 'alg'] as const
 
 type Members = Readonly<Partial<Record<(typeof MEMBERS)[number], unknown>>>
-
-function unusable(detail: string): InvalidConfigurationError {
-  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
-}
 
 function toPublicJwk(members: Members): PublicJwk {
   const listed = MEMBERS.flatMap((name) =>
@@ -49,7 +45,7 @@ async function exportKey(option: string, importKey: () => Promise<CryptoKey>): P
     return await crypto.subtle.exportKey('jwk', await importKey())
   } catch {
     // The runtime's own error is not kept: it may quote the key.
-    throw unusable(`${option} cannot be read as a key.`)
+    throw invalidConfiguration(`${option} cannot be read as a key.`)
   }
 }
 
@@ -60,7 +56,7 @@ async function toOwnJwk(own: OwnKey, additional: readonly PublicJwk[]): Promise<
   if (isCryptoKey(key) && !key.extractable) {
     if (kid !== undefined && additional.some((jwk) => jwk.kid === kid)) return null
     const remedy = `add its public key to additionalPublicKeys, with the kid that ${keyIdOption} has`
-    throw unusable(
+    throw invalidConfiguration(
       `${option} is a CryptoKey that is not extractable, so its public key is unknown: ${remedy}.`,
     )
   }
@@ -94,7 +90,7 @@ async function toAdditionalJwk(key: string | PublicJwk, at: number): Promise<Pub
 function withKey(keys: readonly PublicJwk[], key: PublicJwk): readonly PublicJwk[] {
   const named = keys.find(({ kid }) => kid !== undefined && kid === key.kid)
   if (named && toKeyIdentity(named) !== toKeyIdentity(key))
-    throw unusable(`Two different keys have the same kid: give each of them its own.`)
+    throw invalidConfiguration(`Two different keys have the same kid: give each of them its own.`)
   const isSame = (other: PublicJwk): boolean =>
     toKeyIdentity(other) === toKeyIdentity(key) &&
     (other.kid === key.kid || other.kid === undefined || key.kid === undefined)
@@ -115,5 +111,5 @@ export async function toPublicKeys(config: Config): Promise<readonly PublicJwk[]
   const all = [...own.filter((jwk) => jwk !== null), ...additional]
   if (all.length > 0) return all.reduce<readonly PublicJwk[]>(withKey, [])
   const options = 'clientAssertionSigningKey, requestObject or additionalPublicKeys'
-  throw unusable(`There is no key whose public part could be published: set ${options}.`)
+  throw invalidConfiguration(`There is no key whose public part could be published: set ${options}.`)
 }

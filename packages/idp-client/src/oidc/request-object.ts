@@ -1,5 +1,5 @@
 import type { Config, SigningKey } from '../config/config.ts'
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { invalidConfiguration } from '../errors/configuration.ts'
 import { perObject } from '../lib/per-object.ts'
 import { lazy } from '../lib/request-scope.ts'
 import { importSigningKey, signClaims } from './client-auth.ts'
@@ -35,10 +35,6 @@ const PARSED = new Map<string, (text: string) => object | number | null>([
   ['max_age', parseInteger],
 ])
 
-function unusable(detail: string): InvalidConfigurationError {
-  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
-}
-
 /** Returns the first algorithm of the key that the provider advertises for this kind of request; all, if it advertises none. */
 function selectAlgorithm({ algorithm, algorithms }: SigningKey, metadata: ServerMetadata, kind: RequestKind) {
   const [property, wireName] = ALGORITHMS[kind]
@@ -47,7 +43,7 @@ function selectAlgorithm({ algorithm, algorithms }: SigningKey, metadata: Server
   const chosen = own.find((name) => advertised?.includes(name) ?? true)
   if (chosen !== undefined) return chosen
   const detail = `requestObject signs with ${own.join(', ')}, but the provider takes none of these (${wireName}): use another key, or another requestObject.alg.`
-  throw unusable(detail)
+  throw invalidConfiguration(detail)
 }
 
 /** The imported keys by algorithm: importing one costs more than signing with it. */
@@ -66,7 +62,9 @@ function toClaim(name: string, text: string): unknown {
   if (!parse) return text
   const value = parse(text)
   if (value === null)
-    throw unusable(`The authorization parameter ${name} is not the JSON that a signed request needs.`)
+    throw invalidConfiguration(
+      `The authorization parameter ${name} is not the JSON that a signed request needs.`,
+    )
   return value
 }
 

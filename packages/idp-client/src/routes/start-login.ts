@@ -1,6 +1,6 @@
 import type { AuthorizationParameters } from '../config/options.ts'
 import type { Engine } from '../engine.ts'
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { invalidConfiguration } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { newCorrelationId, redirect } from '../http/responses.ts'
 import { lazyPromise } from '../lib/request-scope.ts'
@@ -22,7 +22,7 @@ export interface StartInteractiveLoginOptions {
 const loadLogin = lazyPromise(() => import('../flows/login.ts'))
 
 function refuse(detail: string): never {
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  throw invalidConfiguration(detail)
 }
 
 /** Starts a login from code. Returns the redirect to the provider; its cookie is staged in the exchange. */

@@ -1,6 +1,6 @@
 import type { AuthorizationConfig, Config } from '../config/config.ts'
 import { IdpError } from '../errors/base.ts'
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { invalidConfiguration } from '../errors/configuration.ts'
 import { defined } from '../lib/own-properties.ts'
 import { parseRedirectUri } from '../lib/url.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
@@ -31,7 +31,7 @@ export function effectiveScope(config: AuthorizationConfig, audience: string | u
   if (audience === undefined) {
     const detail =
       'authorizationParameters.scope is a map per audience, but this login has no audience: set authorizationParameters.audience.'
-    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+    throw invalidConfiguration(detail)
   }
   return scope.byAudience.get(audience) ?? config.defaultScope
 }
@@ -172,5 +172,5 @@ export function toRedirectUri(
   if (parseRedirectUri(given)?.origin === new URL(baseUrl).origin) return given
   const detail =
     'authorizationParameters.redirect_uri must be an absolute URL without fragment on the origin of the application.'
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  throw invalidConfiguration(detail)
 }

@@ -1,4 +1,4 @@
-import { InvalidConfigurationError } from '../../errors/configuration.ts'
+import { invalidConfiguration } from '../../errors/configuration.ts'
 import { openBinding } from '../../http/host-state.ts'
 import { ambient } from '../web/web-host.ts'
 import type { FrameworkRequest } from './context.ts'
@@ -11,7 +11,7 @@ export const isShared = (locals: object): boolean => shared.has(locals)
 
 function rejectShared(): never {
   const detail = 'Astro.locals belongs to another request. Pass Astro a new object for each request.'
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
+  throw invalidConfiguration(detail)
 }
 
 /** Throws `INVALID_CONFIGURATION` if several requests have the same `locals`: its session may be that of another user. */
