@@ -285,6 +285,16 @@ export function decodeObject(part: string): JsonObject | null {
   return bytes && parseClaims(bytes)
 }
 
+/** Also decodes a part with padding, which is not allowed in a JWT, and still no reason to take it for an opaque token. */
+const decodeUnpadded = (part: string): JsonObject | null => decodeObject(part.replace(/={1,2}$/, ''))
+
+/** Returns the claims of an access token that is a JWT, unverified: only its API verifies it. Null for an opaque one. */
+export function decodeUnverified(accessToken: string): JsonObject | null {
+  const [header = '', payload = '', signature, further] = accessToken.split('.', 4)
+  if (signature === undefined || further !== undefined) return null
+  return decodeUnpadded(header) && decodeUnpadded(payload)
+}
+
 export const signatureFaults: Readonly<Record<SignatureFault, string>> = {
   'unknown-key': 'The provider publishes no key that fits it.',
   mismatch: "Its signature does not match the provider's keys.",

@@ -10,7 +10,7 @@ import type { JsonObject, TypedObject } from './json.ts'
 import { stringList, stringProperty, toGrantedDetails } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import type { Provider } from './provider.ts'
-import { decodeObject } from './signed-token.ts'
+import { decodeUnverified } from './signed-token.ts'
 import type { ProviderResponse } from './translate.ts'
 import { invalidResponse, oauthErrorAt, redirectUriSent, refusal } from './translate.ts'
 import { TransportError } from './transport-error.ts'
@@ -108,9 +108,7 @@ function toLifetime(expiresIn: unknown): number | undefined {
 }
 
 function readExpiry(accessToken: string): number | undefined {
-  const [, payload, signature, further] = accessToken.split('.', 4)
-  if (payload === undefined || signature === undefined || further !== undefined) return undefined
-  const exp = decodeObject(payload)?.['exp']
+  const exp = decodeUnverified(accessToken)?.['exp']
   return isTime(exp) && exp > 0 ? Math.floor(exp) : undefined
 }
 
