@@ -1,5 +1,5 @@
 import { pushedAuthorizationRequest } from 'oauth4webapi'
-import type { Config, SigningKey } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import { hashToken, randomToken } from '../crypto/random.ts'
 import { CallbackError } from '../errors/callback.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
@@ -10,6 +10,7 @@ import { stringProperty } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import { hasAlias, requireEndpoint, toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
+import { toRequestForm } from './request-form.ts'
 import type { ProviderResponse } from './translate.ts'
 import { invalidResponse, redirectUriSent } from './translate.ts'
 
@@ -104,17 +105,6 @@ function checkAdvertised(metadata: ServerMetadata, config: Config): void {
   throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, remedy: 'PAR_NOT_OFFERED' })
 }
 
-/** Signs the parameters; the module is loaded only by clients that sign their requests. */
-async function signed(
-  config: Config,
-  signingKey: SigningKey,
-  metadata: ServerMetadata,
-  parameters: URLSearchParams,
-): Promise<string> {
-  const { signRequestObject } = await import('./request-object.ts')
-  return signRequestObject(config, signingKey, metadata, { kind: 'authorization', parameters })
-}
-
 /** The parameters outside of a signed request at the authorization endpoint (RFC 9101 section 5, OpenID Connect Core section 6.1). */
 const OUTSIDE = ['client_id', 'response_type', 'scope']
 
@@ -133,13 +123,8 @@ async function pushAuthorizationRequest(
     return await call(
       { provider, metadata, endpoint: 'parEndpoint' },
       async ({ authentication, client, options, server }) => {
-        const { requestObject } = provider.config
-        // The client is named by its authentication; a signed request has nothing else outside (RFC 9126 section 3).
-        const body = requestObject
-          ? new URLSearchParams({
-              request: await signed(provider.config, requestObject, metadata, parameters),
-            })
-          : parameters
+        // The client is named by its authentication.
+        const body = await toRequestForm(provider.config, metadata, 'authorization', parameters)
         return pushedAuthorizationRequest(server, client, authentication, body, options)
       },
       readRequestUri,
@@ -168,13 +153,9 @@ async function browserParameters(
     return new Map(Object.entries({ client_id: clientId, request_uri: requestUri }))
   }
   if (!metadata.requirePar && requestObject) {
-    const request = await signed(
-      provider.config,
-      requestObject,
-      metadata,
-      new URLSearchParams([...parameters]),
-    )
-    return new Map([...[...parameters].filter(([name]) => OUTSIDE.includes(name)), ['request', request]])
+    const inside = new URLSearchParams([...parameters])
+    const signed = await toRequestForm(provider.config, metadata, 'authorization', inside)
+    return new Map([...[...parameters].filter(([name]) => OUTSIDE.includes(name)), ...signed])
   }
   if (!metadata.requirePar) return parameters
   const detail =

@@ -1,5 +1,4 @@
 import { backchannelAuthenticationRequest } from 'oauth4webapi'
-import type { Config, SigningKey } from '../config/config.ts'
 import { OAuthError } from '../errors/provider.ts'
 import { BackchannelAuthenticationError } from '../errors/tokens.ts'
 import { defined } from '../lib/own-properties.ts'
@@ -10,6 +9,7 @@ import { call } from './call.ts'
 import type { ServerMetadata } from './metadata.ts'
 import { hasAlias, toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
+import { toRequestForm } from './request-form.ts'
 import type { GrantWithIdToken, TokenResponse } from './token-endpoint.ts'
 import { requestTokens, requireIdToken, validateTokenGrant } from './token-endpoint.ts'
 import type { ProviderResponse } from './translate.ts'
@@ -60,21 +60,6 @@ function toForm({ issuer }: ServerMetadata, request: BackchannelRequest): URLSea
   return new URLSearchParams([...all])
 }
 
-/** Returns the form of a client that signs its requests: nothing but the request object (CIBA section 7.1.1). */
-async function signedForm(
-  config: Config,
-  requestObject: SigningKey,
-  metadata: ServerMetadata,
-  parameters: URLSearchParams,
-): Promise<URLSearchParams> {
-  const { signRequestObject } = await import('./request-object.ts')
-  const request = await signRequestObject(config, requestObject, metadata, {
-    kind: 'backchannel',
-    parameters,
-  })
-  return new URLSearchParams({ request })
-}
-
 function readStart(response: ProviderResponse): Started {
   const { auth_req_id: authReqId, expires_in: expiresIn, interval } = response.body ?? {}
   const seconds = Number(expiresIn)
@@ -96,11 +81,8 @@ async function start(
   return call(
     { provider, metadata, endpoint, ...defined({ signal: request.signal }) },
     async ({ authentication, client, options, server }) => {
-      const { config } = provider
-      const plain = toForm(metadata, request)
-      const form = config.requestObject
-        ? await signedForm(config, config.requestObject, metadata, plain)
-        : plain
+      const parameters = toForm(metadata, request)
+      const form = await toRequestForm(provider.config, metadata, 'backchannel', parameters)
       return backchannelAuthenticationRequest(server, client, authentication, form, options)
     },
     readStart,
