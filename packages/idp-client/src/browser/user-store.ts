@@ -70,12 +70,12 @@ function createEntry(url: string, initial: UserState): UserEntry {
   let watcher: Watcher | undefined
 
   function change(next: UserState): void {
-    const { isLoading, user } = state
+    const { error, isLoading, user } = state
     state = next
-    if (isLoading || user?.sub !== next.user?.sub) {
-      if (!isLoading) forgetTokens()
-      watcher?.post()
-    }
+    const isOther = user?.sub !== next.user?.sub
+    // Tokens requested before the first response are those of its user, unless nobody is signed in by then.
+    if ((isOther && !isLoading) || !(next.user || next.error)) forgetTokens()
+    if (isOther || isLoading || error) watcher?.post()
     for (const listener of [...listeners]) notify(listener)
   }
 

@@ -97,7 +97,7 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
   function revisit({ data, type }: Partial<MessageEvent>): void {
     const { error, isLoading } = current()
     if (type === 'message') {
-      if (isLoading || data !== subject()) void refresh()
+      if (isLoading || error || data !== subject()) void refresh()
       return
     }
     const isRecent = performance.now() - requestedAt < THROTTLE

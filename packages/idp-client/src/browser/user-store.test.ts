@@ -1,0 +1,99 @@
+// @vitest-environment happy-dom
+import type { Server, ServerResponse } from 'node:http'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { configure, getAccessToken, userStore } from './index.ts'
+import { forgetTokens } from './page-state.ts'
+
+let server: Server
+/** The user of the session; `null` without one. */
+let sub: string | null
+/** Status of a profile route that fails. */
+let failure: number | undefined
+/** Responds to a request of the profile. */
+let respond: (send: () => void) => void
+let asked: string[]
+let ends: (() => void)[]
+let otherTab: BroadcastChannel
+
+// happy-dom adds this to its window; its published type does not reach `Window`.
+const browser = window as unknown as { happyDOM: { setURL(url: string): void } }
+
+function json(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify(body))
+}
+
+beforeEach(async () => {
+  sub = 'alice'
+  failure = undefined
+  respond = (send) => send()
+  asked = []
+  ends = []
+  server = createServer(({ url = '' }, response) => {
+    asked.push(url)
+    const status = sub === null ? 401 : 200
+    const token = { token: `token of ${sub}`, expires_in: 3600, expires_at: 1 }
+    if (url.endsWith('/profile')) respond(() => json(response, failure ?? status, { sub }))
+    else json(response, status, token)
+  })
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
+  browser.happyDOM.setURL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  configure({})
+  forgetTokens()
+  otherTab = new BroadcastChannel('idp-client')
+})
+afterEach(async () => {
+  otherTab.close()
+  for (const end of ends) end()
+  server.closeAllConnections()
+  await new Promise((done) => server.close(done))
+})
+
+/** Shows the user until the test ends. */
+function show(): void {
+  ends.push(userStore().subscribe(() => {}))
+}
+
+const shown = (): string | undefined => userStore().current().user?.sub
+
+describe('an access token of a user who is not known yet', () => {
+  it('is dropped if the first response has no user', async () => {
+    let send = (): void => {}
+    respond = (later) => {
+      send = later
+    }
+    show()
+    expect(await getAccessToken()).toBe('token of alice')
+    sub = null
+    failure = 401
+    await vi.waitFor(() => expect(asked).toContain('/auth/profile'))
+    send()
+    await vi.waitFor(() => expect(userStore().current().isLoading).toBe(false))
+    await expect(getAccessToken()).rejects.toThrow()
+  })
+
+  it.each([
+    ['the next request finds no user', () => userStore().refresh()],
+    ['another tab has reported a logout', () => otherTab.postMessage(null)],
+  ])('is dropped after a failure if %s', async (_title, happen) => {
+    failure = 503
+    show()
+    await vi.waitFor(() => expect(userStore().current().error).not.toBeNull())
+    expect(await getAccessToken()).toBe('token of alice')
+    failure = undefined
+    sub = null
+    await happen()
+    await vi.waitFor(() => expect(userStore().current().error).toBeNull())
+    await expect(getAccessToken()).rejects.toThrow()
+  })
+
+  it('is kept if the first response has a user', async () => {
+    show()
+    await getAccessToken()
+    await vi.waitFor(() => expect(shown()).toBe('alice'))
+    await getAccessToken()
+    expect(asked.filter((url) => url === '/auth/access-token')).toHaveLength(1)
+  })
+})
