@@ -3,7 +3,7 @@ import type { Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { configure, getAccessToken, userStore } from './index.ts'
+import { configure, fetchUser, getAccessToken, userStore } from './index.ts'
 import { forgetTokens } from './page-state.ts'
 
 let server: Server
@@ -51,12 +51,60 @@ afterEach(async () => {
   await new Promise((done) => server.close(done))
 })
 
-/** Shows the user until the test ends. */
-function show(): void {
-  ends.push(userStore().subscribe(() => {}))
+/** Shows the user, until the returned function is called or the test ends. */
+function show(): () => void {
+  const end = userStore().subscribe(() => {})
+  ends.push(end)
+  return end
 }
 
 const shown = (): string | undefined => userStore().current().user?.sub
+
+/** Waits until this tab has received what other tabs have sent before. */
+async function heard(): Promise<void> {
+  const last = new BroadcastChannel('idp-client')
+  const arrived = new Promise((done) => Object.assign(last, { onmessage: done }))
+  otherTab.postMessage('alice')
+  await arrived
+  last.close()
+}
+
+describe('a user that nothing shows for a while', () => {
+  it.each([
+    ['another tab has reported a logout', () => otherTab.postMessage(null)],
+    ['the window got the focus', () => dispatchEvent(new Event('focus'))],
+    ['the page was restored', () => dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))],
+  ])('is requested again for the next subscriber if %s', async (_title, happen) => {
+    const end = show()
+    await vi.waitFor(() => expect(shown()).toBe('alice'))
+    end()
+    sub = null
+    happen()
+    await heard()
+    expect(asked).toHaveLength(1)
+    show()
+    await vi.waitFor(() => expect(shown()).toBeUndefined())
+  })
+
+  it('is requested again if fetchUser has requested it before', async () => {
+    await fetchUser()
+    sub = null
+    otherTab.postMessage(null)
+    await heard()
+    show()
+    await vi.waitFor(() => expect(shown()).toBeUndefined())
+  })
+
+  it('is not requested again if nothing has happened', async () => {
+    await fetchUser()
+    dispatchEvent(new Event('pageshow'))
+    show()()
+    show()
+    await import('./requests.ts')
+    expect(shown()).toBe('alice')
+    expect(asked).toHaveLength(1)
+  })
+})
 
 describe('an access token of a user who is not known yet', () => {
   it('is dropped if the first response has no user', async () => {

@@ -76,8 +76,13 @@ function oneAtATime(request: () => Promise<void>): Requests {
   return { share, refresh }
 }
 
+/** Returns false on a server, and if a test has removed its environment while this code was loading. */
+const hasPage = (): boolean => typeof document !== 'undefined'
+
 export function watch({ url, current, change, listeners, seeds }: Watched): Watcher {
   let requestedAt = 0
+  /** Whether the user may have changed while nothing showed it. */
+  let isOutdated = false
 
   const subject = (): string | null => current().user?.sub ?? null
 
@@ -89,19 +94,34 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
   const { share, refresh } = oneAtATime(async () => {
     const before = seeds()
     requestedAt = performance.now()
+    if (hasPage()) observe()
     const next = await request(url, current)
     // A seed that arrived meanwhile is newer than this response.
     if (seeds() === before && next !== current()) change(next)
   })
 
-  function revisit({ data, type }: Partial<MessageEvent>): void {
+  function observe(): void {
+    isOutdated = false
+    listen(revisit, true)
+  }
+
+  function revisit({ data, persisted, type }: Partial<MessageEvent & PageTransitionEvent>): void {
+    const isRestored = type === 'pageshow'
+    // A page that was loaded, not restored.
+    if (isRestored && !persisted) return
+    if (listeners.size === 0) {
+      isOutdated = true
+      listen(revisit, false)
+      return
+    }
     const { error, isLoading } = current()
     if (type === 'message') {
       if (isLoading || error || data !== subject()) void refresh()
       return
     }
     const isRecent = performance.now() - requestedAt < THROTTLE
-    if (type !== 'pageshow' && document.visibilityState !== 'hidden' && (error || !isRecent)) void share()
+    // The store itself requests the user of a restored page, also if this code could not be loaded.
+    if (!isRestored && document.visibilityState !== 'hidden' && (error || !isRecent)) void share()
   }
 
   const self: Shown = {
@@ -116,17 +136,18 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
   }
 
   function attend(): void {
-    // A test may have removed its environment while this code was loading.
-    if (typeof document === 'undefined') return
+    if (!hasPage()) return
     if (listeners.size === 0) {
       shown.delete(self)
-      listen(revisit, false)
       return
     }
     if (!shown.has(self)) {
       shown.add(self)
-      listen(revisit, true)
-      post()
+      if (isOutdated) void refresh()
+      else {
+        observe()
+        post()
+      }
     }
     const { error, isLoading } = current()
     if (isLoading || error) void share()
