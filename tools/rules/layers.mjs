@@ -84,7 +84,7 @@ export const layers = {
     ],
     types: [...sessions, 'tokens', 'oidc', 'proxy'],
   },
-  'host-client': { values: ['lib', 'errors', 'guards', 'root'], types: ['http', 'engine'] },
+  'host-client': { values: ['lib', 'errors', 'engine', 'guards', 'root'], types: ['http', 'config'] },
   'adapters/web': { values: hostLayers, types: hostTypes },
   ...Object.fromEntries(
     Object.entries(adapters).map(([name, { on }]) => [

@@ -1,4 +1,5 @@
-import type { Application } from './engine.ts'
+import type { IdpClientOptions } from './config/options.ts'
+import { createApplication } from './engine.ts'
 import { IdpError } from './errors/base.ts'
 import type { InvalidConfigurationError } from './errors/configuration.ts'
 import { invalidConfiguration } from './errors/configuration.ts'
@@ -40,8 +41,8 @@ export abstract class HostClient<
   readonly #host: GuardHost<Context>
 
   /** @internal */
-  protected constructor(application: Application, host: GuardHost<Context>) {
-    super(application, host)
+  protected constructor(options: IdpClientOptions, host: GuardHost<Context>) {
+    super(createApplication(options), host)
     this.#host = host
   }
 

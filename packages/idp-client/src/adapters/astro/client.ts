@@ -1,6 +1,5 @@
 import { reportFrameworkBase } from '../../config/framework-base.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
-import { createApplication } from '../../engine.ts'
 import type { AcceptEntry } from '../../guards/accepted-auth.ts'
 import type { GuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
@@ -45,7 +44,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
 
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor({ sessionName = 'idpSession', ...options }: AstroOptions = {}) {
-    super(createApplication(options), {
+    super(options, {
       mountLine: MOUNT_LINE,
       isContext: (value) => 'locals' in value && 'request' in value,
       toRequest: ({ request }) => request,

@@ -1,6 +1,5 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express'
 import type { IdpClientOptions } from '../../config/options.ts'
-import { createApplication } from '../../engine.ts'
 import type { Auth } from '../../guards/auth.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import { NodeClient } from '../node/node-client.ts'
@@ -41,6 +40,6 @@ export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 export class IdpClient extends NodeClient<FrameworkRequest, FrameworkResponse> {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
-    super(createApplication(options))
+    super(options)
   }
 }

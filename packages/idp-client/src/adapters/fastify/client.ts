@@ -1,5 +1,4 @@
 import type { IdpClientOptions } from '../../config/options.ts'
-import { createApplication } from '../../engine.ts'
 import type { AcceptEntry } from '../../guards/accepted-auth.ts'
 import type { Auth } from '../../guards/auth.ts'
 import type { ApiGuardResult } from '../../guards/guards.ts'
@@ -57,7 +56,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
 
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor({ sessionName = 'idpSession', ...options }: FastifyClientOptions = {}) {
-    super(createApplication(options), {
+    super(options, {
       mountLine: 'await app.register(idp.plugin)',
       isResponse: isReply,
       toNode: (request, reply) => ({ request: request.raw, response: reply?.raw }),

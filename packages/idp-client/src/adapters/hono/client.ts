@@ -1,6 +1,5 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import type { IdpClientOptions } from '../../config/options.ts'
-import { createApplication } from '../../engine.ts'
 import type { AcceptEntry, AcceptedAuth } from '../../guards/accepted-auth.ts'
 import type { ApiGuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
@@ -51,7 +50,7 @@ export class IdpClient<Name extends string = 'idpSession'> extends WebHostClient
 
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor({ sessionName, ...options }: HonoClientOptions<Name> = {}) {
-    super(createApplication(options), {
+    super(options, {
       mountLine: 'app.use(idp.middleware)',
       isContext,
       toRequest: (c) => c.req.raw,

@@ -1,5 +1,4 @@
 import type { IdpClientOptions } from '../../config/options.ts'
-import { createApplication } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
 import type { AcceptEntry } from '../../guards/accepted-auth.ts'
 import type { ApiGuardResult } from '../../guards/guards.ts'
@@ -53,7 +52,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
 
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor({ sessionName = 'idpSession', ...options }: KoaClientOptions = {}) {
-    super(createApplication(options), {
+    super(options, {
       mountLine: 'app.use(idp.middleware)',
       isContext,
       // Koa's request has the path before `koa-mount` and the result of a body parser.

@@ -1,5 +1,4 @@
 import type { IdpClientOptions } from '../../config/options.ts'
-import { createApplication } from '../../engine.ts'
 import type { AcceptEntry } from '../../guards/accepted-auth.ts'
 import type { ApiGuardResult, GuardResult } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
@@ -59,7 +58,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
 
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
-    super(createApplication(options), {
+    super(options, {
       mountLine: MOUNT_LINE,
       isResponse: isReply,
       toNode: (request, response) => ({

@@ -1,5 +1,4 @@
 import type { IdpClientOptions } from '../../config/options.ts'
-import { createApplication } from '../../engine.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { NodeRequest, NodeResponse } from './binding.ts'
 import { NodeClient } from './node-client.ts'
@@ -38,6 +37,6 @@ export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 export class IdpClient extends NodeClient<FrameworkRequest, FrameworkResponse> {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
-    super(createApplication(options))
+    super(options)
   }
 }

@@ -1,4 +1,4 @@
-import type { Application } from '../../engine.ts'
+import type { IdpClientOptions } from '../../config/options.ts'
 import { IdpError } from '../../errors/base.ts'
 import type { AcceptEntry } from '../../guards/accepted-auth.ts'
 import { onlyOptions } from '../../guards/guard-options.ts'
@@ -55,8 +55,8 @@ export abstract class NodeClient<
   Response extends NodeResponse,
 > extends NodeHostClient<Request, Response> {
   /** @internal */
-  protected constructor(application: Application) {
-    super(application, { toNode: (request, response) => ({ request, response }) })
+  protected constructor(options: IdpClientOptions) {
+    super(options, { toNode: (request, response) => ({ request, response }) })
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { Application } from '../../engine.ts'
+import type { IdpClientOptions } from '../../config/options.ts'
 import { HostClient } from '../../host-client.ts'
 import { headersSink } from '../../http/cookie-text.ts'
 import type { Binding, Exchange } from '../../http/exchange.ts'
@@ -50,8 +50,8 @@ export abstract class NodeHostClient<
   readonly #host: NodeHost<Context, FrameworkResponse>
 
   /** @internal */
-  protected constructor(application: Application, host: NodeHost<Context, FrameworkResponse>) {
-    super(application, {
+  protected constructor(options: IdpClientOptions, host: NodeHost<Context, FrameworkResponse>) {
+    super(options, {
       ...host,
       isOpen: (context) => openBinding(host.toNode(context).request) !== undefined,
       toPath: (context) => requestTarget(host.toNode(context).request),

@@ -1,5 +1,4 @@
 import type { IdpClientOptions } from '../../config/options.ts'
-import { createApplication } from '../../engine.ts'
 import type { AcceptEntry } from '../../guards/accepted-auth.ts'
 import type { GuardResult, ResultFor } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
@@ -41,7 +40,7 @@ export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkResponse> {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
-    super(createApplication(options), {
+    super(options, {
       mountLine:
         "modules: ['idp-client/nuxt/module'] in nuxt.config.ts, or export default idp.plugin in server/plugins/idp.ts.",
       isContext: (value) => 'node' in value && 'context' in value,

@@ -1,5 +1,4 @@
 import type { IdpClientOptions } from '../../config/options.ts'
-import { createApplication } from '../../engine.ts'
 import type { AcceptEntry, AcceptedAuth } from '../../guards/accepted-auth.ts'
 import type { Auth } from '../../guards/auth.ts'
 import { isForbidden } from '../../guards/guards.ts'
@@ -55,7 +54,7 @@ function toPath(page: FrameworkRequest, { pathname, search }: URL): string {
 export class IdpClient extends WebHostClient<FrameworkRequest> {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
-    super(createApplication(options), {
+    super(options, {
       mountLine:
         'export const middleware = [idp.middleware] in app/root.tsx, of React Router 7.9 or later; version 7 also needs future: { v8_middleware: true } in react-router.config.ts.',
       redirectsOnly: true,

@@ -1,5 +1,4 @@
 import type { IdpClientOptions } from '../../config/options.ts'
-import { createApplication } from '../../engine.ts'
 import type { AcceptEntry } from '../../guards/accepted-auth.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
@@ -60,7 +59,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
 
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor({ sessionName = 'idpSession', ...options }: SvelteKitOptions = {}) {
-    super(createApplication(options), {
+    super(options, {
       mountLine: 'export const handle = idp.handle in src/hooks.server.ts',
       redirectsOnly: true,
       isContext: (value) => 'locals' in value && 'request' in value,

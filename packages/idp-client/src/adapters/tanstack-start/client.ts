@@ -1,5 +1,4 @@
 import type { IdpClientOptions } from '../../config/options.ts'
-import { createApplication } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
 import type { AcceptEntry, AcceptedAuth } from '../../guards/accepted-auth.ts'
 import type { Auth } from '../../guards/auth.ts'
@@ -63,7 +62,7 @@ function toDocumentRedirect(response: Response): Response {
 export class IdpClient extends WebHostClient {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
-    super(createApplication(options), {
+    super(options, {
       mountLine: MOUNT_LINE,
       isContext: () => false,
       toRequest: (request) => request,

@@ -1,5 +1,4 @@
 import type { IdpClientOptions } from '../../config/options.ts'
-import { createApplication } from '../../engine.ts'
 import type { AcceptEntry, AcceptedAuth } from '../../guards/accepted-auth.ts'
 import type { GuardResult, ResultFor } from '../../guards/guards.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
@@ -36,7 +35,7 @@ export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 export class IdpClient extends WebHostClient {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
-    super(createApplication(options), { isContext: () => false, toRequest: (request) => request })
+    super(options, { isContext: () => false, toRequest: (request) => request })
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { Application } from '../../engine.ts'
+import type { IdpClientOptions } from '../../config/options.ts'
 import { IdpError } from '../../errors/base.ts'
 import { HostClient } from '../../host-client.ts'
 import { headersSink } from '../../http/cookie-text.ts'
@@ -49,9 +49,9 @@ export abstract class WebHostClient<Context extends object = Request> extends Ho
   readonly #host: WebHost<Context>
 
   /** @internal */
-  protected constructor(application: Application, host: WebHost<Context>) {
+  protected constructor(options: IdpClientOptions, host: WebHost<Context>) {
     const toPath = host.toPath ?? ((_context, { pathname, search }): string => pathname + search)
-    super(application, {
+    super(options, {
       ...host,
       isOpen: (context) => openBinding(this.#toIdentity(context)) !== undefined,
       toPath: (context, { request: { url } }) => (url ? toPath(context, url) : undefined),
