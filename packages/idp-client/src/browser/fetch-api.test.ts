@@ -20,15 +20,24 @@ let origin: string
 let sub: string | null
 let profileRequests: number
 let received: Received[]
-/** The response of the API. */
-let reply: { status: number; headers?: Record<string, string> }
+/** The response of the API, or a failure of the proxy with a code. */
+let reply: { status: number; headers?: Record<string, string>; code?: string }
 
 // happy-dom adds this to its window; its published type does not reach `Window`.
 const browser = window as unknown as { happyDOM: { setURL(url: string): void } }
 
-const ended = { status: 401, headers: { 'idp-client-error': '1' } }
+const failure = (code: string) => ({ status: 401, headers: { 'idp-client-error': '1' }, code })
+const ended = failure('NOT_AUTHENTICATED')
+
+// The `clone` of happy-dom loses the body of a response from the network.
+const overNetwork = globalThis.fetch
+async function fetchWhole(input: RequestInfo | URL, init?: RequestInit): Promise<Response> {
+  const response = await overNetwork(input, init)
+  return new Response(await response.text(), response)
+}
 
 beforeEach(async () => {
+  vi.stubGlobal('fetch', fetchWhole)
   sub = 'alice'
   profileRequests = 0
   received = []
@@ -43,7 +52,7 @@ beforeEach(async () => {
     }
     received.push({ method, url, headers, body: await text(request) })
     response.writeHead(reply.status, reply.headers)
-    response.end('content')
+    response.end(reply.code === undefined ? 'content' : JSON.stringify({ code: reply.code }))
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
   const { port } = server.address() as AddressInfo
@@ -53,6 +62,7 @@ beforeEach(async () => {
 })
 afterEach(async () => {
   vi.restoreAllMocks()
+  vi.unstubAllGlobals()
   server.closeAllConnections()
   await new Promise((done) => server.close(done))
 })
@@ -103,6 +113,7 @@ describe('fetchApi', () => {
     reply = ended
     const responses = await Promise.all(Array.from({ length: 20 }, () => fetchApi('/api/orders')))
     expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 401))
+    expect(await responses[0]?.json()).toEqual({ code: 'NOT_AUTHENTICATED' })
     await vi.waitFor(() => expect(current()).toEqual({ user: null, isLoading: false, error: null }))
     expect(profileRequests).toBeLessThanOrEqual(3)
     end()
@@ -129,6 +140,18 @@ describe('fetchApi', () => {
     await fetchUser()
     expect(profileRequests).toBe(2)
   })
+
+  it.each(['MISSING_REFRESH_TOKEN', 'FAILED_TO_REFRESH_TOKEN', 'INSUFFICIENT_USER_AUTHENTICATION'])(
+    'does not request the user again for %s, which would extend a session that a page only polls',
+    async (code) => {
+      await fetchUser()
+      reply = failure(code)
+      const headers = { 'idp-client': 'background' }
+      expect(await (await fetchApi('/api/orders', { headers })).json()).toEqual({ code })
+      await fetchUser()
+      expect(profileRequests).toBe(2)
+    },
+  )
 
   it('requests no user for a page that knows none', async () => {
     reply = ended

@@ -3,6 +3,18 @@ import { browserError } from './request-error.ts'
 
 const HEADER = 'idp-client'
 
+/** The codes of 401 responses which say that there is no session any more. */
+const ENDED: readonly unknown[] = ['NOT_AUTHENTICATED', 'MISSING_SESSION', 'SESSION_EXPIRED']
+
+/**
+ * Requests the user again if a failure of the proxy says that the session has ended. After any other failure the request would
+ * only extend the session, for as long as a page polls.
+ */
+async function noticeEnd(failure: Response): Promise<void> {
+  const { code }: { readonly code?: unknown } = await failure.json().catch(() => ({}))
+  if (ENDED.includes(code)) currentPage().store.recheck()
+}
+
 /**
  * Sends a request to an API that `idp.proxy` serves below a path of this origin. Like `fetch`, with two differences: the request has
  * the header `idp-client: 1`, by which the proxy recognizes the pages of the application in browsers that say nothing about the
@@ -28,6 +40,6 @@ export async function fetchApi(input: RequestInfo | URL, init?: RequestInit): Pr
   if (headers.get(HEADER) !== 'background') headers.set(HEADER, '1')
   const response = await fetch(request)
   // A 401 without this header is one of the API: the session is valid.
-  if (response.status === 401 && response.headers.has('idp-client-error')) currentPage().store.recheck()
+  if (response.status === 401 && response.headers.has('idp-client-error')) void noticeEnd(response.clone())
   return response
 }
