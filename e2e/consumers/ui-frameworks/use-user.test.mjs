@@ -79,6 +79,33 @@ test('Vue: refs follow the user, and all components share one request', { timeou
   signedIn = true
 })
 
+test('Vue: a page hydrates as the server has rendered it, also with a user of configure', {
+  timeout: 60_000,
+}, async (test) => {
+  const { createSSRApp, h } = await import('vue')
+  const { configure } = await import('idp-client/browser')
+  const { useUser } = await import('idp-client/vue')
+  const warn = test.mock.method(console, 'warn', () => {})
+  const User = {
+    setup() {
+      const { isLoading, user } = useUser()
+      return () => (isLoading.value ? h('i', 'Loading') : h('p', user.value?.name ?? 'signed out'))
+    },
+  }
+  const root = document.createElement('div')
+  document.body.append(root)
+  root.innerHTML = '<i>Loading</i>'
+  const before = requests
+  configure({ user: alice })
+  const app = createSSRApp(User)
+  app.mount(root)
+  await until(test, () => root.innerHTML, '<p>Alice</p>')
+  assert.equal(warn.mock.callCount(), 0)
+  assert.equal(requests, before)
+  app.unmount()
+  configure({})
+})
+
 test('Svelte: the store calls back with each state, and ends with its subscriptions', {
   timeout: 60_000,
 }, async (test) => {

@@ -16,8 +16,12 @@ export interface UserOptions {
  * @example
  * configure({ basePath: '/app', routes: { profile: '/me' } })
  */
-export function configure(options: PageOptions): void {
-  if (typeof window !== 'undefined') announcePage(createPage(options))
+export function configure({ user, ...paths }: PageOptions): void {
+  if (typeof window === 'undefined') return
+  const page = createPage(paths)
+  // Not the initial state, in which a page hydrates: a server has rendered it without this user.
+  if (user !== undefined) page.store.entry(page.urls.profile).seed(user)
+  announcePage(page)
 }
 
 /**

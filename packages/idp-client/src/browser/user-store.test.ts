@@ -106,6 +106,13 @@ describe('a user that nothing shows for a while', () => {
   })
 })
 
+it('a user of configure is no part of the state in which a page hydrates', () => {
+  configure({ user: { sub: 'alice' } })
+  const { current, initial } = userStore()
+  expect(current()).toEqual({ user: { sub: 'alice' }, isLoading: false, error: null })
+  expect(initial()).toEqual({ user: null, isLoading: true, error: null })
+})
+
 describe('an access token of a user who is not known yet', () => {
   it('is dropped if the first response has no user', async () => {
     let send = (): void => {}

@@ -10,7 +10,7 @@ export type UseUserOptions = UserOptions
 export interface UserResult {
   /** `null` during the first request and if no user is signed in; after a failure, the last known user. */
   readonly user: () => User | null
-  /** True until the first response, also on the server unless `configure` has the user. */
+  /** True until the first response, and always on the server and until the component is mounted. */
   readonly isLoading: () => boolean
   /** Error of the last request; `null` after a successful one. 401 and 204 are not failures. */
   readonly error: () => RouteRequestError | null
