@@ -36,6 +36,16 @@ test('attributes follow the URL and the variables of the application', async () 
   })
 })
 
+test('IDP_COOKIE_SECURE decides whether the cookie is secure: browsers accept no other with SameSite=None', async () => {
+  const secure = { ...given.env, IDP_COOKIE_SECURE: 'true', IDP_COOKIE_SAME_SITE: 'none' }
+  expect((await toSessionState({ ...given, env: secure })).cookies[0]).toMatchObject({ secure: true })
+  const insecure = { ...given.env, IDP_COOKIE_SECURE: '0' }
+  const baseURL = 'https://localhost:3000'
+  expect((await toSessionState({ ...given, baseURL, env: insecure })).cookies[0]).toMatchObject({
+    secure: false,
+  })
+})
+
 test('options take precedence over the variables', async () => {
   const cookie = { name: 'app', secret: [secret, 'o'.repeat(40)], sameSite: 'none', secure: true } as const
   const { cookies } = await toSessionState({ ...given, cookie, env: { IDP_SECRET: 'x'.repeat(32) } })
@@ -60,6 +70,7 @@ test.each([
     { env: { ...given.env, IDP_COOKIE_DOMAIN: 'example.com' } },
     'IDP_COOKIE_DOMAIN',
   ],
+  ['an unknown Secure', { env: { ...given.env, IDP_COOKIE_SECURE: 'some' } }, 'IDP_COOKIE_SECURE'],
   ['an unknown SameSite', { env: { ...given.env, IDP_COOKIE_SAME_SITE: 'some' } }, 'IDP_COOKIE_SAME_SITE'],
 ])('%s is reported by the name of what to set, without its value', async (_title, wrong, named) => {
   const error = await toSessionState({ ...given, ...wrong }).catch((thrown: unknown) => thrown)

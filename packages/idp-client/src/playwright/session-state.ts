@@ -22,6 +22,13 @@ function readSameSite({ IDP_COOKIE_SAME_SITE: text = 'lax' }: Env): SameSite {
   throw kitError('IDP_COOKIE_SAME_SITE must be lax, strict or none.')
 }
 
+function readSecure({ IDP_COOKIE_SECURE: text }: Env, { protocol }: URL): boolean {
+  if (text === undefined) return protocol === 'https:'
+  if (/^(true|1)$/i.test(text)) return true
+  if (/^(false|0)$/i.test(text)) return false
+  throw kitError('IDP_COOKIE_SECURE must be true or false.')
+}
+
 function requireBaseUrl(baseURL: string | undefined): URL {
   const url = baseURL === undefined ? null : parseUrl(baseURL)
   if (url) return url
@@ -64,7 +71,7 @@ export async function toSessionState({ baseURL, cookie, env, session }: SignedIn
   const secret = requireSecret(cookie.secret, env)
   const { domain = env.IDP_COOKIE_DOMAIN, path = env.IDP_COOKIE_PATH ?? '/' } = cookie
   const host = toHost(url, domain)
-  const { sameSite = readSameSite(env), secure = url.protocol === 'https:' } = cookie
+  const { sameSite = readSameSite(env), secure = readSecure(env, url) } = cookie
   const settings = { ...cookie, path, sameSite, secret, secure }
   const cookies = await generateSessionCookies(
     session,
