@@ -13,6 +13,8 @@ let sub: string | null
 let failure: number | undefined
 /** Responds to a request of the profile. */
 let respond: (send: () => void) => void
+/** Whether the session yields no token without a new login. */
+let isRejected: boolean
 let asked: string[]
 let ends: (() => void)[]
 let otherTab: BroadcastChannel
@@ -29,6 +31,7 @@ beforeEach(async () => {
   sub = 'alice'
   failure = undefined
   respond = (send) => send()
+  isRejected = false
   asked = []
   ends = []
   server = createServer(({ url = '' }, response) => {
@@ -36,6 +39,7 @@ beforeEach(async () => {
     const status = sub === null ? 401 : 200
     const token = { token: `token of ${sub}`, expires_in: 3600, expires_at: 1 }
     if (url.endsWith('/profile')) respond(() => json(response, failure ?? status, { sub }))
+    else if (isRejected) json(response, 401, { error: { code: 'FAILED_TO_REFRESH_TOKEN', message: '' } })
     else json(response, status, token)
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -150,5 +154,48 @@ describe('an access token of a user who is not known yet', () => {
     await vi.waitFor(() => expect(shown()).toBe('alice'))
     await getAccessToken()
     expect(asked.filter((url) => url === '/auth/access-token')).toHaveLength(1)
+  })
+})
+
+describe('that the user needs a new login for a token', () => {
+  /** Calls back as soon as a request of the profile is pending, and responds to it afterwards. */
+  async function during(action: () => Promise<unknown>): Promise<void> {
+    const pending = new Promise<() => void>((resolve) => {
+      respond = resolve
+    })
+    const requested = userStore().refresh()
+    const send = await pending
+    await action()
+    send()
+    await requested
+  }
+
+  it.each([[true], [false]])(
+    'is kept by the response to an earlier request (user known: %s)',
+    async (isKnown) => {
+      if (isKnown) {
+        show()
+        await vi.waitFor(() => expect(shown()).toBe('alice'))
+      }
+      isRejected = true
+      await during(async () => {
+        show()
+        await expect(getAccessToken()).rejects.toThrow()
+      })
+      const { current, refresh } = userStore()
+      expect(current()).toMatchObject({ user: { sub: 'alice' }, error: { code: 'FAILED_TO_REFRESH_TOKEN' } })
+      respond = (send) => send()
+      await refresh()
+      expect(current().error).toBeNull()
+    },
+  )
+
+  it('is not said of another user', async () => {
+    show()
+    await vi.waitFor(() => expect(shown()).toBe('alice'))
+    isRejected = true
+    sub = 'bob'
+    await during(() => expect(getAccessToken()).rejects.toThrow())
+    expect(userStore().current()).toMatchObject({ user: { sub: 'bob' }, error: null })
   })
 })

@@ -83,6 +83,8 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
   let requestedAt = 0
   /** Whether the user may have changed while nothing showed it. */
   let isOutdated = false
+  /** That this user needs a new login, as reported since the latest request was sent. */
+  const rejections: RouteRequestError[] = []
 
   const subject = (): string | null => current().user?.sub ?? null
 
@@ -94,10 +96,14 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
   const { share, refresh } = oneAtATime(async () => {
     const before = seeds()
     requestedAt = performance.now()
+    rejections.length = 0
     if (hasPage()) observe()
     const next = await request(url, current)
-    // A seed that arrived meanwhile is newer than this response.
-    if (seeds() === before && next !== current()) change(next)
+    // A seed or a rejection that arrived meanwhile is newer than this response.
+    if (seeds() !== before || next === current()) return
+    const { isLoading, user } = current()
+    const [error] = isLoading || user?.sub === next.user?.sub ? rejections : []
+    change(next.user && error ? { ...next, error } : next)
   })
 
   function observe(): void {
@@ -129,6 +135,7 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
     subject,
     refresh,
     fail(error) {
+      rejections[0] ??= error
       // Only the first rejection is shown; later ones have other codes, because the refresh token is gone by then.
       const state = current()
       if (state.user && state.error?.status !== 401) change({ ...state, error })
