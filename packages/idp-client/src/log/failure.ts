@@ -25,7 +25,8 @@ function toEvent(error: IdpError, whole: IdpError, id: string | undefined): LogE
     return { level: 'error', code: 'SESSION_STORE_FAILED', ...request, ...diagnosis, operation }
   const isProviderFailure = ['AccountApiError', 'DiscoveryError', 'OAuthError'].includes(error.name)
   if (!isProviderFailure || !endpoint || PENDING.has(providerError)) return undefined
-  return { level: providerLevel(diagnosis), code: 'PROVIDER_FAILURE', ...request, ...diagnosis, endpoint }
+  const level = providerLevel(diagnosis)
+  return { level, code: 'PROVIDER_FAILURE', ...request, ...diagnosis, endpoint, outcome: whole.code }
 }
 
 /** Returns the event of the root cause of a failure, unless it was already logged, and marks the cause as logged. */

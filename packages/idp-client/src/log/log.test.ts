@@ -38,7 +38,7 @@ describe('without a logger', () => {
   test('[A1] a failure and its effect on a request are one line', () => {
     const { warn, error } = spies()
     const log = createLog()
-    const cause: LogEvent = { ...failed, code: 'PROVIDER_FAILURE', endpoint: 'token' }
+    const cause: LogEvent = { ...failed, code: 'PROVIDER_FAILURE', endpoint: 'token', outcome: failed.error }
     log.emitFailure({ cause, outcome: failed })
     expect(error).toHaveBeenCalledOnce()
     expect(error.mock.calls[0]?.[0]).toMatch(/^idp-client: REQUEST_FAILED: /)
@@ -85,7 +85,7 @@ describe('with a logger', () => {
   test('[A1] it receives both the failure and its effect', () => {
     const events: LogEvent[] = []
     const log = createLog((event) => events.push(event))
-    const cause: LogEvent = { ...failed, code: 'PROVIDER_FAILURE', endpoint: 'token' }
+    const cause: LogEvent = { ...failed, code: 'PROVIDER_FAILURE', endpoint: 'token', outcome: failed.error }
     log.emitFailure({ cause, outcome: failed })
     expect(events).toEqual([cause, failed])
   })

@@ -1,4 +1,5 @@
 import { toGuideUrl } from '../errors/advice.ts'
+import type { Code } from '../errors/code.ts'
 import type { Diagnosis } from '../errors/diagnosis.ts'
 import type { ProviderEndpoint } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedy.ts'
@@ -39,7 +40,11 @@ export interface LogEventDetails {
   readonly CONNECT_FAILED: Diagnosis
   /** Any other request that failed. */
   readonly REQUEST_FAILED: Diagnosis
-  readonly PROVIDER_FAILURE: Diagnosis & { readonly endpoint: ProviderEndpoint }
+  readonly PROVIDER_FAILURE: Diagnosis & {
+    readonly endpoint: ProviderEndpoint
+    /** The error of the operation that failed, such as `FAILED_TO_REFRESH_TOKEN`; `error` is that of its cause. */
+    readonly outcome: Code
+  }
   readonly SESSION_STORE_FAILED: Diagnosis & { readonly operation: StoreOperation }
   readonly SESSION_ROLLED: object
   readonly SESSION_SAVED: { readonly bytes: number; readonly cookies: number }

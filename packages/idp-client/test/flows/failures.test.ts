@@ -41,7 +41,12 @@ describe('[A1] event, hook and page report the same', () => {
     const page = await (await world.login(browser)).text()
     const [cause, outcome] = failures()
     expect(failures()).toHaveLength(2)
-    expect(cause).toMatchObject({ code: 'PROVIDER_FAILURE', endpoint: 'token', error: 'OAUTH_ERROR' })
+    expect(cause).toMatchObject({
+      code: 'PROVIDER_FAILURE',
+      endpoint: 'token',
+      error: 'OAUTH_ERROR',
+      outcome: 'AUTHORIZATION_CODE_GRANT_ERROR',
+    })
     expect(outcome).toMatchObject({
       level: 'error',
       code: 'LOGIN_FAILED',
@@ -112,7 +117,12 @@ describe('[A1] event, hook and page report the same', () => {
     world.clock.now -= 4000
     const [event, ...more] = failures()
     expect(more).toEqual([])
-    expect(event).toMatchObject({ code: 'PROVIDER_FAILURE', endpoint: 'token', systemCode: 'ECONNRESET' })
+    expect(event).toMatchObject({
+      code: 'PROVIDER_FAILURE',
+      endpoint: 'token',
+      systemCode: 'ECONNRESET',
+      outcome: 'FAILED_TO_REFRESH_TOKEN',
+    })
     expect(error).toMatchObject({ remedy: 'CONNECTION_LOST' })
     expect(isIdpError(error) && describeError(error)).toBe(event?.detail)
   })
