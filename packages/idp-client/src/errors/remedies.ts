@@ -30,9 +30,9 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   ACCESS_DENIED:
     'authorize of the guard did not return true: the user lacks a role or a permission of the application.',
   INVALID_TOKEN:
-    'The log says what is wrong with it (resource, access token): obtain an access token of the provider for the audience of this API.',
+    'Obtain an access token of the provider for the audience of this API. The event REQUEST_FAILED says why this one was refused: set logger to see it, because its level is info.',
   INVALID_DPOP_PROOF:
-    'The log says what is wrong with it: sign a new proof for every request, with the key that the access token is bound to (RFC 9449).',
+    'Sign a new proof for every request, with the key that the access token is bound to (RFC 9449). The event REQUEST_FAILED says why this one was refused: set logger to see it, because its level is info.',
   USE_DPOP_NONCE:
     'Repeat the request with a proof that has the nonce of the header DPoP-Nonce (RFC 9449 section 9), as DPoP clients do by themselves.',
   TOKEN_UNDECIDED:
