@@ -31,7 +31,7 @@ export type FindingCode = Remedy | DoctorCode
  */
 export const doctorRemedies: Readonly<Record<DoctorCode, string>> = {
   CONFIG_NOT_LOADED:
-    'Name the module that exports the client. Run it with node to see its error; TypeScript needs Node.js 22.18 or newer, and no path aliases.',
+    'Name the module that exports the client. Run it with node to see its error. TypeScript needs Node.js 22.18 or newer, and no path aliases, or tsx: NODE_OPTIONS="--import tsx".',
   UNKNOWN_VARIABLE: 'Correct the name of the variable.',
   POST_LOGOUT_URL_REFUSED:
     'Register that URL at the provider as a post-logout redirect URI, character by character.',
