@@ -47,6 +47,17 @@ test.each(['--help', '-h', 'help'])('%s prints the usage', async (parameter) => 
   expect(stdout).toContain('secret')
 })
 
+test.each([
+  ['init', /^Usage: idp-client <command>/],
+  ['codemod', /^Usage: idp-client <command>/],
+  ['secret', /^Usage: idp-client <command>/],
+  ['doctor', /^Usage: idp-client doctor \[options\]/],
+])('%s --help prints the usage', async (command, usage) => {
+  const { code, stdout, stderr } = await run([command, '--help'])
+  expect([code, stderr]).toEqual([0, ''])
+  expect(stdout).toMatch(usage)
+})
+
 test.each(['--version', '-v'])('%s prints the version', async (parameter) => {
   expect(await run([parameter])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' })
 })

@@ -5,6 +5,7 @@ import { expressOpenidConnect } from './codemod/express-openid-connect.ts'
 import { nextAuth } from './codemod/next-auth.ts'
 import { nextjsAuth0 } from './codemod/nextjs-auth0.ts'
 import { runCodemod } from './codemod/run-codemod.ts'
+import type { DoctorParameters } from './doctor/usage.ts'
 import type { InitContext } from './init/init.ts'
 import { InitError } from './init/init-error.ts'
 import { generateSecret } from './secret.ts'
@@ -97,11 +98,21 @@ Options:
 Exit code: 0 if nothing is wrong, 1 with findings, 2 for wrong options
 `
 
-/** Examines the set-up; exit code 1 with findings. */
+/** Runs `doctor`; exit code 2 if its parameters are wrong. */
 async function doctor(args: readonly string[]): Promise<Output> {
   const { parseParameters } = await import('./doctor/usage.ts')
-  const parameters = parseParameters(args)
-  if (!parameters) return { code: 2, stdout: '', stderr: doctorUsage }
+  let parameters: DoctorParameters
+  try {
+    parameters = parseParameters(args)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    return { code: 2, stdout: '', stderr: `${reason}\n\n${doctorUsage}` }
+  }
+  return examineSetup(parameters)
+}
+
+/** Examines the set-up; exit code 1 with findings. */
+async function examineSetup(parameters: DoctorParameters): Promise<Output> {
   const { readVariables } = await import('./doctor/setup.ts')
   const variables = readVariables(parameters.env)
   if (!variables)
@@ -134,6 +145,7 @@ export async function run(
   context: InitContext = { folder: process.cwd() },
 ): Promise<Output> {
   const [command, ...rest] = parameters
+  if (rest.includes('--help')) return success(command === 'doctor' ? doctorUsage : usage)
   if (command === 'init') return runInit(rest, context)
   if (command === 'codemod') return codemod(rest)
   if (command === 'doctor') return doctor(rest)

@@ -278,15 +278,15 @@ describe('--config', () => {
 })
 
 test.each([
-  ['an unknown option', ['--verbose']],
-  ['a URL without scheme', ['--app', 'localhost:3000']],
-  ['a URL with a password', ['--app', 'https://user:p4ssword@example.com']],
-  ['--store without the client', ['--store']],
-  ['a file that does not exist', ['--env', '/nowhere/.env']],
-  ['a word', ['now']],
-])('%s is a wrong usage', async (_what, args) => {
+  ['an unknown option', ['--verbose'], /^Unknown option '--verbose'/],
+  ['a URL without scheme', ['--app', 'localhost:3000'], /^--app must be an http or https URL/],
+  ['a URL with a password', ['--app', 'https://user:p4ssword@example.com'], /^--app must be .* without user/],
+  ['--store without the client', ['--store'], /^--store needs --config/],
+  ['a file that does not exist', ['--env', '/nowhere/.env'], /^\/nowhere\/\.env cannot be read/],
+  ['a word', ['https://user:p4ssword@example.com'], /^doctor takes options only/],
+])('%s is a wrong usage, and the message says why', async (_what, args, reason) => {
   const { code, stderr, stdout } = await run(['doctor', ...args])
   expect([code, stdout]).toEqual([2, ''])
-  expect(stderr).toMatch(/^Usage: idp-client doctor|cannot be read/)
+  expect(stderr).toMatch(reason)
   expect(stderr).not.toContain('p4ssword')
 })

@@ -34,15 +34,21 @@ function toBaseUrl(app: string): string | null {
   return isPlain ? url.origin + url.pathname.replace(/\/+$/, '') : null
 }
 
-/** Parses the parameters; returns `null` if they are wrong. */
-export function parseParameters(args: readonly string[]): DoctorParameters | null {
-  try {
-    const { values } = parseArgs({ args: [...args], options, allowPositionals: false })
-    const { app, config, env, json, store } = values
-    const baseUrl = app === undefined ? undefined : toBaseUrl(app)
-    if (baseUrl === null || (store && config === undefined)) return null
-    return { env, config, app: baseUrl, store, probe: !values['no-probe'], json }
-  } catch {
-    return null
-  }
+/**
+ * Parses the parameters.
+ *
+ * @throws Error that names the wrong parameter, without its value
+ */
+export function parseParameters(args: readonly string[]): DoctorParameters {
+  const { positionals, values } = parseArgs({ args: [...args], options, allowPositionals: true })
+  const { app, config, env, json, store } = values
+  if (positionals.length > 0) throw new Error('doctor takes options only.')
+  const baseUrl = app === undefined ? undefined : toBaseUrl(app)
+  if (baseUrl === null)
+    throw new Error(
+      '--app must be an http or https URL, such as http://localhost:3000, without user and query.',
+    )
+  if (store && config === undefined)
+    throw new Error('--store needs --config, the module that exports the client.')
+  return { env, config, app: baseUrl, store, probe: !values['no-probe'], json }
 }
