@@ -1,5 +1,5 @@
 import { frozenMap } from '../lib/freeze.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { parseRedirectUri } from '../lib/url.ts'
 import { toOrigins } from './base-url.ts'
 import type { AppBaseUrl, AuthorizationConfig, ScopeSetting } from './config.ts'

@@ -1,4 +1,4 @@
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import type { ClientAuth, SecretMethod, SigningKey } from './config.ts'
 import type { Source } from './readers.ts'
 import {

@@ -1,5 +1,5 @@
 import type { SameSite } from '../http/cookie-jar.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { isLoopback, toOrigins, toProtocols } from './base-url.ts'
 import type { AppBaseUrl, CookieSettings, Secure } from './config.ts'
 import type { ChoiceRow, FlagRow, TextRow, WithDefault } from './option-rows.ts'

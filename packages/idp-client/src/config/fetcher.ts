@@ -1,6 +1,6 @@
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { isBelow, parseUrl } from '../lib/url.ts'
 import { isLoopback } from './base-url.ts'
 import type { Config } from './config.ts'

@@ -1,4 +1,4 @@
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/objects.ts'
 import type { FrontChannelLogoutConfig } from './config.ts'
 import { parseHttpUrl } from './http-url.ts'
 import type { FrontChannelLogoutOptions } from './options.ts'

@@ -1,5 +1,5 @@
 import { IdpError } from '../errors/base.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import type { MfaChallengeOptions, MfaOobChannel } from './mfa.ts'
 
 /** The options of an operation of `idp.mfa`, from code or a route: checked here before anything is sent. */

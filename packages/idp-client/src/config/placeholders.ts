@@ -1,4 +1,4 @@
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/objects.ts'
 import { NOT_REPLACED } from './http-url.ts'
 import { optionRows } from './option-rows.ts'
 import type { IdpClientOptions } from './options.ts'

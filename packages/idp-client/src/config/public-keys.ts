@@ -1,5 +1,5 @@
 import { toKeyIdentity } from '../crypto/keys.ts'
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/objects.ts'
 import type { PublicJwk } from './options.ts'
 import { detectKeyKind, hasLongPublicModulus, pemFault, unescapePem } from './pem.ts'
 import type { Field, Source } from './readers.ts'

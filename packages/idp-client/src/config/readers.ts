@@ -1,5 +1,5 @@
 import type { Remedy } from '../errors/remedy.ts'
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/objects.ts'
 import type { ProblemKind } from './config.ts'
 import type { Env, VariableName } from './env.ts'
 import type {

@@ -1,5 +1,5 @@
 import type { RequestView } from '../http/exchange.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { forwarded, isLoopback } from './base-url.ts'
 import { parseHost } from './http-url.ts'
 

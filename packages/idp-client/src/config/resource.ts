@@ -1,6 +1,5 @@
 import { InvalidConfigurationError } from '../errors/configuration.ts'
-import { isObject } from '../lib/is-object.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined, isObject } from '../lib/objects.ts'
 import { parseUrl } from '../lib/url.ts'
 import { isLoopback } from './base-url.ts'
 import { parseHttpUrl } from './http-url.ts'

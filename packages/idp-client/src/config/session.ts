@@ -1,4 +1,4 @@
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import type { SessionConfig, TransactionConfig } from './config.ts'
 import type { CookieContext } from './cookies.ts'
 import { isPlainHttp, readCookieName, resolveCookie } from './cookies.ts'

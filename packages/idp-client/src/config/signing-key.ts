@@ -1,5 +1,5 @@
 import { isCryptoKey, signatureAlgorithms } from '../crypto/keys.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import type { SigningKey } from './config.ts'
 import type { OtherRow, TextRow } from './option-rows.ts'
 import type { KeyKind } from './pem.ts'

@@ -1,6 +1,5 @@
 import type { Clock } from '../lib/clock.ts'
-import { isObject } from '../lib/is-object.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined, isObject } from '../lib/objects.ts'
 import type { TakeOver } from '../take-over/take-over.ts'
 import type { TakeOverConfig } from './config.ts'
 import type { SessionDataStore } from './options.ts'

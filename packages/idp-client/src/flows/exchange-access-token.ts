@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
 import { CustomTokenExchangeError } from '../errors/tokens.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { exchangeTokens } from '../oidc/token-endpoint.ts'
 import type { AuthorizationDetail } from '../session/model/session-data.ts'

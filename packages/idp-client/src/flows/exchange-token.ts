@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import { CustomTokenExchangeError } from '../errors/tokens.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { parseUrl } from '../lib/url.ts'
 import { getProvider } from '../oidc/provider.ts'
 import type { ExchangeParameters } from '../oidc/token-endpoint.ts'

@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { AccessTokenForConnectionError } from '../errors/tokens.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { requestConnectionToken } from '../oidc/vendor/connection-token.ts'
 import type { ConnectionTokenParts } from '../tokens/connection-token.ts'

@@ -2,7 +2,7 @@ import type { Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
-import { copyJson } from '../lib/own-properties.ts'
+import { copyJson } from '../lib/objects.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 
 /** Returns a copy of the session of this request, or `null`. Never writes a cookie. */

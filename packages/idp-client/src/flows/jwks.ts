@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { PublicJwk } from '../config/options.ts'
 import type { Engine } from '../engine.ts'
-import { perObject } from '../lib/per-object.ts'
+import { perObject } from '../lib/registry.ts'
 import { lazy } from '../lib/request-scope.ts'
 import { toPublicKeys } from '../oidc/public-keys.ts'
 

@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
 import { AccessTokenError } from '../errors/tokens.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import type { Provider } from '../oidc/provider.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { refreshTokens as sendRefresh } from '../oidc/token-endpoint.ts'

@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { laterUse } from '../session/model/lifetime.ts'
 import { withChanges } from '../session/model/session.ts'
 import type { SessionData } from '../session/model/session-data.ts'

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import { isIdpError } from '../errors/base.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { asIdpError, reportOutcome } from '../log/failure.ts'
 import type { FormerRefusal } from '../log/log.ts'
 import { isForAudience, isOfOrganization } from '../oidc/claims.ts'

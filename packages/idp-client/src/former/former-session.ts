@@ -1,4 +1,4 @@
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/objects.ts'
 import { isTime } from '../oidc/claims.ts'
 import { asJson } from '../session/model/stored-session.ts'
 import type { FormerSession, FormerTokens } from '../take-over/take-over.ts'

@@ -1,7 +1,7 @@
 import type { AuthorizationConfig, Config } from '../config/config.ts'
 import type { Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { copyJson, defined } from '../lib/own-properties.ts'
+import { copyJson, defined } from '../lib/objects.ts'
 import { isOfOrganization, serverTime } from '../oidc/claims.ts'
 import { provenIn } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'

@@ -1,7 +1,6 @@
 import { printable, toCorrection } from '../config/unknown-keys.ts'
 import { invalidConfiguration } from '../errors/configuration.ts'
-import { isPlainObject } from '../lib/is-object.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined, isPlainObject } from '../lib/objects.ts'
 import type { GuardRequirements, Requirements } from './requirements.ts'
 
 type Name = keyof GuardRequirements

@@ -1,7 +1,7 @@
 import type { Code } from '../errors/code.ts'
 import { codes } from '../errors/codes.ts'
 import { json } from '../http/responses.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import type { LoginParameters } from './check-session.ts'
 import type { Requirements, Unmet } from './requirements.ts'
 

@@ -2,7 +2,7 @@ import type { ResourceConfig, ResourceOptions } from '../config/resource.ts'
 import { checkAudience, checkNeeds, checkPath, readResource } from '../config/resource.ts'
 import type { Application } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { isForAudience, isTime } from '../oidc/claims.ts'
 import type { Auth } from './auth.ts'
 

@@ -1,5 +1,5 @@
 import { IdpError } from '../errors/base.ts'
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/objects.ts'
 import { concatenate, text } from '../lib/utf8.ts'
 
 /* Far above every form of the protocol, and small enough to buffer. */

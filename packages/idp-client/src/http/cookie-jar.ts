@@ -1,4 +1,4 @@
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { parseCookies } from './cookie-text.ts'
 
 export type SameSite = 'strict' | 'lax' | 'none'

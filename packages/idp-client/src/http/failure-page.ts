@@ -3,7 +3,7 @@ import type { Code } from '../errors/code.ts'
 import { codes } from '../errors/codes.ts'
 import type { Diagnosis } from '../errors/diagnosis.ts'
 import { setupMistakes } from '../errors/setup-mistakes.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { escapeHtml, isLink, link, page } from './page.ts'
 import { json as jsonResponse } from './responses.ts'
 

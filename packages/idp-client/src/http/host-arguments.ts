@@ -1,5 +1,5 @@
 import { IdpError } from '../errors/base.ts'
-import { isObject, isPlainObject } from '../lib/is-object.ts'
+import { isObject, isPlainObject } from '../lib/objects.ts'
 
 /** Arguments of one call of an operation, in any order. */
 export interface HostArguments<FrameworkRequest, FrameworkResponse, Options> {

@@ -1,5 +1,5 @@
 import { codes } from '../errors/codes.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import type { FailureReport } from './failure-page.ts'
 import { toExplanation, toReference, toWording } from './failure-page.ts'
 import { link, page } from './page.ts'

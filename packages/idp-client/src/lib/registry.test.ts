@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest'
-import { processWide, processWideFor, toKey } from './registry.ts'
+import { perObject, processWide, processWideFor, toKey } from './registry.ts'
 
 test('one value per entry is created at the first call', () => {
   const create = vi.fn(() => new Map())
@@ -38,4 +38,26 @@ test('an object keeps its value, also for a second copy of the module; another o
 test('keys of different parts differ', () => {
   const parts = [['a', 'b'], ['a b'], ['a,b'], ['a', 'b', ''], ['a', ['b']], ['1'], [1]]
   expect(new Set(parts.map((given) => toKey(...given))).size).toBe(parts.length)
+})
+
+test('creates one value for each object', () => {
+  const create = vi.fn((key: { readonly name: string }) => ({ of: key.name }))
+  const get = perObject(create)
+  const [one, other] = [{ name: 'one' }, { name: 'one' }]
+  expect(get(one)).toEqual({ of: 'one' })
+  expect(get(one)).toBe(get(one))
+  expect(get(other)).not.toBe(get(one))
+  expect(create).toHaveBeenCalledTimes(2)
+})
+
+test('tries again after an exception', () => {
+  let isBroken = true
+  const get = perObject(() => {
+    if (isBroken) throw new Error('not yet')
+    return {}
+  })
+  const key = {}
+  expect(() => get(key)).toThrow('not yet')
+  isBroken = false
+  expect(get(key)).toBe(get(key))
 })

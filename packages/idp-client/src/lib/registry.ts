@@ -40,6 +40,23 @@ export function processWideFor<T>(name: EntryName, object: object, create: () =>
   return value
 }
 
+/**
+ * Returns a function that creates a value for each object at its first call with it, for this copy of the package only. It keeps no
+ * object alive.
+ */
+export function perObject<Key extends object, Value extends object>(
+  create: (key: Key) => Value,
+): (key: Key) => Value {
+  const values = new WeakMap<Key, Value>()
+  return (key) => {
+    const known = values.get(key)
+    if (known) return known
+    const value = create(key)
+    values.set(key, value)
+    return value
+  }
+}
+
 /** Returns one string for several parts. Different parts never have the same key. */
 export function toKey(...parts: readonly unknown[]): string {
   return JSON.stringify(parts)

@@ -5,7 +5,7 @@ import type { ProviderEndpoint } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedy.ts'
 import type { StoreOperation } from '../errors/session.ts'
 import { Lru } from '../lib/lru.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { processWide } from '../lib/registry.ts'
 
 /**

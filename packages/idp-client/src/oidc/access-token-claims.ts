@@ -1,6 +1,6 @@
 import type { ResourceConfig } from '../config/resource.ts'
 import { IdpError } from '../errors/base.ts'
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/objects.ts'
 import type { Assert } from './claims.ts'
 import { createAssert, isForAudience, isTime, timeFault, toVerificationClock } from './claims.ts'
 import type { JsonObject } from './json.ts'

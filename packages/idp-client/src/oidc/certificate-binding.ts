@@ -1,4 +1,4 @@
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/objects.ts'
 import { stringProperty } from './json.ts'
 import { decodeUnverified } from './signed-token.ts'
 import type { TokenResponse } from './token-endpoint.ts'

@@ -1,7 +1,7 @@
 import { backchannelAuthenticationRequest } from 'oauth4webapi'
 import { OAuthError } from '../errors/provider.ts'
 import { BackchannelAuthenticationError } from '../errors/tokens.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import type { Pause } from '../lib/pause.ts'
 import { pause as realPause } from '../lib/pause.ts'
 import { reportFailure } from '../log/failure.ts'

@@ -1,7 +1,6 @@
 import { LogoutTokenError } from '../errors/logout-token.ts'
 import type { Remedy } from '../errors/remedy.ts'
-import { isObject } from '../lib/is-object.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined, isObject } from '../lib/objects.ts'
 import type { Assert } from './claims.ts'
 import { checkTimes, createAssert, toTimeFault, toVerificationClock } from './claims.ts'
 import type { JsonObject } from './json.ts'

@@ -1,7 +1,6 @@
 import type { Config, ProviderAddress } from '../config/config.ts'
 import { DiscoveryError } from '../errors/provider.ts'
-import { isObject } from '../lib/is-object.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined, isObject } from '../lib/objects.ts'
 import { parseUrl } from '../lib/url.ts'
 import type { JsonObject } from './json.ts'
 import { stringList } from './json.ts'

@@ -3,7 +3,7 @@ import type { Config, SigningKey } from '../config/config.ts'
 import type { PublicJwk } from '../config/options.ts'
 import { isCryptoKey, toKeyIdentity } from '../crypto/keys.ts'
 import { invalidConfiguration } from '../errors/configuration.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 
 /**
  * The public keys of the client (RFC 7517): a public JWK is made of the members of this list, so that no member of a private key can

@@ -1,6 +1,6 @@
 import type { Config, SigningKey } from '../config/config.ts'
 import { invalidConfiguration } from '../errors/configuration.ts'
-import { perObject } from '../lib/per-object.ts'
+import { perObject } from '../lib/registry.ts'
 import { lazy } from '../lib/request-scope.ts'
 import { importSigningKey, signClaims } from './client-auth.ts'
 import { parseObject, parseObjects } from './json.ts'

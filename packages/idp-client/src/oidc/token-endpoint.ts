@@ -1,7 +1,7 @@
 import { genericTokenEndpointRequest } from 'oauth4webapi'
 import { CallbackError } from '../errors/callback.ts'
 import { OAuthError } from '../errors/provider.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { call } from './call.ts'
 import { isTime } from './claims.ts'
 import type { IdTokenChecks, IdTokenClaims } from './id-token.ts'

@@ -6,7 +6,7 @@ import { frontchannelLogout as endSession } from '../flows/frontchannel-logout.t
 import type { RequestHeaders } from '../http/exchange.ts'
 import { isPrefetch } from '../http/request-kind.ts'
 import { empty, errorJson } from '../http/responses.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { reportRefusal } from '../log/refusal.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
 import { toStatus } from './status.ts'

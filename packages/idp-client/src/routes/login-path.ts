@@ -1,5 +1,5 @@
 import type { RoutePaths } from '../config/config.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 
 /** Query parameter of the login route: this login must not be restarted again. */
 export const RESTARTED = 'restarted'

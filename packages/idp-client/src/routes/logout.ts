@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { logout as endSession } from '../flows/logout.ts'
 import { redirect } from '../http/responses.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { failWithPage } from './fail-with-page.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
 import { lastValues } from './route.ts'

@@ -1,7 +1,7 @@
 import type { Config } from '../config/config.ts'
 import type { ProviderSession } from '../config/options.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import type { FormerRefusal } from '../log/log.ts'
 import type { KnownSession } from './model/lifetime.ts'
 import type { StoredSession } from './model/stored-session.ts'

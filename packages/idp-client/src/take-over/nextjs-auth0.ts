@@ -1,4 +1,4 @@
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/objects.ts'
 import type { FormerLibraryOptions } from './former-library.ts'
 import { createTakeOver } from './former-library.ts'
 import type { OpenedJwe } from './open-jwe.ts'

@@ -1,6 +1,6 @@
 import { fromBase64url } from '../crypto/base64url.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/objects.ts'
 import { strictText, utf8 } from '../lib/utf8.ts'
 
 /**

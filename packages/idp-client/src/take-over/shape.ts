@@ -1,4 +1,4 @@
-import { isObject } from '../lib/is-object.ts'
+import { isObject } from '../lib/objects.ts'
 import type { User } from '../session/model/session-data.ts'
 import type { OpenedJwe } from './open-jwe.ts'
 import type { FormerCookies, FormerSession, FormerTokens } from './take-over.ts'

@@ -1,5 +1,5 @@
 import type { AuthorizationConfig } from '../config/config.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { beyondScope, coversScope, sameScope, unitedScope, withoutScope } from '../session/model/scope.ts'
 import type {
   AccessTokenSet,

@@ -1,6 +1,6 @@
 import type { AuthorizationConfig } from '../config/config.ts'
 import type { GetAccessTokenOptions } from '../config/token-options.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { coversScope, unitedScope, withoutScope } from '../session/model/scope.ts'
 import type { SessionData, TokenSet } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'

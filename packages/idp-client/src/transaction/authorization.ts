@@ -1,7 +1,7 @@
 import type { AuthorizationConfig, Config } from '../config/config.ts'
 import { IdpError } from '../errors/base.ts'
 import { invalidConfiguration } from '../errors/configuration.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { parseRedirectUri } from '../lib/url.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
 

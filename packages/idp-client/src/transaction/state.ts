@@ -4,7 +4,7 @@ import type { Sealer } from '../crypto/seal.ts'
 import { CallbackError } from '../errors/callback.ts'
 import type { SafeReturnPath } from '../http/return-path.ts'
 import { safeReturnPath } from '../http/return-path.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import { strictText, utf8, utf8Length } from '../lib/utf8.ts'
 import type { TransactionLookup } from './in-cookie.ts'
 

@@ -1,6 +1,6 @@
 import type { SafeReturnPath } from '../http/return-path.ts'
 import { safeReturnPath } from '../http/return-path.ts'
-import { defined } from '../lib/own-properties.ts'
+import { defined } from '../lib/objects.ts'
 import type { Bytes } from '../lib/utf8.ts'
 import { strictText, utf8 } from '../lib/utf8.ts'
 

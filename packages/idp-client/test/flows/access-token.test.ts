@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { customFetch } from '../../src/config/options.ts'
 import type { GetAccessTokenOptions, IdpClientOptions } from '../../src/index.ts'
-import { defined } from '../../src/lib/own-properties.ts'
+import { defined } from '../../src/lib/objects.ts'
 import type { World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { OnCallbackContext, OnCallbackHook, OnCallbackResult, SessionData } from '../../src/index.ts'
-import { defined } from '../../src/lib/own-properties.ts'
+import { defined } from '../../src/lib/objects.ts'
 import type { World } from '../support/app.ts'
 import { APP, startWorld } from '../support/app.ts'
 

@@ -1,7 +1,7 @@
 import type { Binding } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
 import { requestState } from '../../http/host-state.ts'
-import { defined } from '../../lib/own-properties.ts'
+import { defined } from '../../lib/objects.ts'
 import type { NodeRequest } from './request.ts'
 import { pathBelowPrefix, removedPrefix, toRequestView } from './request.ts'
 import type { NodeResponse } from './response.ts'

@@ -1,4 +1,4 @@
-import { defined } from '../../lib/own-properties.ts'
+import { defined } from '../../lib/objects.ts'
 import type { Provider } from '../provider.ts'
 import type { RequestProgress, TokenGrant } from '../token-endpoint.ts'
 import { requestTokens, validateTokenGrant, withProgress } from '../token-endpoint.ts'

@@ -2,7 +2,7 @@ import type { Authenticator, MfaChallengeResult, MfaEnrollment } from '../../con
 import type { ChallengeRequest, EnrollmentRequest, FactorProof } from '../../config/mfa-options.ts'
 import type { VendorKey } from '../../config/vendor.ts'
 import type { ProviderEndpoint } from '../../errors/provider.ts'
-import { defined } from '../../lib/own-properties.ts'
+import { defined } from '../../lib/objects.ts'
 import type { ProviderRequest } from '../call.ts'
 import { readResponse } from '../call.ts'
 import { clientCredentials } from '../client-auth.ts'

@@ -1,5 +1,5 @@
 import { createDeflate } from '../../lib/deflate.ts'
-import { addOwn, setOwn } from '../../lib/own-properties.ts'
+import { addOwn, setOwn } from '../../lib/objects.ts'
 import type { Bytes } from '../../lib/utf8.ts'
 import { concatenate, strictText } from '../../lib/utf8.ts'
 import { isInIdToken, readAuthentication } from '../model/authentication.ts'

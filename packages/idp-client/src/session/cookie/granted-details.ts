@@ -1,6 +1,6 @@
 import type { Config } from '../../config/config.ts'
 import { fieldName } from '../../errors/session.ts'
-import { defined } from '../../lib/own-properties.ts'
+import { defined } from '../../lib/objects.ts'
 import { utf8Length } from '../../lib/utf8.ts'
 import type { AccessTokenSet, TokenSet } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'

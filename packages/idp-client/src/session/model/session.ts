@@ -1,5 +1,5 @@
 import { randomToken } from '../../crypto/random.ts'
-import { defined } from '../../lib/own-properties.ts'
+import { defined } from '../../lib/objects.ts'
 import type { InternalSessionData, SessionData, TokenSet, User } from './session-data.ts'
 import type { StoredSession } from './stored-session.ts'
 

@@ -1,6 +1,6 @@
 import { hashToken } from '../../crypto/random.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
-import { setOwn, shallowCopy } from '../../lib/own-properties.ts'
+import { setOwn, shallowCopy } from '../../lib/objects.ts'
 import type { Owner } from '../ended-by.ts'
 import { provenIn, readAuthentication } from '../model/authentication.ts'
 import type { SessionData, StoredInternalData } from '../model/session-data.ts'

@@ -1,5 +1,5 @@
 import { IdpError } from '../../errors/base.ts'
-import { defined } from '../../lib/own-properties.ts'
+import { defined } from '../../lib/objects.ts'
 import { toKey } from '../../lib/registry.ts'
 import { outsideRequest, requestScope } from '../../lib/request-scope.ts'
 import { toTokenSet } from '../../session/model/session.ts'

@@ -1,5 +1,17 @@
 type Properties = Record<string, unknown>
 
+/** Returns whether a value is an object and not an array. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Returns whether a value is an object without a class, of any realm. */
+export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  if (!isObject(value)) return false
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === null || Object.getPrototypeOf(prototype) === null
+}
+
 /** Sets a property of the object itself; an assignment to `__proto__` would replace the prototype instead. */
 export function setOwn(target: Properties, name: string, value: unknown): void {
   if (name === '__proto__')

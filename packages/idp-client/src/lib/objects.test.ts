@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { addOwn, copyJson, defined, shallowCopy } from './own-properties.ts'
+import { addOwn, copyJson, defined, shallowCopy } from './objects.ts'
 
 test('properties of any name are added, and replace those of the same name', () => {
   const target: Record<string, unknown> = { kept: 1, replaced: 1 }
