@@ -1,6 +1,7 @@
 import { once } from 'node:events'
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { connect, createServer as createHttp2Server } from 'node:http2'
 import type { AddressInfo } from 'node:net'
 import type { RequestHandler } from 'express'
@@ -8,6 +9,7 @@ import express from 'express'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { IdpClient } from '../../src/adapters/express/index.ts'
 import { IdpClient as NodeIdpClient } from '../../src/adapters/node/index.ts'
+import type { SessionData } from '../../src/index.ts'
 import { clientOptions, SECRET, signedIn } from './client-options.ts'
 
 /** A handler of the Express entry as hosts on `node:http` call it, which pass their own kind of `next`. */
@@ -66,6 +68,28 @@ test('[F6] the types accept request and response of HTTP/2, and its responses ca
   expect((await stream.toArray()).join('')).toBe('carol')
   expect(head['set-cookie']).toEqual([expect.stringMatching(/^__session=/)])
   expect(head['cache-control']).toContain('no-store')
+})
+
+test('a request of HTTP/2 is read-only once its client has left', async () => {
+  expect.assertions(1)
+  const idp = new NodeIdpClient(clientOptions)
+  const server = createHttp2Server()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const http2 = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  onTestFinished(async () => {
+    http2.close()
+    await new Promise((resolve) => server.close(resolve))
+  })
+  const stream = http2.request({ ':path': '/page', ...(await signedIn()) })
+  const [req, res] = (await once(server, 'request')) as [Http2ServerRequest, Http2ServerResponse]
+  await idp.middleware(req, res, async () => {
+    const left = once(res.stream, 'close')
+    stream.close()
+    await left
+    const session = (await idp.getSession()) as SessionData
+    const updating = idp.updateSession({ ...session, value: 'lost' })
+    await expect(updating).rejects.toMatchObject({ code: 'SESSION_NOT_WRITABLE' })
+  })
 })
 
 test('[F8] the promise of the middleware settles after that of next', async () => {

@@ -5,7 +5,7 @@ import { defined } from '../../lib/objects.ts'
 import type { NodeRequest } from './request.ts'
 import { pathBelowPrefix, removedPrefix, toRequestView } from './request.ts'
 import type { NodeResponse } from './response.ts'
-import { responseSink } from './response.ts'
+import { isGone, responseSink } from './response.ts'
 
 export type { NodeRequest, NodeStream } from './request.ts'
 export type { NodeResponse } from './response.ts'
@@ -30,7 +30,7 @@ export function bindNode(request: NodeRequest, response?: NodeResponse, ownPath?
     const cookie = created.headers.get('cookie')
     return { request: created, ...requestCookies(cookie) }
   })
-  const canWrite = (): boolean => response !== undefined && !response.headersSent && !response.destroyed
+  const canWrite = (): boolean => response !== undefined && !response.headersSent && !isGone(response)
   return {
     exchange: {
       // The URL is created when it is first read, so the view is not copied.

@@ -25,6 +25,11 @@ export interface NodeResponse {
   off(event: 'close' | 'drain', listener: () => void): unknown
 }
 
+/** Returns whether the client has left. The response of HTTP/2 does not tell, but its stream. */
+export function isGone({ destroyed, stream }: NodeResponse): boolean {
+  return destroyed || stream?.destroyed === true
+}
+
 type Header = OutgoingHttpHeaders[string]
 
 function toLines(value: Header): string[] {

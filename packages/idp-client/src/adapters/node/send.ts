@@ -1,6 +1,6 @@
 import { isStreamed } from '../../http/responses.ts'
 import type { NodeResponse } from './response.ts'
-import { appendCookies } from './response.ts'
+import { appendCookies, isGone } from './response.ts'
 
 /** Resolves when the response accepts more data, or is closed. */
 function drained(response: NodeResponse): Promise<void> {
@@ -17,9 +17,6 @@ function drained(response: NodeResponse): Promise<void> {
 
 /** The error code of HTTP/2 for a failure (RFC 9113 section 7). */
 const INTERNAL_ERROR = 2
-
-/* The response of HTTP/2 does not tell, but its stream. */
-const isGone = ({ destroyed, stream }: NodeResponse): boolean => destroyed || stream?.destroyed === true
 
 async function sendBody(target: NodeResponse, response: Response): Promise<void> {
   const reader = response.body?.getReader()
