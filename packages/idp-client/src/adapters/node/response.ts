@@ -13,7 +13,8 @@ export interface NodeResponse {
   getHeader(name: string): number | string | string[] | undefined
   setHeader(name: string, value: number | string | readonly string[]): unknown
   writeHead(status: number, headers?: OutgoingHttpHeaders): unknown
-  write(chunk: Uint8Array): boolean
+  /** Returns `false` if it accepts no more for now; adapters of AWS Lambda return nothing. */
+  write(chunk: Uint8Array): unknown
   end(): unknown
   destroy(): unknown
   /** The stream of HTTP/2. */

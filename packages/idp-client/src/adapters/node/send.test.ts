@@ -1,6 +1,7 @@
 import { once } from 'node:events'
-import { createServer } from 'node:http'
+import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { streamedResponse } from '../../http/responses.ts'
 import type { NodeResponse } from './response.ts'
@@ -33,4 +34,13 @@ async function countFlushes(response: Response): Promise<number> {
 test('each part of a streamed response passes a compression at once, and other responses as it likes', async () => {
   expect(await countFlushes(streamedResponse(toBody(['one', 'two']), {}))).toBe(2)
   expect(await countFlushes(new Response(toBody(['one', 'two'])))).toBe(0)
+})
+
+test('a response that does not say whether it accepts more gets the rest', async () => {
+  const parts: string[] = []
+  const write = (part: Uint8Array): void => void parts.push(new TextDecoder().decode(part))
+  const target = Object.assign(new ServerResponse(new IncomingMessage(new Socket())), { write })
+  await sendResponse(target, new Response(toBody(['one', 'two'])))
+  expect(parts).toEqual(['one', 'two'])
+  expect(target.writableEnded).toBe(true)
 })

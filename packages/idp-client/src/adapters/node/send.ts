@@ -29,7 +29,7 @@ async function sendBody(target: NodeResponse, response: Response): Promise<void>
   target.once('close', stop)
   try {
     for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      if (!isGone(target) && !target.write(next.value)) await drained(target)
+      if (!isGone(target) && target.write(next.value) === false) await drained(target)
       if (isGone(target)) stop()
       else if (isBitByBit) target.flush?.()
     }
