@@ -203,6 +203,14 @@ describe('the JSON object of a request', () => {
   })
 })
 
+test('a request that is sent on needs no events of its socket, which AWS Lambda does not have', async () => {
+  const view = toRequestView(request({ headers: { 'content-length': '4' }, stream: 'body' }))
+  const { body, onLeave } = view.transfer?.() ?? {}
+  const stop = onLeave?.(() => expect.unreachable())
+  expect(await new Response(body).text()).toBe('body')
+  expect(stop).not.toThrow()
+})
+
 describe('several headers Authorization', () => {
   const rawHeaders = ['Host', 'app.example.com', 'AUTHORIZATION', 'Bearer a', 'authorization', 'Bearer b']
   const first = { authorization: 'Bearer a' }

@@ -194,20 +194,22 @@ function hasContent({ stream }: Partial<NodeStream>, headers: RequestHeaders): b
   return headers.has('transfer-encoding') || Number(headers.get('content-length') ?? 0) > 0
 }
 
+type Connection = Partial<NonNullable<NodeStream['stream']>>
+
 function toTransfer(request: NodeRequest, headers: RequestHeaders): Transfer {
   const { req = request, socket } = request
   const hasBody = hasContent(req, headers)
   if (hasBody && req.readableDidRead) throw new IdpError('PROXY_BODY_CONSUMED')
   // A rest that is not read must not destroy the connection, or the response would never arrive.
   const chunks = hasBody ? req.iterator?.({ destroyOnReturn: false }) : undefined
-  // Requests of HTTP/2 share a socket.
-  const connection = req.stream ?? socket
+  // Requests of HTTP/2 share a socket. That of AWS Lambda has no events: its adapters pass on whole requests.
+  const connection: Connection = req.stream ?? socket
   return {
     body: chunks ? toStream(chunks, () => req.resume?.()) : null,
     onLeave(listener) {
       if (connection.destroyed) listener()
-      connection.once('close', listener)
-      return () => connection.off('close', listener)
+      connection.once?.('close', listener)
+      return () => connection.off?.('close', listener)
     },
   }
 }
