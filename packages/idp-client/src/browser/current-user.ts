@@ -28,7 +28,7 @@ export function configure({ user, ...paths }: PageOptions): void {
  * Returns the store of the signed-in user, for any framework to bind to: `current()` returns an immutable state,
  * `subscribe` calls back on every change. The first subscriber starts the request. It is repeated when the window gets
  * the focus (at most every 5 seconds), when the network comes back, when the page leaves the back/forward cache, and
- * when another tab reports another user.
+ * when another tab reports another user or organization.
  *
  * @example
  * const store = userStore()

@@ -19,9 +19,9 @@ export interface AccessTokenOptions {
 /**
  * Returns an access token of the signed-in user, for calls from the browser to an API that validates tokens itself.
  * Concurrent calls share one request. The token is cached in memory, per route, audience and scope, until 10 seconds
- * before it expires. It is dropped when `useUser` sees another user or none, after a 401, and when the user leaves the
- * window or comes back, because another user may have signed in elsewhere (unless it is younger than 5 seconds). Only
- * in browsers: on a server use `idp.getAccessToken()`.
+ * before it expires. It is dropped when `useUser` sees another user or organization or no user, after a 401, and when the
+ * user leaves the window or comes back, because another user may have signed in elsewhere (unless it is younger than 5
+ * seconds). Only in browsers: on a server use `idp.getAccessToken()`.
  *
  * Rejects with an `AccessTokenRequestError`. Failed requests are not retried; the next call sends a new one.
  *

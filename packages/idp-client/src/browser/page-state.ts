@@ -35,4 +35,8 @@ export interface UserState {
   readonly error: RouteRequestError | null
 }
 
+/** Identifies the user and the organization of a session; `null` if no user is signed in. */
+export const toIdentity = (user: User | null): string | null =>
+  user && JSON.stringify([user.sub, user.org_id ?? user['org_name']])
+
 export const known = (user: User | null): UserState => ({ user, isLoading: false, error: null })

@@ -14,10 +14,11 @@ export function listen(listener: (event: Event) => void, on: boolean): void {
 }
 
 /**
- * Reports the signed-in user to the other tabs of this origin; they request the profile route if they have another one.
+ * Reports who is signed in to the other tabs of this origin; they request the profile route if they have another user or
+ * organization.
  */
-export function notifyTabs(sub: string | null): void {
-  tabs?.postMessage(sub)
+export function notifyTabs(identity: string | null): void {
+  tabs?.postMessage(identity)
 }
 
 function onEvent(event: Event): void {

@@ -9,6 +9,8 @@ import { forgetTokens } from './page-state.ts'
 let server: Server
 /** The user of the session; `null` without one. */
 let sub: string | null
+/** The organization of the session. */
+let organization: string | undefined
 /** Status of a profile route that fails. */
 let failure: number | undefined
 /** Responds to a request of the profile. */
@@ -29,6 +31,7 @@ function json(response: ServerResponse, status: number, body: object): void {
 
 beforeEach(async () => {
   sub = 'alice'
+  organization = undefined
   failure = undefined
   respond = (send) => send()
   isRejected = false
@@ -37,8 +40,9 @@ beforeEach(async () => {
   server = createServer(({ url = '' }, response) => {
     asked.push(url)
     const status = sub === null ? 401 : 200
-    const token = { token: `token of ${sub}`, expires_in: 3600, expires_at: 1 }
-    if (url.endsWith('/profile')) respond(() => json(response, failure ?? status, { sub }))
+    const token = { token: `token of ${organization ?? sub}`, expires_in: 3600, expires_at: 1 }
+    if (url.endsWith('/profile'))
+      respond(() => json(response, failure ?? status, { sub, org_id: organization }))
     else if (isRejected) json(response, 401, { error: { code: 'FAILED_TO_REFRESH_TOKEN', message: '' } })
     else json(response, status, token)
   })
@@ -155,6 +159,16 @@ describe('an access token of a user who is not known yet', () => {
     await getAccessToken()
     expect(asked.filter((url) => url === '/auth/access-token')).toHaveLength(1)
   })
+})
+
+it('a login of the same user to another organization drops the tokens of the organization before', async () => {
+  organization = 'org_acme'
+  show()
+  await vi.waitFor(() => expect(shown()).toBe('alice'))
+  expect(await getAccessToken()).toBe('token of org_acme')
+  organization = 'org_globex'
+  await userStore().refresh()
+  expect(await getAccessToken()).toBe('token of org_globex')
 })
 
 describe('that the user needs a new login for a token', () => {

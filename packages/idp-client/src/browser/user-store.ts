@@ -1,7 +1,7 @@
 import type { User } from '../session/model/session-data.ts'
 import { requests } from './on-demand.ts'
 import type { UserState } from './page-state.ts'
-import { forgetTokens, known } from './page-state.ts'
+import { forgetTokens, known, toIdentity } from './page-state.ts'
 import type { RouteRequestError } from './request-error.ts'
 import type { Watcher } from './watcher.ts'
 
@@ -72,7 +72,7 @@ function createEntry(url: string, initial: UserState): UserEntry {
   function change(next: UserState): void {
     const { error, isLoading, user } = state
     state = next
-    const isOther = user?.sub !== next.user?.sub
+    const isOther = toIdentity(user) !== toIdentity(next.user)
     // Tokens requested before the first response are those of its user, unless nobody is signed in by then.
     if ((isOther && !isLoading) || !(next.user || next.error)) forgetTokens()
     if (isOther || isLoading || error) watcher?.post()

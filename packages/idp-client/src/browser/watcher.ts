@@ -2,7 +2,7 @@ import type { User } from '../session/model/session-data.ts'
 import type { Route } from './ask-route.ts'
 import { currentUrls, requestRoute, toProperties } from './ask-route.ts'
 import type { UserState } from './page-state.ts'
-import { known } from './page-state.ts'
+import { known, toIdentity } from './page-state.ts'
 import type { RouteRequestError } from './request-error.ts'
 import { listen, notifyTabs } from './tabs.ts'
 import type { Watched } from './user-store.ts'
@@ -13,7 +13,7 @@ export interface Watcher {
   readonly attend: () => void
   /** Sends one request that starts after this call: a pending one may be older than the change. */
   readonly refresh: () => Promise<void>
-  /** Reports the signed-in user to the other tabs. */
+  /** Reports the signed-in user and the organization to the other tabs. */
   readonly post: () => void
 }
 
@@ -23,7 +23,7 @@ const THROTTLE = 5_000
 /** A shown user, which changes elsewhere are reported to. */
 interface Shown {
   readonly url: string
-  readonly subject: () => string | null
+  readonly current: () => UserState
   readonly refresh: () => Promise<void>
   readonly fail: (error: RouteRequestError) => void
 }
@@ -35,7 +35,7 @@ export const isUserShown = (): boolean => shown.size > 0
 
 /** Returns whether the page shows another user of the session than this one. */
 export const isOtherShown = (sub: unknown): boolean =>
-  [...shown].some(({ subject, url }) => url === currentUrls().profile && (subject() ?? sub) !== sub)
+  [...shown].some(({ current, url }) => url === currentUrls().profile && (current().user?.sub ?? sub) !== sub)
 
 /** Requests every shown user again: the session may have changed. */
 export function recheckUsers(): void {
@@ -86,11 +86,11 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
   /** That this user needs a new login, as reported since the latest request was sent. */
   const rejections: RouteRequestError[] = []
 
-  const subject = (): string | null => current().user?.sub ?? null
+  const identity = (): string | null => toIdentity(current().user)
 
   function post(): void {
     const { error, isLoading } = current()
-    if (!isLoading && !error) notifyTabs(subject())
+    if (!isLoading && !error) notifyTabs(identity())
   }
 
   const { share, refresh } = oneAtATime(async () => {
@@ -122,7 +122,7 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
     }
     const { error, isLoading } = current()
     if (type === 'message') {
-      if (isLoading || error || data !== subject()) void refresh()
+      if (isLoading || error || data !== identity()) void refresh()
       return
     }
     const isRecent = performance.now() - requestedAt < THROTTLE
@@ -132,7 +132,7 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
 
   const self: Shown = {
     url,
-    subject,
+    current,
     refresh,
     fail(error) {
       rejections[0] ??= error

@@ -29,7 +29,7 @@ export interface UserResult {
 /**
  * Returns the signed-in user in a client component. All components share one request per route. It is repeated when the
  * window gets the focus (at most every 5 seconds), when the network comes back, when the page leaves the back/forward
- * cache, and when another tab reports another user.
+ * cache, and when another tab reports another user or organization.
  *
  * @example
  * const { user, isLoading, error } = useUser()

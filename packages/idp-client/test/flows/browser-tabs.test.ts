@@ -109,6 +109,16 @@ describe('tabs', () => {
     expect(await second.getAccessToken()).not.toBe(before)
   })
 
+  test('another organization of the same user reaches all, and tokens of the previous one are removed', async () => {
+    const first = await openTab()
+    const second = await openTab()
+    const before = await second.getAccessToken()
+    await world.login(browser, '?organization=org_acme')
+    await first.fetchUser()
+    await vi.waitFor(() => expect(second.userStore().current().user?.org_id).toBe('org_acme'))
+    expect(await second.getAccessToken()).not.toBe(before)
+  })
+
   test('a tab that shows no user drops its tokens', async () => {
     const first = await openTab()
     const second = await openTab({ shows: false })
