@@ -13,10 +13,10 @@ let sub: string | null
 let organization: string | undefined
 /** Status of a profile route that fails. */
 let failure: number | undefined
+/** Code of an access-token route that fails. */
+let refusal: string | undefined
 /** Responds to a request of the profile. */
 let respond: (send: () => void) => void
-/** Whether the session yields no token without a new login. */
-let isRejected: boolean
 let asked: string[]
 let ends: (() => void)[]
 let otherTab: BroadcastChannel
@@ -33,8 +33,8 @@ beforeEach(async () => {
   sub = 'alice'
   organization = undefined
   failure = undefined
+  refusal = undefined
   respond = (send) => send()
-  isRejected = false
   asked = []
   ends = []
   server = createServer(({ url = '' }, response) => {
@@ -43,7 +43,7 @@ beforeEach(async () => {
     const token = { token: `token of ${organization ?? sub}`, expires_in: 3600, expires_at: 1 }
     if (url.endsWith('/profile'))
       respond(() => json(response, failure ?? status, { sub, org_id: organization }))
-    else if (isRejected) json(response, 401, { error: { code: 'FAILED_TO_REFRESH_TOKEN', message: '' } })
+    else if (refusal) json(response, 401, { error: { code: refusal, message: 'Refused.' } })
     else json(response, status, token)
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -171,6 +171,17 @@ it('a login of the same user to another organization drops the tokens of the org
   expect(await getAccessToken()).toBe('token of org_globex')
 })
 
+it('a user who needs a new login for tokens still does if another component shows the user', async () => {
+  show()
+  await vi.waitFor(() => expect(shown()).toBe('alice'))
+  refusal = 'MISSING_REFRESH_TOKEN'
+  await expect(getAccessToken()).rejects.toThrow()
+  show()
+  await expect(getAccessToken()).rejects.toThrow()
+  expect(userStore().current()).toMatchObject({ user: { sub: 'alice' }, error: { code: refusal } })
+  expect(asked).toEqual(['/auth/profile', '/auth/access-token', '/auth/access-token'])
+})
+
 describe('that the user needs a new login for a token', () => {
   /** Calls back as soon as a request of the profile is pending, and responds to it afterwards. */
   async function during(action: () => Promise<unknown>): Promise<void> {
@@ -191,7 +202,7 @@ describe('that the user needs a new login for a token', () => {
         show()
         await vi.waitFor(() => expect(shown()).toBe('alice'))
       }
-      isRejected = true
+      refusal = 'FAILED_TO_REFRESH_TOKEN'
       await during(async () => {
         show()
         await expect(getAccessToken()).rejects.toThrow()
@@ -207,7 +218,7 @@ describe('that the user needs a new login for a token', () => {
   it('is not said of another user', async () => {
     show()
     await vi.waitFor(() => expect(shown()).toBe('alice'))
-    isRejected = true
+    refusal = 'FAILED_TO_REFRESH_TOKEN'
     sub = 'bob'
     await during(() => expect(getAccessToken()).rejects.toThrow())
     expect(userStore().current()).toMatchObject({ user: { sub: 'bob' }, error: null })

@@ -157,7 +157,8 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
       }
     }
     const { error, isLoading } = current()
-    if (isLoading || error) void share()
+    // A new login for tokens is still needed, whatever the profile route responds.
+    if (isLoading || (error && error.status !== 401)) void share()
     requestedAt ||= performance.now()
   }
 
