@@ -6,6 +6,7 @@ import type { CookieAttributes, SameSite } from '../http/cookie-jar.ts'
 import { cookieHeader } from '../http/cookie-text.ts'
 import { systemClock } from '../lib/clock.ts'
 import { encodeSession } from '../session/cookie/codec.ts'
+import { toAuthentication } from '../session/model/authentication.ts'
 import type {
   AccessTokenSet,
   ConnectionTokenSet,
@@ -14,6 +15,7 @@ import type {
   TokenSet,
   User,
 } from '../session/model/session-data.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
 
 /** A session for a test; a `SessionData` is accepted. */
 export interface TestSession {
@@ -53,10 +55,18 @@ function toSecrets(secret: string | readonly string[]): [string, ...string[]] {
   throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
 }
 
+/** Returns the claims that guards would read from the ID token, if the session has none. */
+function toProven({ tokenSet, user }: SessionData): Pick<StoredSession, 'authentication'> {
+  if (tokenSet.idToken !== undefined) return {}
+  // A refresh would be compared with the subject, which a test may choose freely.
+  const { sub: _sub, ...authentication } = toAuthentication(user)
+  return Object.keys(authentication).length > 0 ? { authentication } : {}
+}
+
 /**
  * Returns the value of a session cookie for the user of `session`, for tests of an application. Send it under the name
  * of the session cookie (`__session` by default). Values above about 4000 characters need several cookies: use
- * `generateSessionCookies`.
+ * `generateSessionCookies`. Guards with requirements read the claims of `tokenSet.idToken`; without one those of `user`.
  *
  * @throws InvalidConfigurationError `INVALID_CONFIGURATION` if `secret` is shorter than 32 characters.
  * @example
@@ -76,7 +86,7 @@ export async function generateSessionCookie(
     },
     internal: { createdAt: now, ...session.internal },
   }
-  const bytes = encodeSession({ data, sessionKey: randomToken(16), usedAt: now })
+  const bytes = encodeSession({ data, sessionKey: randomToken(16), usedAt: now, ...toProven(data) })
   return createSealer(toSecrets(secret)).seal('session', bytes)
 }
 

@@ -28,6 +28,28 @@ async function cookieOf(claims: object, scope = 'openid', age = 1000): Promise<s
   return generateCookieHeader(session, { secret: SECRET, now: NOW })
 }
 
+/** A guarded API with this user, whose session has no ID token. */
+async function statusFor(requirements: GuardRequirements, claims: object): Promise<number> {
+  const idp = new WebClient(options)
+  const handler = idp.withApiAuthRequired(() => new Response('in'), requirements)
+  const cookie = await generateCookieHeader({ user: { sub: 'carol', ...claims } }, { secret: SECRET })
+  return (await handler(new Request(`${APP}/vault`, { headers: { cookie } }))).status
+}
+
+test.each<[GuardRequirements, object, object]>([
+  [{ organization: 'org_acme' }, { org_id: 'org_acme' }, { org_id: 'org_globex' }],
+  [{ organization: 'acme' }, { org_id: 'org_acme', org_name: 'acme' }, {}],
+  [{ acr: 'gold' }, { acr: 'gold' }, { acr: 'silver' }],
+  [{ amr: ['mfa'] }, { amr: ['pwd', 'mfa'] }, { amr: ['pwd'] }],
+  [{ maxAge: 60 }, { auth_time: NOW }, { auth_time: NOW - 600 }],
+])(
+  'a generated session without an ID token meets %j by the claims of its user',
+  async (required, met, unmet) => {
+    expect(await statusFor(required, met)).toBe(200)
+    expect(await statusFor(required, unmet)).not.toBe(200)
+  },
+)
+
 /** The result of a guard: `'in'`, a login with these parameters, an error to throw, a page with this status, or a JSON response. */
 type Outcome =
   | 'in'
