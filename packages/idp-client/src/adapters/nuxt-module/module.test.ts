@@ -58,6 +58,16 @@ test('is configured by idp in nuxt.config', async () => {
   expect(nuxt.options.runtimeConfig.public).toEqual({ idp: { routes: { login: '/sign-in' } } })
 })
 
+test('keeps what the application has in its runtime configuration', () => {
+  const { nuxt } = application()
+  Object.assign(nuxt.options.runtimeConfig.public, { api: '/api', idp: { label: 'Acme' } })
+  nuxtModule({ routes: { login: '/sign-in' } }, nuxt)
+  expect(nuxt.options.runtimeConfig.public).toEqual({
+    api: '/api',
+    idp: { label: 'Acme', routes: { login: '/sign-in' } },
+  })
+})
+
 test('adds the composable, the route middleware and both plugins', () => {
   const { call, nuxt } = install({})
   expect(call('imports:extend', [])).toEqual([

@@ -113,7 +113,9 @@ export default (nitroApp) => mount(idp, nitroApp)`
     })
   }
 
-  Object.assign(options.runtimeConfig.public, { idp: { routes } })
+  const { public: visible } = options.runtimeConfig
+  const { idp } = visible as { readonly idp?: object }
+  Object.assign(visible, { idp: { ...idp, routes } })
   options.plugins.unshift({ src: builtFile('./nuxt-plugin.js') })
   nuxt.hook('imports:extend', (imports) => {
     imports.push({ name: 'useUserSession', from: builtFile('./nuxt-app.js') })
