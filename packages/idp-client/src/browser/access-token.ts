@@ -37,10 +37,7 @@ const route: Route<AccessTokenResponse> = {
 
 function request(url: string): Promise<AccessTokenResponse> {
   return requestRoute(route, url).catch((error: RouteRequestError) => {
-    if (error.status === 401) {
-      forgetTokens()
-      reportFinal(error)
-    }
+    if (error.status === 401) reportFinal(error)
     throw error
   })
 }

@@ -1,4 +1,5 @@
 import { currentPage } from './page.ts'
+import { forgetTokens } from './page-state.ts'
 import { browserError } from './request-error.ts'
 
 const HEADER = 'idp-client'
@@ -7,20 +8,22 @@ const HEADER = 'idp-client'
 const ENDED: readonly unknown[] = ['NOT_AUTHENTICATED', 'MISSING_SESSION', 'SESSION_EXPIRED']
 
 /**
- * Requests the user again if a failure of the proxy says that the session has ended. After any other failure the request would
- * only extend the session, for as long as a page polls.
+ * Drops the tokens, and requests the user again, if a failure of the proxy says that the session has ended. After any other failure
+ * the request would only extend the session, for as long as a page polls.
  */
 async function noticeEnd(failure: Response): Promise<void> {
   const { code }: { readonly code?: unknown } = await failure.json().catch(() => ({}))
-  if (ENDED.includes(code)) currentPage().store.recheck()
+  if (!ENDED.includes(code)) return
+  forgetTokens()
+  currentPage().store.recheck()
 }
 
 /**
  * Sends a request to an API that `idp.proxy` serves below a path of this origin. Like `fetch`, with two differences: the request has
  * the header `idp-client: 1`, by which the proxy recognizes the pages of the application in browsers that say nothing about the
- * sender themselves; and if the response says that the session has ended, `useUser` and `userStore` request the user again.
- * `idp-client: background` in your headers is kept: such a request does not extend the session. Every response is returned,
- * including 401.
+ * sender themselves; and if the response says that the session has ended, cached access tokens are dropped, and `useUser` and
+ * `userStore` request the user again. `idp-client: background` in your headers is kept: such a request does not extend the session.
+ * Every response is returned, including 401.
  *
  * Rejects, and sends nothing, for the URL of another origin (`FETCHER_URL_REFUSED`) and outside browsers (`INTERNAL_ERROR`);
  * otherwise as `fetch` does.

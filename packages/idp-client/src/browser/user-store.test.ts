@@ -3,7 +3,7 @@ import type { Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { configure, fetchUser, getAccessToken, userStore } from './index.ts'
+import { configure, fetchApi, fetchUser, getAccessToken, mfa, userStore } from './index.ts'
 import { forgetTokens } from './page-state.ts'
 
 let server: Server
@@ -43,7 +43,10 @@ beforeEach(async () => {
     const token = { token: `token of ${organization ?? sub}`, expires_in: 3600, expires_at: 1 }
     if (url.endsWith('/profile'))
       respond(() => json(response, failure ?? status, { sub, org_id: organization }))
-    else if (refusal) json(response, 401, { error: { code: refusal, message: 'Refused.' } })
+    else if (sub === null) {
+      response.setHeader('idp-client-error', '1')
+      json(response, 401, { error: { code: 'MISSING_SESSION', message: 'No session.' } })
+    } else if (refusal) json(response, 401, { error: { code: refusal, message: 'Refused.' } })
     else json(response, status, token)
   })
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done))
@@ -150,6 +153,16 @@ describe('an access token of a user who is not known yet', () => {
     await happen()
     await vi.waitFor(() => expect(userStore().current().error).toBeNull())
     await expect(getAccessToken()).rejects.toThrow()
+  })
+
+  it.each([
+    ['fetchApi', () => fetchApi('/api/orders')],
+    ['mfa', () => mfa.getAuthenticators({ mfaToken: 'token' })],
+  ])('is dropped if %s finds no session', async (_title, request) => {
+    expect(await getAccessToken()).toBe('token of alice')
+    sub = null
+    await request().catch(() => undefined)
+    await expect(getAccessToken()).rejects.toThrow('No session.')
   })
 
   it('is kept if the first response has a user', async () => {

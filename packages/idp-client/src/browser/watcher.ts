@@ -2,7 +2,7 @@ import type { User } from '../session/model/session-data.ts'
 import type { Route } from './ask-route.ts'
 import { currentUrls, requestRoute, toProperties } from './ask-route.ts'
 import type { UserState } from './page-state.ts'
-import { known, toIdentity } from './page-state.ts'
+import { forgetTokens, known, toIdentity } from './page-state.ts'
 import type { RouteRequestError } from './request-error.ts'
 import { listen, notifyTabs } from './tabs.ts'
 import type { Watched } from './user-store.ts'
@@ -42,8 +42,9 @@ export function recheckUsers(): void {
   for (const { refresh } of shown) void refresh()
 }
 
-/** Reports that only a new login yields a token, to everything that shows the user; once for all callers. */
+/** Drops all tokens, and reports that only a new login yields one, to everything that shows the user; once for all callers. */
 export function reportFinal(error: RouteRequestError): void {
+  forgetTokens()
   // The session is gone: update its users now, not at the next focus.
   if (error.code === 'MISSING_SESSION' || error.code === 'SESSION_EXPIRED') recheckUsers()
   else for (const { fail } of shown) fail(error)
