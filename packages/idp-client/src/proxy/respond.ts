@@ -1,4 +1,4 @@
-import type { Application } from '../engine.ts'
+import type { Application, Engine } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
 import { lacksBinding } from '../flows/fetcher.ts'
 import type { ApiGuardResult } from '../guards/guards.ts'
@@ -261,6 +261,20 @@ async function reject(
 }
 
 /**
+ * Stages the cookies of a refresh in the background again, now that the response leaves: they would undo that the user has used the
+ * session since.
+ */
+async function keepLaterUse({ config, sessions }: Engine, exchange: Exchange): Promise<void> {
+  if (sessions.distributed || !exchange.cookies.isPending || !isBackground(exchange.request)) return
+  try {
+    const session = await sessions.load(exchange)
+    if (session) await sessions.save(exchange, session)
+  } catch (thrown) {
+    reportRefusal(config, asIdpError(thrown), 'error')
+  }
+}
+
+/**
  * Sends a request on to an API with the access token of its session, and returns the response of the API without what would give
  * it power over the browser. Failures of this library are JSON with `idp-client-error: 1`.
  *
@@ -283,7 +297,7 @@ export async function respond(
     const watched = session && watch({ engine, exchange, session }, config, tag)
     const rejected = await reject(application, exchange, guard, watched)
     if (!watched || rejected) return asOwn(rejected ?? rejection(401, 'NOT_AUTHENTICATED'))
-    return await sendOn(watched, config, upstream)
+    return await sendOn(watched, config, upstream).finally(() => keepLaterUse(engine, exchange))
   } catch (thrown) {
     return toFailure(application, thrown, config)
   }

@@ -1,8 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { generateDpopKeyPair } from '../../src/crypto/keys.ts'
+import { customFetch } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { ProxiedWorld } from '../support/proxied.ts'
 import { fromPage, startProxiedWorld } from '../support/proxied.ts'
+import { gate } from '../support/redemptions.ts'
 
 const TTL = 600
 const MIB = 1_048_576
@@ -233,6 +235,38 @@ describe('use of the session', () => {
     world.clock.now += 3599
     expect(await world.client.getSession(world.browser.request('/'))).not.toBeNull()
   })
+
+  test.each(['the provider', 'the API'])(
+    'use during a request in the background is kept: while it waits for %s',
+    async (place) => {
+      const [sent, used] = [gate(), gate()]
+      const waiting: typeof fetch = async (...given) => {
+        sent.open()
+        await used.opened
+        return fetch(...given)
+      }
+      let isLoggedIn = false
+      const client = {
+        session: rolling,
+        [customFetch]: ((...given) =>
+          (place === 'the provider' && isLoggedIn ? waiting : fetch)(...given)) satisfies typeof fetch,
+      }
+      const proxy = place === 'the API' ? { fetch: waiting } : {}
+      world = await startProxiedWorld({ client, provider: { accessTokenTtl: TTL }, proxy })
+      await world.login(world.browser)
+      isLoggedIn = true
+      world.clock.now += 3590
+      const polled = send('/api/orders', { headers: { 'idp-client': 'background' } })
+      await sent.opened
+      world.clock.now += 5
+      await world.browser.send('/page')
+      used.open()
+      expect((await polled).status).toBe(200)
+      expect(await world.refreshes()).toHaveLength(1)
+      world.clock.now += 3599
+      expect(await world.client.getSession(world.browser.request('/'))).not.toBeNull()
+    },
+  )
 })
 
 describe('a token that is bound to the key of the client', () => {

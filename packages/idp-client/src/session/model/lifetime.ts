@@ -54,6 +54,11 @@ export function laterUse(usedAt: number, now: number): number {
   return isAhead(usedAt, now) ? now : Math.max(usedAt, now)
 }
 
+/** Returns the later of two times of use that are recorded for a session, unless the other one is in the future. */
+export function latestUse(usedAt: number, other: number, now: number): number {
+  return Math.max(usedAt, Math.min(other, now))
+}
+
 export function isAlive(times: SessionTimes, rules: LifetimeRules, now: number): boolean {
   return !isAhead(times.createdAt, now) && now < endsAt(times, rules)
 }
