@@ -348,6 +348,17 @@ describe('a login that does not meet the requirement', () => {
     },
   )
 
+  test('is explained to a page, which has no response with a query', async () => {
+    world.provider.rewrite('token', (json) => ({ ...json, scope: 'openid' }))
+    const { browser, client } = world.another()
+    const page = client.withPageAuthRequired(() => new Response('in'), { scope: 'unheard:of' })
+    const { search } = new URL((await page(browser.request('/vault'))).headers.get('location') ?? '', APP)
+    await world.login(browser, search)
+    await expect(page(browser.request('/vault'))).rejects.toThrow(
+      /^The required scope was not granted\. At a page, .* has just not helped: allow the scope /,
+    )
+  })
+
   test('is not confused with another login just before', async () => {
     const user = new SimulatedUser({ acr: 'urn:gold' })
     await user.logIn()
