@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { configure, fetchApi, fetchUser, getAccessToken, mfa, userStore } from './index.ts'
-import { forgetTokens } from './page-state.ts'
+import { forgetTokens, toIdentity } from './page-state.ts'
 
 let server: Server
 /** The user of the session; `null` without one. */
@@ -73,7 +73,7 @@ const shown = (): string | undefined => userStore().current().user?.sub
 async function heard(): Promise<void> {
   const last = new BroadcastChannel('idp-client')
   const arrived = new Promise((done) => Object.assign(last, { onmessage: done }))
-  otherTab.postMessage('alice')
+  otherTab.postMessage(toIdentity({ sub: 'alice' }))
   await arrived
   last.close()
 }
@@ -233,6 +233,18 @@ describe('that the user needs a new login for a token', () => {
       expect(current().error).toBeNull()
     },
   )
+
+  it('is no reason to request the user whom another tab reports, too', async () => {
+    show()
+    await vi.waitFor(() => expect(shown()).toBe('alice'))
+    refusal = 'FAILED_TO_REFRESH_TOKEN'
+    await expect(getAccessToken()).rejects.toThrow()
+    const sent = vi.spyOn(globalThis, 'fetch')
+    await heard()
+    expect(sent).not.toHaveBeenCalled()
+    sent.mockRestore()
+    expect(userStore().current().error).not.toBeNull()
+  })
 
   it('is not said of another user', async () => {
     show()

@@ -121,9 +121,10 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
       listen(revisit, false)
       return
     }
-    const { error, isLoading } = current()
+    const { error, isLoading, user } = current()
     if (type === 'message') {
-      if (isLoading || error || data !== identity()) void refresh()
+      // Not for every error: two tabs that ask for a token again without it would call each other without end.
+      if (isLoading || (error && !user) || data !== identity()) void refresh()
       return
     }
     const isRecent = performance.now() - requestedAt < THROTTLE
