@@ -126,8 +126,9 @@ it('a user of configure is no part of the state in which a page hydrates', () =>
 async function fetchWithoutSession(): Promise<void> {
   const headers = { 'idp-client-error': '1' }
   const response = new Response(JSON.stringify({ code: 'NOT_AUTHENTICATED' }), { status: 401, headers })
-  vi.spyOn(globalThis, 'fetch').mockResolvedValueOnce(response)
+  const sent = vi.spyOn(globalThis, 'fetch').mockResolvedValueOnce(response)
   await fetchApi('/api/orders')
+  sent.mockRestore()
 }
 
 describe('an access token of a user who is not known yet', () => {
