@@ -80,7 +80,9 @@ async function sendOnce(
   const sent = body.body instanceof Uint8Array ? withoutLength(headers) : headers
   try {
     const { signal } = limits
-    return await orEnded(fetch(url.href, { ...body, ...redirect, method, headers: sent, signal }), limits)
+    const response = fetch(url.href, { ...body, ...redirect, method, headers: sent, signal })
+    // A test double may return no promise.
+    return await orEnded(Promise.resolve(response), limits)
   } catch (thrown) {
     throw toUpstreamError(limits, thrown)
   } finally {

@@ -85,3 +85,12 @@ describe('an API whose fetch ignores the signal of the request', () => {
     await stopped
   })
 })
+
+test('an API may respond at once, without a promise', async () => {
+  // As a test double in JavaScript, which no type prevents.
+  const double: { readonly fetch: typeof globalThis.fetch } = Object.create({
+    fetch: () => new Response('orders'),
+  })
+  await signedIn({ fetch: double.fetch })
+  expect(await (await send()).text()).toBe('orders')
+})
