@@ -128,6 +128,14 @@ describe('fetchApi', () => {
     await vi.waitFor(() => expect(userStore().current().user).toBeNull())
   })
 
+  it('signs the user out after a request without a body in its response', async () => {
+    await fetchUser()
+    sub = null
+    reply = ended
+    await fetchApi('/api/orders', { method: 'HEAD' })
+    await vi.waitFor(() => expect(userStore().current().user).toBeNull())
+  })
+
   it.each([
     [401, {}],
     [403, { 'idp-client-error': '1' }],

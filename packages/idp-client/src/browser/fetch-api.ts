@@ -8,12 +8,12 @@ const HEADER = 'idp-client'
 const ENDED: readonly unknown[] = ['NOT_AUTHENTICATED', 'MISSING_SESSION', 'SESSION_EXPIRED']
 
 /**
- * Drops the tokens, and requests the user again, if a failure of the proxy says that the session has ended. After any other failure
- * the request would only extend the session, for as long as a page polls.
+ * Drops the tokens, and requests the user again, if a failure of the proxy says that the session has ended, or has no body to say so
+ * (HEAD). After any other failure the request would only extend the session, for as long as a page polls.
  */
 async function noticeEnd(failure: Response): Promise<void> {
   const { code }: { readonly code?: unknown } = await failure.json().catch(() => ({}))
-  if (!ENDED.includes(code)) return
+  if (code !== undefined && !ENDED.includes(code)) return
   forgetTokens()
   currentPage().store.recheck()
 }
