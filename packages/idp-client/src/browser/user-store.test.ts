@@ -202,7 +202,7 @@ it('a user who needs a new login for tokens still does if another component show
   expect(asked).toEqual(['/auth/profile', '/auth/access-token', '/auth/access-token'])
 })
 
-describe('that the user needs a new login for a token', () => {
+describe('the error of a user who needs a new login for a token', () => {
   /** Calls back as soon as a request of the profile is pending, and responds to it afterwards. */
   async function during(action: () => Promise<unknown>): Promise<void> {
     const pending = new Promise<() => void>((resolve) => {
@@ -235,7 +235,7 @@ describe('that the user needs a new login for a token', () => {
     },
   )
 
-  it('is no reason to request the user whom another tab reports, too', async () => {
+  it('does not make a report of the same user by another tab request the user', async () => {
     show()
     await vi.waitFor(() => expect(shown()).toBe('alice'))
     refusal = 'FAILED_TO_REFRESH_TOKEN'
@@ -247,7 +247,7 @@ describe('that the user needs a new login for a token', () => {
     expect(userStore().current().error).not.toBeNull()
   })
 
-  it('is not said of another user', async () => {
+  it('is not shown for another user', async () => {
     show()
     await vi.waitFor(() => expect(shown()).toBe('alice'))
     refusal = 'FAILED_TO_REFRESH_TOKEN'

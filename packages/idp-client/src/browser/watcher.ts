@@ -84,8 +84,8 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
   let requestedAt = 0
   /** Whether the user may have changed while nothing showed it. */
   let isOutdated = false
-  /** That this user needs a new login, as reported since the latest request was sent. */
-  const rejections: RouteRequestError[] = []
+  /** Says that the user needs a new login, if a token was refused since the latest request was sent. */
+  let rejection: RouteRequestError | null = null
 
   const identity = (): string | null => toIdentity(current().user)
 
@@ -96,16 +96,20 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
 
   const { share, refresh } = oneAtATime(async () => {
     const before = seeds()
-    requestedAt = performance.now()
-    rejections.length = 0
-    if (hasPage()) observe()
+    begin()
     const next = await request(url, current)
     // A seed or a rejection that arrived meanwhile is newer than this response.
     if (seeds() !== before || next === current()) return
     const { isLoading, user } = current()
-    const [error] = isLoading || user?.sub === next.user?.sub ? rejections : []
-    change(next.user && error ? { ...next, error } : next)
+    const isSame = isLoading || user?.sub === next.user?.sub
+    change(next.user && rejection && isSame ? { ...next, error: rejection } : next)
   })
+
+  function begin(): void {
+    requestedAt = performance.now()
+    rejection = null
+    if (hasPage()) observe()
+  }
 
   function observe(): void {
     isOutdated = false
@@ -137,7 +141,7 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
     current,
     refresh,
     fail(error) {
-      rejections[0] ??= error
+      rejection ??= error
       // Only the first rejection is shown; later ones have other codes, because the refresh token is gone by then.
       const state = current()
       if (state.user && state.error?.status !== 401) change({ ...state, error })

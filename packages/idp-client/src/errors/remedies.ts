@@ -156,11 +156,11 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   MY_ACCOUNT_API_ERROR:
     'Read type, providerStatus and validationErrors; title and detail are untrusted text of the provider.',
   INSUFFICIENT_USER_AUTHENTICATION:
-    'At a page, or without login in the response of an API, such a login has just not helped: let the provider put the required acr, amr or auth_time into ID tokens. Otherwise send the user to the login route with the query in login.',
+    'If a login has just not helped (at a page, or without login in the response of an API), let the provider put the required acr, amr or auth_time into ID tokens. Otherwise send the user to the login route with the query in login.',
   INSUFFICIENT_SCOPE:
-    'At a page, or without login in the response of an API, such a login has just not helped: allow the scope for this client and user at the provider. Otherwise send the user to the login route with the query in login.',
+    'If a login has just not helped (at a page, or without login in the response of an API), allow the scope for this client and user at the provider. Otherwise send the user to the login route with the query in login.',
   WRONG_ORGANIZATION:
-    'At a page, or without login in the response of an API, such a login has just not helped: the user has to be a member of the required organization, and choose it. Otherwise send the user to the login route with the query in login.',
+    'If a login has just not helped (at a page, or without login in the response of an API), the user has to be a member of the required organization, and choose it. Otherwise send the user to the login route with the query in login.',
 
   // Reaching the provider.
   UNKNOWN_HOST:

@@ -355,7 +355,7 @@ describe('a login that does not meet the requirement', () => {
     const { search } = new URL((await page(browser.request('/vault'))).headers.get('location') ?? '', APP)
     await world.login(browser, search)
     await expect(page(browser.request('/vault'))).rejects.toThrow(
-      /^The required scope was not granted\. At a page, .* has just not helped: allow the scope /,
+      /^The required scope was not granted\. If a login has just not helped \(at a page, .*\), allow the scope /,
     )
   })
 
