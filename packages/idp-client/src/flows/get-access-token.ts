@@ -63,14 +63,14 @@ function isRefreshed({ authorization }: Config, { data, older }: StoredSession, 
  * 2. returns a stored token that covers audience and scope and has not expired;
  * 3. otherwise redeems the refresh token, once for all concurrent callers, and stores the new session.
  *
- * `purpose`: with `processOnly`, a token of an audience is cached in this process instead of the session; with `isBackground`, a
+ * `internal`: with `processOnly`, a token of an audience is cached in this process instead of the session; with `isBackground`, a
  * refresh does not count as use of the session.
  */
 export function getAccessToken(
   engine: Engine,
   exchange: Exchange,
   options: GetAccessTokenOptions = {},
-  purpose: Pick<TokenRequest, 'isBackground' | 'processOnly'> = {},
+  internal: Pick<TokenRequest, 'isBackground' | 'processOnly'> = {},
 ): MaybePromise<AccessToken> {
   return chain(engine.sessions.load(exchange), (session) => {
     if (!session) throw new AccessTokenError('MISSING_SESSION')
@@ -84,7 +84,7 @@ export function getAccessToken(
       sendRefresh: createRefresh(engine, { options, want }),
     }
     const force = want.force && !isRefreshed(config, session, want)
-    const effective = { ...want, ...purpose, force }
+    const effective = { ...want, ...internal, force }
     return chain(getFreshToken(parts, exchange, session, effective), toAccessToken)
   })
 }

@@ -1,3 +1,4 @@
+import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import type { Engine } from '../engine.ts'
 import type { AccessToken } from '../flows/get-access-token.ts'
 import { getAccessToken } from '../flows/get-access-token.ts'
@@ -6,14 +7,10 @@ import type { MaybePromise } from '../lib/chain.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { SessionToken } from '../tokens/replacement.ts'
 import { replacementToken } from '../tokens/replacement.ts'
-import type { TokenRequest } from '../tokens/token-request.ts'
 import { isBackground } from './admission.ts'
 
 /** Which token the API takes. */
-interface Want {
-  readonly audience?: string
-  readonly scope?: string
-}
+type Want = Pick<GetAccessTokenOptions, 'audience' | 'scope'>
 
 /** The user of one proxied request. */
 export interface Caller {
@@ -22,22 +19,19 @@ export interface Caller {
   readonly session: StoredSession
 }
 
-/** Polling does not keep a session alive, whether or not its access token expires meanwhile. */
-const toPurpose = ({ exchange: { request } }: Caller): Pick<TokenRequest, 'isBackground'> =>
-  isBackground(request) ? { isBackground: true } : {}
-
-/** Returns the access token of the session for the API; refreshed if it has expired. */
-export function currentToken(caller: Caller, want: Want): MaybePromise<AccessToken> {
-  return getAccessToken(caller.engine, caller.exchange, want, toPurpose(caller))
+/** Returns the access token of the session for the API; refreshed if it has expired. Polling does not extend the session by that. */
+export function currentToken(
+  { engine, exchange }: Caller,
+  want: Want & Pick<GetAccessTokenOptions, 'refresh'>,
+): MaybePromise<AccessToken> {
+  return getAccessToken(engine, exchange, want, { isBackground: isBackground(exchange.request) })
 }
 
 /** Returns the token that replaces one that the API has refused as invalid, as `replacementToken` of `tokens`. */
 export async function replace(caller: Caller, want: Want, token: string): Promise<SessionToken | null> {
-  const { engine, exchange, session } = caller
+  const { engine, session } = caller
   const { config } = engine
   const { sessionKey } = session
   const refused = { config, clientTag: await engine.clientTag(), sessionKey, token, want }
-  return replacementToken(refused, async () =>
-    getAccessToken(engine, exchange, { ...want, refresh: true }, toPurpose(caller)),
-  )
+  return replacementToken(refused, async () => currentToken(caller, { ...want, refresh: true }))
 }

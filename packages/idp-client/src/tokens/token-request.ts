@@ -22,7 +22,7 @@ export interface TokenRequest {
   /** The token stays in this process and is not stored in the session. */
   readonly processOnly?: true
   /** A refresh does not count as use of the session. */
-  readonly isBackground?: true
+  readonly isBackground?: boolean
 }
 
 /** Returns an access token of the session: the operation `getAccessToken`. */

@@ -55,7 +55,7 @@ export function laterUse(usedAt: number, now: number): number {
 }
 
 /** Returns the later of two times of use that are recorded for a session, unless the other one is in the future. */
-export function latestUse(usedAt: number, other: number, now: number): number {
+export function mergedUse(usedAt: number, other: number, now: number): number {
   return Math.max(usedAt, Math.min(other, now))
 }
 

@@ -8,7 +8,7 @@ import { defined } from '../../lib/objects.ts'
 import type { RequestScope } from '../../lib/request-scope.ts'
 import { outliveRequest, outsideRequest, requestScope } from '../../lib/request-scope.ts'
 import { reportFailure } from '../../log/failure.ts'
-import { hasEndedAtProvider, latestUse } from '../../session/model/lifetime.ts'
+import { hasEndedAtProvider, mergedUse } from '../../session/model/lifetime.ts'
 import { withChanges } from '../../session/model/session.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { asStored, copySession } from '../../session/model/stored-session.ts'
@@ -117,7 +117,7 @@ export async function redeemOnce(
   const result = await outsideRequest(() => joinOrStart(family, job))
   // A request in the background, which is no use, may have redeemed the token for one that has recorded its use.
   const now = parts.config.clock()
-  const usedAt = latestUse(result.session.usedAt, purpose.session.usedAt, now)
+  const usedAt = mergedUse(result.session.usedAt, purpose.session.usedAt, now)
   const session = { ...copySession(result.session), usedAt }
   if (hasEndedAtProvider(session, now)) await endExpired(parts, exchange, session)
   // The redemption has written it to the store, but the cookie of this request may still be old.

@@ -5,7 +5,7 @@ import { chain } from '../../lib/chain.ts'
 import { defined } from '../../lib/objects.ts'
 import type { CookieSessionStorage } from '../../session/cookie/in-cookie.ts'
 import { withFewerTokens } from '../../session/model/further-tokens.ts'
-import { isAlive, latestUse, toTimes } from '../../session/model/lifetime.ts'
+import { isAlive, mergedUse, toTimes } from '../../session/model/lifetime.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { asStored, copySession } from '../../session/model/stored-session.ts'
@@ -74,7 +74,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
       if (hasEnded(given)) return false
       const known = await getFamily(given)
       const { latest } = known ?? { latest: given }
-      const usedAt = latestUse(given.usedAt, latest.usedAt, config.clock())
+      const usedAt = mergedUse(given.usedAt, latest.usedAt, config.clock())
       const kept = { ...withLatestTokens(given, known, options), usedAt }
       const before = await storage.load(exchange)
       const replaced = before?.sessionKey === kept.sessionKey ? [] : await storage.loadAll(exchange)
