@@ -348,7 +348,6 @@ describe('baseUrlFor, inferred', () => {
     'app..example.com',
     '.example.com',
     '-app.example.com',
-    'xn--a.example.com',
     '2130706433',
     '0x7f.0.0.1',
     '127.1',
