@@ -192,6 +192,43 @@ describe('attacks that the adapter contract leaves to this file', () => {
     }
   })
 
+  test('a proof names the method that arrived, also where middleware has overridden it', async () => {
+    const { provider } = api.world
+    const idp = new ExpressClient({
+      domain: provider.issuer,
+      appBaseUrl: 'http://localhost:3000',
+      allowInsecureRequests: true,
+      sessions: false,
+    })
+    const accept = [idp.resource({ audience: API })]
+    const app = express()
+    // As the package method-override does.
+    app.use((request, _response, next) => {
+      Object.assign(request, { originalMethod: request.method, method: 'DELETE' })
+      next()
+    })
+    app.delete('/api/orders', idp.withApiAuthRequired({ accept }), (_request, response) => {
+      response.end('deleted')
+    })
+    const server = app.listen(0, '127.0.0.1')
+    try {
+      await once(server, 'listening')
+      const { port } = server.address() as AddressInfo
+      const iat = Math.floor(Date.now() / 1000)
+      const token = await api.sign({ cnf: { jkt: key.jkt }, iat, exp: iat + 300 })
+      const post = async (htm: string) => {
+        const dpop = await prove(token, { claims: { iat, htm } })
+        const headers = { authorization: `DPoP ${token}`, dpop }
+        return (await fetch(`http://127.0.0.1:${port}/api/orders`, { method: 'POST', headers })).status
+      }
+      expect(await post('DELETE')).toBe(401)
+      expect(await post('POST')).toBe(200)
+    } finally {
+      server.close()
+      server.closeAllConnections()
+    }
+  })
+
   test('a proof that was refused for another reason can be used later', async () => {
     const token = await boundToken()
     const proof = await prove(token)

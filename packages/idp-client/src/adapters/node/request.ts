@@ -14,6 +14,8 @@ export type NodeRequest = Pick<IncomingMessage, 'headers' | 'method' | 'url' | '
   Partial<NodeStream> & {
     /** The caller, behind a guard with `accept`. */
     idpAuth?: Auth
+    /** Method before middleware overrode it (`method-override`), which the sender of any form can cause. */
+    readonly originalMethod?: string
     /** URL before a router removed its prefix (Express, Connect). */
     readonly originalUrl?: string
     /** The removed prefix, or the whole path if a pattern matched (`*`). */
@@ -232,7 +234,7 @@ class NodeRequestView implements RequestView {
     const headers = new NodeHeaders(request)
     const toBody = (): BodyRequest => ({ request, contentType: headers.get('content-type') })
     this.headers = headers
-    this.method = request.method ?? 'GET'
+    this.method = request.originalMethod ?? request.method ?? 'GET'
     this.form = lazy(() => readForm(toBody()))
     this.json = lazy(() => readJson(toBody()))
     this.request = request
