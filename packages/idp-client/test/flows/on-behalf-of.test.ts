@@ -66,6 +66,18 @@ describe('exchange', () => {
     })
   })
 
+  test('sends nothing for a misspelt option: without the scope the provider may grant more', async () => {
+    const auth = await ofUser()
+    const misspelt: object = { scopes: 'read:orders' }
+    const exchanged = auth.exchange({ audience: ORDERS, ...misspelt })
+    await expect(exchanged).rejects.toMatchObject({
+      code: 'INVALID_ARGUMENTS',
+      detail: expect.stringContaining('Did you mean scope?'),
+    })
+    await auth.exchange({ audience: ORDERS, ...{ scopes: undefined } })
+    expect(sent()).toHaveLength(1)
+  })
+
   test('throws what the provider says, without the token', async () => {
     const auth = await ofUser()
     const headers = { 'content-type': 'application/json' }
