@@ -1,6 +1,7 @@
 import type { FetcherConfig, FetcherOptions } from '../config/fetcher.ts'
 import { apiUrl, resolveFetcher } from '../config/fetcher.ts'
 import type { GetAccessTokenOptions } from '../config/token-options.ts'
+import { nearestName, toCorrection } from '../config/unknown-keys.ts'
 import type { Engine } from '../engine.ts'
 import { AccessTokenError } from '../errors/tokens.ts'
 import type { ApiCall } from '../http/api-call.ts'
@@ -70,9 +71,39 @@ const initNames: ReadonlySet<string> = new Set([
   'window',
 ])
 
+const tokenNames = [
+  'refresh',
+  'scope',
+  'audience',
+  'mergeScopes',
+] as const satisfies readonly (keyof GetAccessTokenOptions)[]
+
 function areTokenOptions(options: RequestInit | GetAccessTokenOptions): options is GetAccessTokenOptions {
   const isGiven = ['refresh', 'scope', 'audience'].some((name) => Object.hasOwn(options, name))
   return isGiven && !Object.keys(options).some((name) => initNames.has(name))
+}
+
+/**
+ * Reports options of the token that are misspelt, or among those of `fetch`, which ignores them: the API would silently get another
+ * token. Hosts have further options of `fetch`.
+ */
+function reportIgnored(
+  { config: { log } }: Engine,
+  init: RequestInit,
+  tokenOptions: GetAccessTokenOptions,
+): void {
+  const known: readonly string[] = tokenNames
+  for (const [name, value] of Object.entries(tokenOptions)) {
+    if (value !== undefined && !known.includes(name))
+      log.once(`fetchWithAuth: an unknown option of the token has no effect. ${toCorrection(name, known)}`)
+  }
+  for (const name of Object.keys(init)) {
+    const meant = initNames.has(name) ? undefined : nearestName(name, known)
+    if (meant !== undefined)
+      log.once(
+        `fetchWithAuth: an option that fetch does not have has no effect. Did you mean ${meant}? Pass the options of the token alone, or after those of fetch.`,
+      )
+  }
 }
 
 /** Returns the DPoP functions of the client. The protocol code is loaded at the first proof. */
@@ -188,6 +219,7 @@ export async function createFetcher(
     ): Promise<Response> {
       const [init, tokenOptions = {}] =
         third === undefined && areTokenOptions(second) ? [{}, second] : [second as RequestInit, third]
+      reportIgnored(engine, init, tokenOptions)
       const { bound, fetch } = config
       const call = apiCall({ input, init, fetch, resolve: (address) => apiUrl(config, address) })
       const { scheme, accessToken } = toAuthorizationScheme(await getToken(tokenOptions), bound)

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'vitest'
 import type { IdpClientOptions, LogEvent } from '../../src/index.ts'
 import { IdpClient, isIdpError } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
+import { generateCookieHeader } from '../../src/testing/index.ts'
 import { SECRET } from '../support/engine.ts'
 
 const options: IdpClientOptions = {
@@ -163,6 +164,31 @@ describe('[N4] unknown options of operations', () => {
     }
     await thrownBy(reporting, 'deleteConnectedAccount', [account, request])
     expect(notices()).toEqual([])
+  })
+
+  test('of the token of a fetcher are reported, misspelt or among the options of fetch', async () => {
+    const { sessionStore: _none, ...inCookies } = options
+    const idp = new IdpClient({ ...inCookies, logger: (event) => events.push(event) })
+    const cookie = await generateCookieHeader({ user: { sub: 'alice' } }, { secret: SECRET })
+    const fetch = async () => new Response()
+    const signedIn = new Request('https://app.example.com/', { headers: { cookie } })
+    const fetcher = { baseUrl: 'https://api.example.com', fetch, getAccessToken: () => 'token' }
+    const { fetchWithAuth } = await idp.createFetcher(signedIn, fetcher)
+    const calls: [object, object?][] = [
+      [{}, { refesh: true }],
+      [{ method: 'POST', audience: 'https://other.example' }],
+      [{ Scopes: 'read:things' }],
+      [{ method: 'POST', cf: {}, dispatcher: {} }],
+      [{ scope: 'read:things', mergeScopes: false }],
+    ]
+    for (const [second, third] of calls) await fetchWithAuth('/', second, third)
+    const misplaced = (name: string) =>
+      `fetchWithAuth: an option that fetch does not have has no effect. Did you mean ${name}? Pass the options of the token alone, or after those of fetch.`
+    expect(notices()).toEqual([
+      'fetchWithAuth: an unknown option of the token has no effect. Did you mean refresh?',
+      misplaced('audience'),
+      misplaced('scope'),
+    ])
   })
 
   test('a guard refuses them, with the name that was meant', () => {
