@@ -3,7 +3,8 @@ import type { Application } from '../engine.ts'
 import { issuerAndAlgorithms } from '../flows/resource-metadata.ts'
 import type { RequestView } from '../http/exchange.ts'
 import { empty, errorJson } from '../http/responses.ts'
-import { asIdpError, reportOutcome } from '../log/failure.ts'
+import { asIdpError } from '../log/failure.ts'
+import { reportRefusal } from '../log/refusal.ts'
 import { toStatus } from './status.ts'
 
 const METHODS = ['GET', 'HEAD', 'OPTIONS']
@@ -52,7 +53,8 @@ export async function resourceMetadata(
     return new Response(method === 'HEAD' ? null : JSON.stringify(document), { headers: HEADERS })
   } catch (thrown) {
     const error = asIdpError(thrown)
-    reportOutcome(application.settings.log, error, { level: 'error', code: 'REQUEST_FAILED' })
+    // Anybody can request it any number of times. Configuration errors were reported at construction.
+    if (error.code !== 'INVALID_CONFIGURATION') reportRefusal(application.apiEngine().config, error, 'error')
     return readable(errorJson(Math.max(500, toStatus(error)), error.code))
   }
 }

@@ -293,12 +293,16 @@ describe('metadata (RFC 9728)', () => {
     expect(isContinue(await fetchAt(client, WELL_KNOWN))).toBe(true)
   })
 
-  test('while the provider cannot be reached: an error that nobody stores', async () => {
-    const { client } = api.world.another({ domain: 'http://127.0.0.1:1' })
+  test('while the provider cannot be reached: an error that nobody stores, and one line per minute', async () => {
+    const { client } = api.world.another({ domain: 'http://127.0.0.1:2' })
     client.resource({ audience: MCP, metadata: true })
-    const response = await fetchAt(client, `${WELL_KNOWN}/mcp`)
-    expect(response.status).toBe(502)
-    expect(response.headers.get('cache-control')).toContain('no-store')
+    api.world.events.length = 0
+    for (let at = 0; at < 5; at++) {
+      const response = await fetchAt(client, `${WELL_KNOWN}/mcp`)
+      expect(response.status).toBe(502)
+      expect(response.headers.get('cache-control')).toContain('no-store')
+    }
+    expect(api.world.events.map(({ code }) => code)).toEqual(['PROVIDER_FAILURE'])
   })
 })
 
