@@ -60,6 +60,38 @@ describe('wrong mounting', () => {
   })
 })
 
+describe('the plugin of a server below another one, which handles unknown paths', () => {
+  const serve = async (url, options = {}) => {
+    const idp = client({ domain: 'id.internal.example', ...options })
+    idp.resource({ audience: 'https://api.example.com/mcp', metadata: true })
+    idp.proxy({ prefix: '/api/orders', target: 'https://orders.example.com' })
+    const app = Fastify()
+    app.register((scope) => scope.register(idp.plugin))
+    return app.inject(url)
+  }
+
+  test('serves the metadata of an API', async () => {
+    const issuer = 'https://id.internal.example'
+    const fetch = async () => Response.json({ issuer, jwks_uri: `${issuer}/jwks` })
+    const response = await serve('/.well-known/oauth-protected-resource/mcp', { [customFetch]: fetch })
+    equal(response.statusCode, 200)
+    deepEqual(response.json().authorization_servers, [issuer])
+  })
+
+  for (const path of ['/api/orders', '/api/orders/1/items?open=1']) {
+    test(`serves the proxy at ${path}`, async () => {
+      const response = await serve({ url: path, headers: { 'sec-fetch-site': 'same-origin' } })
+      equal(response.headers['idp-client-error'], '1')
+      equal(response.json().code, 'NOT_AUTHENTICATED')
+    })
+  }
+
+  test('leaves other paths to it', async () => {
+    for (const path of ['/.well-known/oauth-protected-resource', '/api/orders2'])
+      equal((await serve(path)).statusCode, 404)
+  })
+})
+
 /** Returns what has run when the client disconnects while the first `onSend` hook of its request runs. */
 async function runWithoutClient(path, addRoute) {
   const ran = []

@@ -63,7 +63,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
     })
     this.#sessionName = sessionName
     this.plugin = createPlugin(sessionName, {
-      settings: this.application.settings,
+      application: this.application,
       serve: (request, reply, next) =>
         this.serve(request, reply, { next, send: (response) => endRequest(reply, response) }),
       inScope: (request, next) => this.inScope(request, undefined, next),

@@ -1,4 +1,5 @@
 import type { Settings } from '../../config/config.ts'
+import type { Application } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
 import { InvalidConfigurationError } from '../../errors/configuration.ts'
 import { isStreamed } from '../../http/responses.ts'
@@ -49,7 +50,7 @@ export type FastifyPlugin = (app: FastifyServer, options?: { readonly prefix?: s
 
 /** The part of a client that hooks call. */
 export interface RequestHooks {
-  readonly settings: Settings
+  readonly application: Application
   /** Responds to requests for the auth routes; passes any other request to `next`, inside the ambient scope. */
   serve(request: FrameworkRequest, reply: FrameworkResponse, next: () => void): MaybePromise<unknown>
   inScope(request: FrameworkRequest, next: () => void): void
@@ -64,12 +65,17 @@ function checkPrefix({ basePath }: Settings, prefix: string): void {
     throw invalid('Register idp.plugin without prefix, or set FRAMEWORK_PUBLIC_BASE_PATH to the prefix.')
 }
 
-/** Returns the paths of the auth routes, without the prefix of the server that registers them. */
-function toRoutePaths(settings: Settings, prefix: string): Set<string> {
+/**
+ * Returns the paths of the auth routes, and of the APIs that exist by now: their metadata, and what proxies serve. Without the prefix of
+ * the server that registers them.
+ */
+function toRoutePaths({ proxies, resources, settings }: Application, prefix: string): Set<string> {
   checkPrefix(settings, prefix)
   const { basePath, disabledRoutes, routes } = settings
-  const enabled = routeKeys.filter((key) => !disabledRoutes.has(key))
-  return new Set(enabled.map((key) => (prefix === '' ? basePath : '') + routes[key]))
+  const enabled = routeKeys.filter((key) => !disabledRoutes.has(key)).map((key) => routes[key])
+  const proxied = [...proxies.keys()].flatMap((path) => [path, `${path}/*`])
+  const paths = [...enabled, ...resources.keys(), ...proxied]
+  return new Set(paths.map((path) => (prefix === '' ? basePath : '') + path))
 }
 
 /** Creates a hook, or a middleware. An error ends the request, also a falsy one, which frameworks would ignore. */
@@ -92,13 +98,13 @@ export function createHook<Request, Reply>(
   }
 }
 
-/** Adds the hooks and the auth routes to a server. */
-export function addHooks(app: FastifyServer, { inScope, serve, settings }: RequestHooks): void {
+/** Adds the hooks and the routes to a server. */
+export function addHooks(app: FastifyServer, { application, inScope, serve }: RequestHooks): void {
   app.addHook('onRequest', createHook(serve))
   // After a body was read, the events of its stream continue the request, outside the scope.
   app.addHook('preValidation', (request, _reply, done) => inScope(request, done))
   // The hook serves them. Without routes it would not run where an outer server handles unknown paths.
-  for (const path of toRoutePaths(settings, app.prefix))
+  for (const path of toRoutePaths(application, app.prefix))
     app.all(path, { schema: { hide: true } }, (_request, reply) => reply.callNotFound())
 }
 
@@ -106,7 +112,7 @@ export function addHooks(app: FastifyServer, { inScope, serve, settings }: Reque
 export function createPlugin(sessionName: string, hooks: RequestHooks): FastifyPlugin {
   const plugin: FastifyPlugin = async (app, { prefix = '' } = {}) => {
     // Fastify ignores the option for plugins that are not encapsulated.
-    checkPrefix(hooks.settings, prefix)
+    checkPrefix(hooks.application.settings, prefix)
     if (app.hasRequestDecorator(sessionName)) {
       const remedy = 'register idp.plugin once, or choose another name with the option sessionName.'
       throw invalid(`request.${sessionName} exists: ${remedy}`)

@@ -96,7 +96,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
   mount(server: PlatformServer): void {
     if ('addHook' in server) {
       addHooks(server, {
-        settings: this.application.settings,
+        application: this.application,
         serve: (request, reply, next) =>
           this.serve(request, reply, { next, send: (response) => endRequest(reply, response) }),
         inScope: (request, next) => this.inScope(request, undefined, next),
