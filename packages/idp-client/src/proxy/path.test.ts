@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { isBelow } from '../lib/url.ts'
-import { isSafePath, toPublic, toUpstream } from './path.ts'
+import { isSafePath, toLenient, toPublic, toUpstream } from './path.ts'
 
 describe('a path is safe to send on', () => {
   test.each([
@@ -133,4 +133,20 @@ describe('an address of the API', () => {
   ])('%s is refused', (address) => {
     expect(toPublic(address, from, target, '/api/orders')).toBeNull()
   })
+})
+
+test.each([
+  ['/api//Admin', '/api/admin'],
+  ['/api/admin;x=1', '/api/admin'],
+  ['/api/admin. .%20', '/api/admin'],
+  ['/api/%2561dmin', '/api/admin'],
+  ['/api/ad.min', '/api/ad.min'],
+])('a lenient server reads %s as %s', (path, expected) => {
+  expect(toLenient(path)).toBe(expected)
+})
+
+test('a path is read leniently in linear time', () => {
+  // A pattern that tries each dot again needs hours for a megabyte of these.
+  const segment = `x${'. '.repeat(500_000)}x`
+  expect(toLenient(`/api/${segment}`)).toBe(`/api/${segment}`)
 })
