@@ -107,15 +107,16 @@ function toLifetime(expiresIn: unknown): number | undefined {
   return Math.min(Math.max(0, Math.floor(seconds)), LONGEST_LIFETIME)
 }
 
-function readExpiry(accessToken: string): number | undefined {
+/** Returns the end that the token itself names, by our clock. */
+function readExpiry({ config: { dpop } }: Provider, accessToken: string): number | undefined {
   const exp = decodeUnverified(accessToken)?.['exp']
-  return isTime(exp) && exp > 0 ? Math.floor(exp) : undefined
+  return isTime(exp) && exp > 0 ? Math.floor(exp - dpop.clockSkew) : undefined
 }
 
-function toExpiresAt({ accessToken, body }: TokenResponse, now: number): number {
+function toExpiresAt(provider: Provider, { accessToken, body }: TokenResponse, now: number): number {
   const lifetime = toLifetime(body['expires_in'])
   if (lifetime !== undefined) return now + lifetime
-  const exp = readExpiry(accessToken)
+  const exp = readExpiry(provider, accessToken)
   return exp === undefined ? now + DEFAULT_LIFETIME : Math.min(exp, now + LONGEST_LIFETIME)
 }
 
@@ -127,13 +128,13 @@ function readScope(body: JsonObject): string | undefined {
 /**
  * Returns the tokens of a response without its ID token. `now` is the time of the request, from which lifetimes count.
  */
-export function toAccessGrant(response: TokenResponse, now: number): TokenGrant {
+function toAccessGrant(provider: Provider, response: TokenResponse, now: number): TokenGrant {
   const { accessToken, body, tokenType } = response
   const details = body['authorization_details'] ?? undefined
   return defined({
     accessToken,
     tokenType,
-    expiresAt: toExpiresAt(response, now),
+    expiresAt: toExpiresAt(provider, response, now),
     scope: readScope(body),
     authorizationDetails: details === undefined ? undefined : toGrantedDetails(details),
     refreshToken: stringProperty(body, 'refresh_token'),
@@ -149,7 +150,7 @@ export async function validateTokenGrant(
 ): Promise<TokenGrant> {
   const { accessToken, body } = response
   const idToken = stringProperty(body, 'id_token')
-  const grant = toAccessGrant(response, now)
+  const grant = toAccessGrant(provider, response, now)
   if (idToken === undefined) return grant
   const claims = await validateIdToken(provider, idToken, { ...checks, accessToken })
   return { ...grant, idToken, claims }
@@ -302,7 +303,10 @@ export async function refreshTokens(provider: Provider, request: RefreshRequest)
   const parameters = defined({ refresh_token: refreshToken, scope, audience })
   const target = withProgress(provider, request)
   const response = await requestTokens({ provider: target, metadata }, 'refresh_token', parameters)
-  return { ...toAccessGrant(response, now), ...(await acceptIdToken(provider, metadata, response, request)) }
+  return {
+    ...toAccessGrant(provider, response, now),
+    ...(await acceptIdToken(provider, metadata, response, request)),
+  }
 }
 
 /** Parameters that only the library sets. `client_*` belongs to client authentication. */

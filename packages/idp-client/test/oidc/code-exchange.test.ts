@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { version } from '../../src/lib/version.ts'
 import { reportFailure } from '../../src/log/failure.ts'
 import {
+  configOf,
   exchange,
   printed,
   providerOf,
@@ -264,6 +265,14 @@ describe('the response', () => {
     op.tokens = part
     op.idToken = () => op.sign({ iat: now, exp: now + 60 })
     expect((await exchange(providerOf(op.issuer, { clock: () => now }))).expiresAt).toBe(expected)
+  })
+
+  test('exp of the access token is a time of the provider, whose clock may be ahead', async () => {
+    const { dpop } = configOf(op.issuer)
+    const provider = providerOf(op.issuer, { clock: () => now, dpop: { ...dpop, clockSkew: 600 } })
+    op.tokens = { expires_in: undefined, access_token: jwt({ exp: now + 677 }) }
+    op.idToken = () => op.sign({ iat: now + 600, exp: now + 660 })
+    expect((await exchange(provider)).expiresAt).toBe(now + 77)
   })
 
   test.each([
