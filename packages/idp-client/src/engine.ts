@@ -18,9 +18,9 @@ import type { CookieSessionParts } from './session/cookie/in-cookie.ts'
 import { createCookieSessionStorage } from './session/cookie/in-cookie.ts'
 import type { DistributedSessionStorage, ProcessMemory, SessionStorage } from './session/storage.ts'
 import type { CompleteStore } from './session/store/complete-store.ts'
-import { hasEnded } from './tokens/refresh/ended.ts'
+import { hasEnded, markEnded } from './tokens/refresh/ended.ts'
 import { withPendingRefreshes } from './tokens/refresh/pending-refreshes.ts'
-import { forgetProcessTokens, keepMainToken } from './tokens/refresh/process-tokens.ts'
+import { keepMainToken } from './tokens/refresh/process-tokens.ts'
 import { TransactionStorage } from './transaction/in-cookie.ts'
 
 /** The dependencies of guards that accept access tokens; with `sessions: false` there are no others. */
@@ -76,7 +76,8 @@ function createSessionStorage(
   return loadedOnFirstUse(
     lazyPromise(async () => {
       const { createStoreSessionStorage } = await import('./session/store/in-store.ts')
-      return createStoreSessionStorage({ ...given, forget: forgetProcessTokens, store: await sessionStore() })
+      const ended = { forget: markEnded, memory: { hasEnded } }
+      return createStoreSessionStorage({ ...given, ...ended, store: await sessionStore() })
     }),
   )
 }

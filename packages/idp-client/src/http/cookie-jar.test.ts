@@ -117,6 +117,22 @@ describe('CookieJar', () => {
     expect(jar.get('session')).toBe('second')
   })
 
+  it('withdraws writes that are out of date when they leave', () => {
+    const { sink, written } = recorder()
+    const jar = new CookieJar(new Map())
+    let isOver = false
+    jar.withdrawIf((name) => isOver && name === 'session')
+    jar.set(spec, 'a')
+    jar.flush(sink)
+    jar.set(spec, 'b')
+    jar.set({ name: 'other', scope }, 'c')
+    isOver = true
+    jar.copyTo(sink)
+    jar.flush(sink)
+    expect(written.map(({ value }) => value)).toEqual(['a', 'c', 'c'])
+    expect(jar.isPending).toBe(false)
+  })
+
   it('keeps everything pending if the host rejects the first write', () => {
     const jar = new CookieJar(new Map())
     jar.set(spec, 'a')

@@ -69,6 +69,7 @@ export class CookieJar {
   // Created by the first write: few requests have one.
   #staged: Map<string, StagedCookie> | undefined
   #pending: Set<string> | undefined
+  #outdated: ((name: string) => boolean)[] | undefined
   #afterFlush: (() => void)[] | undefined
 
   /** @param received the `Cookie` header, which is parsed when it is needed, or the cookies of a host that parses it. */
@@ -83,7 +84,7 @@ export class CookieJar {
 
   /** Whether there is a write that no sink has accepted yet. */
   get isPending(): boolean {
-    return this.#pending !== undefined && this.#pending.size > 0
+    return this.#pending !== undefined && this.pending().length > 0
   }
 
   /** Returns the first value of the name. */
@@ -129,9 +130,21 @@ export class CookieJar {
     this.set(spec, '', 0)
   }
 
-  /** Returns the writes that no sink has accepted yet. */
+  /** Returns the writes that no sink has accepted yet, without those that are out of date. */
   pending(): readonly StagedCookie[] {
-    return [...(this.#pending ?? [])].flatMap((name) => this.#staged?.get(name) ?? [])
+    const names = [...(this.#pending ?? [])].filter((name) => !this.isOutdated(name))
+    return names.flatMap((name) => this.#staged?.get(name) ?? [])
+  }
+
+  /** Returns whether the write of a name must not reach the browser any more. */
+  isOutdated(name: string): boolean {
+    return this.#outdated?.some((isOutdated) => isOutdated(name)) === true
+  }
+
+  /** Withdraws writes for whose names `isOutdated` returns true by the time that the response leaves. */
+  withdrawIf(isOutdated: (name: string) => boolean): void {
+    this.#outdated ??= []
+    this.#outdated.push(isOutdated)
   }
 
   /**

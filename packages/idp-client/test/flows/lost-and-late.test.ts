@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { IdpClient as ExpressClient } from '../../src/adapters/express/index.ts'
 import type { IdpClientOptions, SessionData } from '../../src/index.ts'
 import { customClock, customFetch } from '../../src/index.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
 import { generateSessionCookie } from '../../src/testing/session-cookie.ts'
 import type { World } from '../support/app.ts'
 import { APP, startWorld } from '../support/app.ts'
@@ -202,6 +203,57 @@ describe('a late refresh does not undo a change', () => {
       pass(61)
     }
     expect(world.refreshes()).toHaveLength(1)
+  })
+})
+
+/** Sends a request for a page that responds when it is told to; returns when the page has begun. */
+async function openSlowPage({ browser, client }: ReturnType<World['another']>) {
+  let begin = (): void => {}
+  let finish = (): void => {}
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
+  })
+  const gate = new Promise<void>((resolve) => {
+    finish = resolve
+  })
+  const response = client.middleware(browser.request('/slow'), async () => {
+    begin()
+    await gate
+    return new Response('slow')
+  })
+  await begun
+  return { response, finish: () => finish() }
+}
+
+describe.each([
+  ['in cookies', () => ({})],
+  ['in a store', () => ({ sessionStore: memoryStore({ name: crypto.randomUUID() }) })],
+])('the response of a slow page, with sessions %s,', (_name, toOptions: () => IdpClientOptions) => {
+  test('extends its session', async () => {
+    const made = await expired(toOptions())
+    const page = await openSlowPage(made)
+    page.finish()
+    const response = await page.response
+    expect(response.headers.getSetCookie()).toHaveLength(1)
+    made.browser.store(response)
+    expect((await made.browser.session()).user.sub).toBe('dev|alice')
+  })
+
+  test('does not restore the session after a logout', async () => {
+    const made = await expired(toOptions())
+    const page = await openSlowPage(made)
+    await made.browser.send('/auth/logout')
+    page.finish()
+    expect((await page.response).headers.getSetCookie()).toEqual([])
+  })
+
+  test('does not replace the session of another user', async () => {
+    const made = await expired(toOptions())
+    const page = await openSlowPage(made)
+    await world.login(made.browser, '', { user: 'bob' })
+    page.finish()
+    made.browser.store(await page.response)
+    expect((await made.browser.session()).user.sub).toBe('dev|bob')
   })
 })
 

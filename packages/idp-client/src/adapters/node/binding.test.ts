@@ -55,6 +55,22 @@ describe('cookies on a Node response', () => {
     expect(headers.getSetCookie()).toEqual(['ours=from-app', 'ours=second; Path=/; HttpOnly; SameSite=Lax'])
   })
 
+  test('of the library are not sent if they are out of date when the head is sent', async () => {
+    const url = await serve(async (request, response) => {
+      const { commit, exchange } = bindNode(request, response)
+      let isOver = false
+      exchange.cookies.withdrawIf((name) => isOver && name === 'ours')
+      exchange.cookies.set({ name: 'ours', scope }, 'v', 60)
+      exchange.cookies.set({ name: 'other', scope }, 'v')
+      await commit()
+      response.appendHeader('Set-Cookie', 'app=1')
+      isOver = true
+      response.end()
+    })
+    const { headers } = await fetch(url)
+    expect(headers.getSetCookie().map((line) => line.split(';', 1)[0])).toEqual(['other=v', 'app=1'])
+  })
+
   test.each<[string, (response: Parameters<RequestListener>[1]) => void]>([
     [
       'setHeader',

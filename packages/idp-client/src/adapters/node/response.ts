@@ -33,17 +33,20 @@ export function isGone({ destroyed, stream }: NodeResponse): boolean {
 
 type Header = OutgoingHttpHeaders[string]
 
+/** Returns whether our cookie of a name must not reach the browser any more. */
+type IsOutdated = (name: string) => boolean
+
 function toLines(value: Header): string[] {
   if (value === undefined) return []
   return Array.isArray(value) ? value : [String(value)]
 }
 
 /**
- * Ensures that the response head has the newest line of each of our cookies, and forbids caching. Earlier lines of ours are
+ * Ensures that the response head has the newest line of each of our cookies, and forbids caching. Other lines of ours are
  * removed, also copies that a framework has made of them.
  */
-function ensureHeaders(response: NodeResponse, ours: CookieLines): void {
-  const newest = [...ours.values()].flatMap((lines) => lines.slice(-1))
+function ensureHeaders(response: NodeResponse, ours: CookieLines, isOutdated: IsOutdated): void {
+  const newest = [...ours].flatMap(([name, lines]) => (isOutdated(name) ? [] : lines.slice(-1)))
   const earlier = new Set([...ours.values()].flat())
   for (const line of newest) earlier.delete(line)
   const kept = toLines(response.getHeader('set-cookie')).filter((line) => !earlier.has(line))
@@ -93,37 +96,37 @@ function merge(response: NodeResponse, headers: unknown): void {
  * Wraps `writeHead`. The application writes after us: it may replace all `Set-Cookie` lines, or allow caching. Both are
  * corrected when the head is sent.
  */
-function guardHead(response: NodeResponse, ours: CookieLines): void {
+function guardHead(response: NodeResponse, ours: CookieLines, isOutdated: IsOutdated): void {
   const writeHead = response.writeHead.bind(response) as (status: number, reason?: string) => NodeResponse
   const guarded = (status: number, ...rest: readonly unknown[]): NodeResponse => {
     const [reason] = rest
     merge(response, typeof reason === 'string' ? rest[1] : (rest[1] ?? reason))
-    ensureHeaders(response, ours)
+    ensureHeaders(response, ours, isOutdated)
     return typeof reason === 'string' ? writeHead(status, reason) : writeHead(status)
   }
   response.writeHead = guarded as NodeResponse['writeHead']
 }
 
 /** Returns our lines on a response, and wraps its `writeHead` at the first call. */
-function getOurLines(response: NodeResponse): CookieLines {
+function getOurLines(response: NodeResponse, isOutdated: IsOutdated): CookieLines {
   return cookieLines(response, () => {
     const ours: CookieLines = new Map()
-    guardHead(response, ours)
+    guardHead(response, ours, isOutdated)
     return ours
   })
 }
 
 /**
  * Creates a sink that adds `Set-Cookie` lines to those of the application; a later line of ours replaces an earlier one
- * of the same name.
+ * of the same name. Lines that are out of date when the head is sent are removed.
  */
-export function responseSink(response: NodeResponse): CookieSink {
+export function responseSink(response: NodeResponse, isOutdated: IsOutdated): CookieSink {
   return {
     set(name, value, attributes) {
-      const ours = getOurLines(response)
+      const ours = getOurLines(response, isOutdated)
       const line = serializeCookie({ name, value, attributes })
       ours.set(name, [...(ours.get(name) ?? []), line])
-      ensureHeaders(response, ours)
+      ensureHeaders(response, ours, isOutdated)
     },
   }
 }

@@ -8,6 +8,8 @@ import type { Exchange } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { remaining, toTimes } from '../model/lifetime.ts'
 import type { StoredSession } from '../model/stored-session.ts'
+import { sessionSlot } from '../session-slot.ts'
+import type { ProcessMemory } from '../storage.ts'
 import { connectionCookieNames } from './connection-cookies.ts'
 
 export interface SessionCookieParts {
@@ -16,6 +18,8 @@ export interface SessionCookieParts {
   /** Tag of provider and client, see `StoredSession.clientTag`. */
   readonly clientTag: () => MaybePromise<string>
   readonly baseUrl: (exchange: Exchange) => string
+  /** The memory of this process. Default: none. */
+  readonly memory?: Pick<ProcessMemory, 'hasEnded'>
 }
 
 /** Writes and deletes the cookies of sessions, for every storage. */
@@ -34,6 +38,11 @@ export interface SessionCookies {
    */
   clearReplaced(exchange: Exchange, kept: ReadonlySet<string>, sessionKey: string): Promise<void>
   /**
+   * Withdraws the cookies that are staged for a session if another request ends it before the response leaves: they would replace
+   * those of a later login.
+   */
+  dropIfEnded(exchange: Exchange, session: StoredSession): void
+  /**
    * Stages the deletion of the cookies of this client, for a request without a live session. Returns whether there were
    * any. Cookies of other applications stay, and are reported once per process.
    */
@@ -41,7 +50,7 @@ export interface SessionCookies {
 }
 
 export function createSessionCookies(parts: SessionCookieParts): SessionCookies {
-  const { baseUrl, config } = parts
+  const { baseUrl, config, memory } = parts
   const { cookie, ...rules } = config.session
   const scope = (exchange: Exchange): CookieScope => cookieScope(cookie, () => baseUrl(exchange))
   const namesIn = (jar: CookieJar): string[] => [
@@ -93,6 +102,16 @@ export function createSessionCookies(parts: SessionCookieParts): SessionCookies 
         exchange,
         replaced.filter((name) => !others.has(name)),
       )
+    },
+
+    dropIfEnded({ cookies, slots }, { sessionKey }) {
+      if (!memory) return
+      cookies.withdrawIf((name) => {
+        if (name !== cookie.name && !name.startsWith(`${cookie.name}__`)) return false
+        const { current } = sessionSlot({ cookies, slots }, config)
+        // A request that has ended or replaced it itself has other cookies.
+        return current?.sessionKey === sessionKey && memory.hasEnded(current)
+      })
     },
 
     async clearDead(exchange) {

@@ -211,7 +211,7 @@ function packer({ attributes, clientTag, config, connections, load, memory, seal
 export function createCookieSessionStorage(parts: CookieSessionParts): CookieSessionStorage {
   const { clientTag, config, former, sealer } = parts
   const connections = createConnectionCookies(config, sealer)
-  const { attributes, clearAll, clearDead, clearEarlier, clearReplaced, isPresent, scope } =
+  const { attributes, clearAll, clearDead, clearEarlier, clearReplaced, dropIfEnded, isPresent, scope } =
     createSessionCookies(parts)
   const marker = createLogoutMarker({ config, sealer, clientTag, scope })
   const { initial, carriesEndedSession, load, loadAll, remember } = reader({ ...parts, connections, marker })
@@ -249,6 +249,7 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
       } else await clearReplaced(exchange, kept, session.sessionKey)
       if (former) await (await former()).clear(exchange, isNew ? undefined : session.sessionKey)
       for (const { name, value } of cookies) exchange.cookies.set({ name, scope }, value, maxAge)
+      dropIfEnded(exchange, session)
       parts.limitTransactions?.(exchange)
       reportLargeHead(exchange.cookies, config.log.once)
       remember(exchange, session)

@@ -226,6 +226,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
     if (isNew) cookies.clearEarlier(exchange, kept)
     else await cookies.clearReplaced(exchange, kept, sessionKey)
     exchange.cookies.set({ name, scope }, value, maxAge)
+    cookies.dropIfEnded(exchange, session)
     requests.slot(exchange).references = [reference]
     const bytes = name.length + 1 + value.length
     config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: 1 })

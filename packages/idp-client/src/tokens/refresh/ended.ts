@@ -12,6 +12,12 @@ const MAX_ENDED = 20_000
 
 const endedSessions = (): Lru<string, true> => processWide('mark:ended-sessions/1', () => new Lru(MAX_ENDED))
 
+/** Remembers that a session has ended, and drops what this process keeps of it. */
+export function markEnded(sessionKey: string): void {
+  endedSessions().set(sessionKey, true)
+  forgetProcessTokens(sessionKey)
+}
+
 /**
  * Ends a session in this process, because of a logout, another login or its end at the provider: later requests with its cookie
  * have no session, and its responses end.
@@ -21,8 +27,7 @@ export async function endInProcess(
   family?: MaybePromise<TokenFamily | undefined>,
 ): Promise<void> {
   // Before the first `await`: whatever runs meanwhile must not keep tokens of the session.
-  endedSessions().set(sessionKey, true)
-  forgetProcessTokens(sessionKey)
+  markEnded(sessionKey)
   const known = await family
   if (known) closeFamily(known)
   await endStreamsOf(new Set([sessionKey]))
