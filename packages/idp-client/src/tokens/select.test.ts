@@ -57,6 +57,12 @@ describe('selection of a stored token', () => {
     expect(selected({ ...session(), tokenSet: { ...tokenSet, expiresAt: NOW } })).toEqual({})
   })
 
+  test('a token whose end a hook or an update has removed has expired', () => {
+    const { expiresAt: _removed, refreshToken: _none, ...tokenSet } = session().tokenSet
+    const data = { ...session(), tokenSet } as SessionData
+    expect(selected(data)).toEqual({})
+  })
+
   test('[S166] refresh: true never returns the stored token', () => {
     expect(selected(session(), { refresh: true })).toEqual({})
     const { refreshToken: _none, ...tokenSet } = session().tokenSet

@@ -81,7 +81,8 @@ export function select(
 ): Selection {
   // A forced refresh never returns the stored token.
   const entry = want.force ? undefined : storedEntry(config, data, want)
-  if (!entry || entry.expiresAt <= now) return {}
+  // Also without an end, which a hook or an update may have removed.
+  if (!entry || !(entry.expiresAt > now)) return {}
   const isUsable = entry.expiresAt > now + buffer || !data.tokenSet.refreshToken
   return isUsable ? { usable: entry } : { fallback: entry }
 }
