@@ -3,7 +3,7 @@ import { defined, isObject } from '../lib/objects.ts'
 import { parseUrl } from '../lib/url.ts'
 import { isLoopback } from './base-url.ts'
 import { parseHttpUrl } from './http-url.ts'
-import { toCorrection } from './unknown-keys.ts'
+import { unknownOption } from './unknown-keys.ts'
 
 /** Options of `idp.resource()`: an API that access tokens of the provider protect. They are fixed when it is called. */
 export interface ResourceOptions<Scope extends string = string> {
@@ -146,8 +146,8 @@ function readList(name: 'scopes' | 'notAudience', value: unknown): readonly stri
 }
 
 function checkKeys(options: object): void {
-  const unknown = Object.keys(options).find((key) => !(NAMES as readonly string[]).includes(key))
-  if (unknown !== undefined) refuse(`it has an unknown option. ${toCorrection(unknown, NAMES)}`)
+  const unknown = unknownOption(options, NAMES)
+  if (unknown !== undefined) refuse(`it has ${unknown}`)
 }
 
 /** Returns the URL of an API, or `null` if the value is not usable as one. */

@@ -53,6 +53,15 @@ export function toCorrection(unknown: string, names: readonly string[]): string 
 }
 
 /**
+ * Returns what is wrong with options that have a name which is not among these; `undefined` if all are known. An option that is
+ * undefined counts as left out.
+ */
+export function unknownOption(options: object, names: readonly string[]): string | undefined {
+  const found = Object.entries(options).find(([name, value]) => value !== undefined && !names.includes(name))
+  return found && `an unknown option. ${toCorrection(found[0], names)}`
+}
+
+/**
  * Returns the probably intended option: a known alias, the most similar name, or the same name at its correct path.
  */
 function suggestion(path: string, prefix: string): string | undefined {

@@ -1,4 +1,4 @@
-import { toCorrection } from '../config/unknown-keys.ts'
+import { unknownOption } from '../config/unknown-keys.ts'
 import type { Engine } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
 import { CustomTokenExchangeError } from '../errors/tokens.ts'
@@ -33,16 +33,6 @@ const NAMES = ['audience', 'scope'] as const satisfies readonly (keyof AccessTok
 
 const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
 
-/** Throws for an option that does not exist: without a misspelt scope the provider might grant more. */
-function checkNames(options: object): void {
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined || (NAMES as readonly string[]).includes(name)) continue
-    throw new IdpError('INVALID_ARGUMENTS', {
-      detail: `exchange got an unknown option. ${toCorrection(name, NAMES)}`,
-    })
-  }
-}
-
 /** Exchanges the access token of a caller for one of another API (RFC 8693). Reads and writes no session. */
 export async function exchangeAccessToken(
   { config }: Engine,
@@ -54,7 +44,9 @@ export async function exchangeAccessToken(
     throw new IdpError('INVALID_ARGUMENTS', {
       detail: 'exchange needs audience, and may have scope: strings.',
     })
-  checkNames(options)
+  // Without a misspelt scope the provider might grant more.
+  const unknown = unknownOption(options, NAMES)
+  if (unknown !== undefined) throw new IdpError('INVALID_ARGUMENTS', { detail: `exchange got ${unknown}` })
   const parameters = Object.entries({
     subject_token: token,
     subject_token_type: ACCESS_TOKEN,

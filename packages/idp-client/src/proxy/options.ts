@@ -1,6 +1,6 @@
 import { isLoopback } from '../config/base-url.ts'
 import { parseHttpUrl } from '../config/http-url.ts'
-import { toCorrection } from '../config/unknown-keys.ts'
+import { unknownOption } from '../config/unknown-keys.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
 import type { GuardRequirements } from '../guards/requirements.ts'
 import { defined, isObject } from '../lib/objects.ts'
@@ -115,8 +115,8 @@ function refuse(what: string): never {
 }
 
 function checkKeys(options: object): void {
-  const unknown = Object.keys(options).find((key) => !(NAMES as readonly string[]).includes(key))
-  if (unknown !== undefined) refuse(`it has an unknown option. ${toCorrection(unknown, NAMES)}`)
+  const unknown = unknownOption(options, NAMES)
+  if (unknown !== undefined) refuse(`it has ${unknown}`)
 }
 
 /** Segments of unreserved characters: a prefix has one spelling only. */
