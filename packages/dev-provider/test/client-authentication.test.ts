@@ -86,6 +86,20 @@ test('pushed authorization requests work, and are required if configured', () =>
     expect(provider.requests('par')[0]?.body['redirect_uri']).toBe(CALLBACK)
   }))
 
+test('a pushed, signed request brings the refresh token that its scope asks for', () =>
+  withProvider({}, async (provider) => {
+    const { clientId, privateKey, privateKeyAlg = '' } = provider.keyClient
+    const key = await importPKCS8(privateKey, privateKeyAlg)
+    const app = await relyingParty(provider, { clientId, auth: client.PrivateKeyJwt(key) })
+    const { url, checks } = await app.authorize()
+    const signed = await client.buildAuthorizationUrlWithJAR(app.config, url.searchParams, key)
+    const pushed = await client.buildAuthorizationUrlWithPAR(app.config, signed.searchParams)
+    const { location } = await provider.login(pushed.href)
+    const tokens = await client.authorizationCodeGrant(app.config, new URL(location ?? ''), checks)
+    expect(tokens.scope).toBe('openid profile email offline_access')
+    await app.refresh(tokens)
+  }))
+
 describe('DPoP', () => {
   test('binds tokens; a client that must use it gets none without', () =>
     withProvider({ requireDpop: true }, async (provider) => {

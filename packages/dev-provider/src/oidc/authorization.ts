@@ -1,3 +1,4 @@
+import { decodeJwt } from 'jose'
 import type { KoaContextWithOIDC } from 'oidc-provider'
 import { describeUnknownAudience, OIDC_SCOPES } from '../apis.ts'
 import { markVerified, STEP_UP_CLAIMS } from '../extensions/mfa/state.ts'
@@ -48,13 +49,18 @@ export function widenScope(state: ProviderState, ctx: KoaContextWithOIDC): void 
   params['scope'] = [...all].join(' ')
 }
 
-// oidc-provider has removed `offline_access` from its parsed parameters by now; the raw request still has it.
+/** Parameters of a request as they were sent; those of a request object, which oidc-provider has verified by now. */
+function sentParameters({ oidc, query }: KoaContextWithOIDC): Readonly<Record<string, unknown>> {
+  const sent = oidc.body ?? query
+  const object = oidc.entities.PushedAuthorizationRequest?.request ?? sent['request']
+  return typeof object === 'string' ? decodeJwt(object) : sent
+}
+
+// oidc-provider has removed `offline_access` from its parsed parameters by now; the request as sent still has it.
 function originalScope(ctx: KoaContextWithOIDC): string | undefined {
   const parsed = parameter(ctx, 'scope')
-  const body: unknown = ctx.oidc.body?.['scope']
-  const query: unknown = ctx.query['scope']
-  const raw = typeof body === 'string' ? body : query
-  return parsed !== undefined && typeof raw === 'string' ? raw : parsed
+  const sent = sentParameters(ctx)['scope']
+  return parsed !== undefined && typeof sent === 'string' ? sent : parsed
 }
 
 /** Audience of a request in the body or query: `audience` of the vendor or `resource` of RFC 8707. */
