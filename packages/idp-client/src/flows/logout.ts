@@ -31,6 +31,18 @@ function toTarget(returnTo: string | undefined, baseUrl: string): URL | null {
   return target?.protocol === 'https:' || target?.protocol === 'http:' ? target : null
 }
 
+/** An absolute URL that every parser reads alike: ASCII without blanks and backslashes. */
+const ABSOLUTE = /^https?:\/\/(?!\/)[!-[\]-~]+$/i
+
+/**
+ * Returns the target to send to the provider, which compares it as a string (RP-Initiated Logout 1.0, section 3), and allows
+ * wildcards with `v2`: an absolute URL as given, since a parser would add a slash to an origin; anything else made absolute.
+ */
+function toSentTarget(given: string | undefined, target: URL | null, baseUrl: string): string {
+  if (!target || given === undefined) return baseUrl
+  return ABSOLUTE.test(given) ? given : target.href
+}
+
 /** Returns a target within the application, without user name and password, which the browser would send with its next requests. */
 function toLocalTarget(target: URL | null, baseUrl: string): string {
   if (target?.origin !== new URL(baseUrl).origin) return baseUrl
@@ -49,8 +61,7 @@ async function resolveRedirect(
 ): Promise<LogoutRedirect> {
   const { config } = engine
   const target = toTarget(input.returnTo, baseUrl)
-  // Made absolute, but not validated: the provider compares it as a string, and allows wildcards with `v2`.
-  const returnTo = target?.href ?? baseUrl
+  const returnTo = toSentTarget(input.returnTo, target, baseUrl)
   const v2 = (): LogoutRedirect => ({
     strategy: 'v2',
     location: v2LogoutUrl(config, { returnTo, federated: input.federated }).href,

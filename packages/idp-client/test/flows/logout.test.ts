@@ -75,6 +75,26 @@ describe('RP-initiated logout', () => {
     expect(off.query['post_logout_redirect_uri']).toBe('https://site.example/x')
   })
 
+  test.each(['https://site.example', 'https://Site.example:443/out?a=b', APP])(
+    '[S127] an absolute returnTo is sent as given, since providers compare it as a string: %s',
+    async (returnTo) => {
+      const query = `?returnTo=${encodeURIComponent(returnTo)}`
+      expect((await logout(world, {}, query)).query['post_logout_redirect_uri']).toBe(returnTo)
+      expect((await logout(world, { logoutStrategy: 'v2' }, query)).query['returnTo']).toBe(returnTo)
+    },
+  )
+
+  test('an absolute returnTo that URL parsers read in several ways is normalized', async () => {
+    for (const given of [
+      'https:\\\\site.example\\x',
+      'https:\t//site.example/x',
+      'https:///site.example/x',
+    ]) {
+      const { query } = await logout(world, {}, `?returnTo=${encodeURIComponent(given)}`)
+      expect(query['post_logout_redirect_uri']).toBe('https://site.example/x')
+    }
+  })
+
   test('ends the session at the provider: the next login asks for credentials', async () => {
     const jar = world.provider.createJar()
     const browser = world.newBrowser()
