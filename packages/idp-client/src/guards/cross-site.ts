@@ -1,6 +1,6 @@
 import { isLoopback } from '../config/base-url.ts'
 import type { ApiEngine, Application, Engine } from '../engine.ts'
-import type { Exchange } from '../http/exchange.ts'
+import type { Exchange, RequestView } from '../http/exchange.ts'
 
 const READING_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
@@ -43,12 +43,17 @@ export function isOfOwnPage(engine: Engine, exchange: Exchange): boolean | undef
   return site === null ? undefined : true
 }
 
+/** Returns whether a request changes nothing. A WebSocket may; another site can open one with a GET request, and read what it says. */
+function isReading({ headers, method }: RequestView): boolean {
+  return READING_METHODS.includes(method) && headers.get('upgrade')?.toLowerCase() !== 'websocket'
+}
+
 /**
  * Returns whether a request with a cookie may come from a page of another site. A browser that sends a cookie with a write names
  * its origin; a request that names none comes from no page.
  */
 export function isCrossSite(engine: Engine, exchange: Exchange): boolean {
   const { sameSite } = engine.config.session.cookie
-  if (READING_METHODS.includes(exchange.request.method) && sameSite !== 'none') return false
+  if (isReading(exchange.request) && sameSite !== 'none') return false
   return isOfOwnPage(engine, exchange) === false
 }

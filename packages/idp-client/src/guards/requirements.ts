@@ -37,9 +37,9 @@ export interface GuardRequirements {
 /** Options of the guard of an API. */
 export interface ApiGuardOptions extends GuardRequirements {
   /**
-   * Whether a request that may change something (any method but GET, HEAD and OPTIONS; with `session.cookie.sameSite: 'none'` any
-   * method) must come from a page of the application: by `Sec-Fetch-Site` and `Origin`, as far as the request has them. Otherwise it
-   * gets 403 `CROSS_SITE_REQUEST`. Always so with `accept`. Default: false.
+   * Whether a request that may change something (any method but GET, HEAD and OPTIONS, and a WebSocket; with
+   * `session.cookie.sameSite: 'none'` any request) must come from a page of the application: by `Sec-Fetch-Site` and `Origin`, as
+   * far as the request has them. Otherwise it gets 403 `CROSS_SITE_REQUEST`. Always so with `accept`. Default: false.
    */
   sameOrigin?: boolean
   /** That of `ResourceGuardOptions`. */

@@ -112,6 +112,11 @@ describe('tokens beside sessions', () => {
     expect(await send({ sameOrigin: true }, foreign)).toBe(403)
     expect(await send({ sameOrigin: true }, { origin: 'null' })).toBe(403)
     expect(await send({ sameOrigin: true }, foreign, 'GET')).toBe(200)
+    // No CORS protects a WebSocket, and cookies reach it from a sibling site.
+    const { origin } = new URL(api.browser.request('/').url)
+    const socket = { upgrade: 'WebSocket', origin: 'https://blog.example.com' }
+    expect(await send({ sameOrigin: true }, socket, 'GET')).toBe(403)
+    expect(await send({ sameOrigin: true }, { ...socket, origin }, 'GET')).toBe(200)
     expect(await send({ sameOrigin: true }, {})).toBe(200)
     expect(await send({ sameOrigin: true }, { 'sec-fetch-site': 'same-origin' })).toBe(200)
     expect(await send({}, foreign)).toBe(200)
