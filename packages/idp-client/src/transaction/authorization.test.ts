@@ -64,4 +64,16 @@ describe('effective authorization parameters', () => {
     expect(effective({}, { response_mode: 'form_post' }).crossSitePost).toBe(true)
     expect(effective({}).crossSitePost).toBe(false)
   })
+
+  test.each(['fragment', 'web_message', 'query.jwt', ''])(
+    'no server can read response_mode %j',
+    (response_mode) => {
+      expect(() => effective({}, { response_mode })).toThrow(
+        expect.objectContaining({
+          code: 'INVALID_CONFIGURATION',
+          detail: expect.stringContaining('form_post'),
+        }),
+      )
+    },
+  )
 })

@@ -127,8 +127,9 @@ export function withGuardParameters(changes: ParameterChanges, guard: ParameterC
 
 /**
  * Returns the configured parameters with a caller's changes. Throws `INVALID_REQUEST` unless `max_age` is a non-negative
- * integer, and for an `organization` that is too long for the cookie. Null and undefined mean "as configured"; an empty
- * string and 0 are sent, but an empty `organization` counts as absent.
+ * integer, and for an `organization` that is too long for the cookie; `InvalidConfigurationError` for another `response_mode` than
+ * `query` and `form_post`. Null and undefined mean "as configured"; an empty string and 0 are sent, but an empty `organization`
+ * counts as absent.
  */
 export function effectiveAuthorization(config: Config, changes: ParameterChanges): EffectiveAuthorization {
   const { authorization } = config
@@ -146,6 +147,11 @@ export function effectiveAuthorization(config: Config, changes: ParameterChanges
   if (organization === '') parameters.delete('organization')
   if (organization.length > LONGEST_ORGANIZATION)
     throw new IdpError('INVALID_REQUEST', { detail: 'Parameter: organization.' })
+  const mode = parameters.get('response_mode') ?? 'query'
+  if (mode !== 'query' && mode !== 'form_post')
+    throw invalidConfiguration(
+      "authorizationParameters.response_mode must be 'query' or 'form_post', which a server can read.",
+    )
   parameters.set('scope', scope)
   if (audience !== undefined) parameters.set('audience', audience)
   if (maxAge !== undefined) parameters.set('max_age', String(maxAge))
@@ -155,7 +161,7 @@ export function effectiveAuthorization(config: Config, changes: ParameterChanges
     audience,
     maxAge,
     redirectUri,
-    crossSitePost: parameters.get('response_mode') === 'form_post',
+    crossSitePost: mode === 'form_post',
   })
 }
 
