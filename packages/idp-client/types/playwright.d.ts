@@ -22,9 +22,11 @@ declare module '@playwright/test' {
   }
 
   export interface Page {
+    content(): Promise<string>
     goto(url: string): Promise<{ ok(): boolean; status(): number } | null>
     locator(selector: string): Locator
     url(): string
+    waitForTimeout(milliseconds: number): Promise<void>
     waitForURL(matches: (url: URL) => boolean): Promise<void>
   }
 

@@ -6,6 +6,19 @@ export interface SignInOptions {
   readonly loginPath?: string
 }
 
+/** In each document by which the App Router of Next.js redirects. */
+const REDIRECT = 'NEXT_REDIRECT'
+
+/**
+ * Returns whether the page is about to show another one: the App Router of Next.js responds 200, and redirects by a script. `goto`
+ * would compete with that, fail, or lose the URL to return to.
+ */
+async function isRedirecting(page: Page): Promise<boolean> {
+  // Rejects while the browser navigates.
+  const html = await page.content().catch(() => REDIRECT)
+  return html.includes(REDIRECT)
+}
+
 /**
  * Signs a user in on the login page of `idp-dev-provider`, and waits until the browser is back at the application. Opens the login
  * route first, unless the page shows the login page already, as after a redirect by a guard. Does nothing more if the provider still
@@ -21,6 +34,7 @@ export async function signIn(
   { loginPath = '/auth/login' }: SignInOptions = {},
 ): Promise<void> {
   const buttons = page.locator('button[name="user"][value]')
+  while (await isRedirecting(page)) await page.waitForTimeout(50)
   let shown = await buttons.all()
   if (shown.length === 0) {
     const response = await page.goto(loginPath)
