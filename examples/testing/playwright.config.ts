@@ -1,7 +1,7 @@
 import { defineConfig } from '@playwright/test'
 
 // For the tests and the application. Variables that are set already keep their values.
-process.loadEnvFile(new URL('.env.test', import.meta.url))
+process.loadEnvFile('.env.test')
 const baseURL = process.env.APP_BASE_URL
 
 export default defineConfig({
