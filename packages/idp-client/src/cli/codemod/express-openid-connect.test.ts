@@ -166,10 +166,18 @@ describe('guards', () => {
     expect(remarks(text)).toContainEqual(expect.stringMatching(new RegExp(`^${name} `)))
   })
 
-  test('the client is to be imported where another module creates it', () => {
-    expect(remarks(`${esm('requiresAuth')}router.use(requiresAuth())`)).toContainEqual(
-      expect.stringContaining('Import idp'),
-    )
+  test.each(['', "import express from 'express'\n", "const a = 1\nimport { b } from './b.js'\n"])(
+    'the client is to be imported where another module creates it, after %j',
+    (head) => {
+      expect(remarks(`${head}${esm('requiresAuth')}router.use(requiresAuth())`)).toContainEqual(
+        expect.stringContaining('Import idp'),
+      )
+    },
+  )
+
+  test('the client is not to be imported twice', () => {
+    const handler = "app.get('/', async (req, res) => res.json(req.oidc.user))"
+    expect(remarks(`import express from 'express'\nimport { idp } from './idp.js'\n${handler}`)).toEqual([])
   })
 })
 

@@ -273,10 +273,11 @@ export function rewriteSource(text: string, ignoresPromises = false): Rewritten 
 function remarkMissing({ text, client }: ExpressDraft, needsSend: boolean): Remark[] {
   const code = blank(text)
   const use = code.search(new RegExp(`(?<![\\w$.])${client}\\.`))
-  const isDeclared = new RegExp(
-    `\\b(?:const|let|var)\\b[^=;\\n]*\\b${client}\\b[^=\\n]*=|\\bimport\\b[^;]*?\\b${client}\\b`,
-  ).test(code)
-  if (use === -1 || isDeclared) return []
+  const isDeclared = new RegExp(`\\b(?:const|let|var)\\b[^=;\\n]*\\b${client}\\b[^=\\n]*=`).test(code)
+  const isImported = findImports(text, () => true).some(
+    ({ names, whole }) => whole === client || names.some(({ local }) => local === client),
+  )
+  if (use === -1 || isDeclared || isImported) return []
   const line = lineAt(text, use)
   const send = { line, text: 'Import sendResponse from idp-client/express.' }
   return [{ line, text: texts.import }, ...(needsSend ? [send] : [])]
