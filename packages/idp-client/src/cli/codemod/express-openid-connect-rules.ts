@@ -95,6 +95,7 @@ type TextName =
   | 'import'
   | 'promise'
   | 'guardEverywhere'
+  | 'exported'
 
 export const texts: Readonly<Record<TextName, string>> = {
   guard:
@@ -109,6 +110,8 @@ export const texts: Readonly<Record<TextName, string>> = {
   import:
     'Import idp from the module that creates it; first move it to a module of its own if that one imports this file.',
   promise: 'Express 4 ignores the promise of this handler: forward its errors to next.',
+  exported:
+    'Export the client in place of these names: modules that import them use idp.withPageAuthRequired() and so on.',
   guardEverywhere: 'authRequired was not written out: every route behind this line needs a login.',
 }
 

@@ -181,6 +181,15 @@ describe('guards', () => {
   })
 })
 
+test('names that other modules import stay exported, with a remark', () => {
+  const text =
+    "import oidc from 'express-openid-connect'\n\nexport const { claimEquals, requiresAuth } = oidc\n"
+  expect(rewriteSource(text)).toEqual({
+    text: text.replace("'express-openid-connect'", "'idp-client/express'"),
+    remarks: [{ line: 3, text: expect.stringMatching(/^Export the client in place of these names/) }],
+  })
+})
+
 describe('req.oidc and res.oidc', () => {
   const get = (head: string, body: string): string => `app.get('/', ${head} ${body})`
 

@@ -237,6 +237,10 @@ function rewriteImports(draft: ExpressDraft, statements: readonly ImportStatemen
       renamed: { ConfigParams: 'IdpClientOptions' },
     }),
   )
+  const exported = findImports(draft.text, (module) => module === 'idp-client/express').filter(
+    ({ isExported }) => isExported,
+  )
+  draft.apply(exported.map(({ end }) => ({ start: end, end, text: draft.mark(texts.exported) })))
   for (const [name, reason] of Object.entries(unavailable))
     for (const local of spellings(statements, name)) {
       const uses = [...blank(draft.text).matchAll(new RegExp(`${word(local).source}(?=\\s*\\()`, 'g'))]

@@ -18,6 +18,8 @@ export interface ImportStatement {
   /** The name of the whole module: a default or namespace import, or the result of `require`. */
   readonly whole: string | undefined
   readonly names: readonly ImportedName[]
+  /** Whether other modules can import the names from this one, so that all of them count as used. */
+  readonly isExported: boolean
 }
 
 const importPattern =
@@ -42,7 +44,8 @@ function destructured(text: string, { module, whole }: ImportStatement): ImportS
     `(?<![\\w$.])(?:const|let|var)\\s+\\{([^{}]*)\\}\\s*=\\s*${name}(?![\\w$.(\\[])[ \\t]*;?`,
     'g',
   )
-  return [...blank(text).matchAll(pattern)].map(({ 0: found, 1: list = '', index }) => ({
+  const code = blank(text)
+  return [...code.matchAll(pattern)].map(({ 0: found, 1: list = '', index }) => ({
     start: index,
     end: index + found.length,
     kind: 'names',
@@ -50,6 +53,7 @@ function destructured(text: string, { module, whole }: ImportStatement): ImportS
     isType: false,
     whole: undefined,
     names: parseNames(list, false),
+    isExported: /\bexport\s+$/.test(code.slice(0, index)),
   }))
 }
 
@@ -67,6 +71,7 @@ export function findImports(text: string, isWanted: (module: string) => boolean)
       isType: type !== undefined,
       whole,
       names: parseNames(list, type !== undefined),
+      isExported: false,
     }),
   )
   const requires = [...text.matchAll(requirePattern)].map(
@@ -78,6 +83,7 @@ export function findImports(text: string, isWanted: (module: string) => boolean)
       isType: false,
       whole,
       names: parseNames(list, false),
+      isExported: /\bexport\s+$/.test(code.slice(0, index)),
     }),
   )
   const statements = [...imports, ...requires].filter(
@@ -123,7 +129,7 @@ function rewriteStatement(text: string, statement: ImportStatement, replacement:
   const rest = blank(text.slice(0, start) + text.slice(end))
   const added = kind === 'names' ? [] : replacement.added
   const isType = statement.isType && added.length === 0
-  const used = statement.names.filter(({ local }) => word(local).test(rest))
+  const used = statement.names.filter(({ local }) => statement.isExported || word(local).test(rest))
   const kept = used.map(({ name, local, isType: each }) => {
     const wanted = replacement.renamed[name] ?? name
     return specifier({ name: wanted, local, isType: each }, kind, isType)
