@@ -22,6 +22,10 @@ const wordings = {
     title: 'Login was not completed',
     sentence: 'The login was cancelled, or the login service declined it.',
   },
+  forbidden: {
+    title: 'You do not have access to this page',
+    sentence: 'The account with which you are logged in is not allowed to open it.',
+  },
   stale: {
     title: 'This login is no longer valid',
     sentence: 'It has expired, was already used, or was started in another browser. Please log in again.',
@@ -64,6 +68,9 @@ type Kind = keyof typeof wordings
 
 const kinds: Partial<Record<Code, Kind>> = {
   AUTHORIZATION_ERROR: 'denied',
+  ACCESS_DENIED: 'forbidden',
+  WRONG_ORGANIZATION: 'forbidden',
+  INSUFFICIENT_SCOPE: 'forbidden',
   MISSING_STATE: 'stale',
   UNKNOWN_STATE: 'stale',
   EXPIRED_STATE: 'stale',
