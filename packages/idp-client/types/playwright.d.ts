@@ -26,6 +26,7 @@ declare module '@playwright/test' {
     goto(url: string): Promise<{ ok(): boolean; status(): number } | null>
     locator(selector: string): Locator
     url(): string
+    waitForLoadState(): Promise<void>
     waitForTimeout(milliseconds: number): Promise<void>
     waitForURL(matches: (url: URL) => boolean): Promise<void>
   }

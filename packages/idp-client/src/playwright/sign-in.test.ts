@@ -5,13 +5,18 @@ import { signIn } from './sign-in.ts'
 const app = 'http://localhost:3000/account'
 const loginPage = 'http://localhost:4400/interaction/1'
 
-/** A page of Next.js, of which each request for its content is one step of its redirect to the login page; null rejects. */
+const redirect = '<script>"NEXT_REDIRECT;replace;/auth/login?returnTo=%2Faccount"</script>'
+
+/**
+ * A page of Next.js, of which each request for its content is one step of its redirect to the login page: null rejects, a URL is that
+ * of a redirect within the document.
+ */
 class FakePage implements Page {
   readonly opened: string[] = []
   #url = app
-  readonly #contents: (string | null)[]
+  readonly #contents: (string | null | URL)[]
 
-  constructor(contents: readonly (string | null)[]) {
+  constructor(contents: readonly (string | null | URL)[]) {
     this.#contents = [...contents]
   }
 
@@ -19,7 +24,8 @@ class FakePage implements Page {
     const next = this.#contents.shift()
     if (next === null) throw new Error('the page is navigating')
     if (next === undefined) this.#url = loginPage
-    return next ?? '<h1>Sign in</h1>'
+    if (next instanceof URL) this.#url = next.href
+    return next instanceof URL ? redirect : (next ?? '<h1>Sign in</h1>')
   }
 
   async goto(path: string): Promise<{ ok(): boolean; status(): number }> {
@@ -47,6 +53,8 @@ class FakePage implements Page {
     return this.#url
   }
 
+  async waitForLoadState(): Promise<void> {}
+
   async waitForTimeout(): Promise<void> {}
 
   async waitForURL(matches: (url: URL) => boolean): Promise<void> {
@@ -55,10 +63,7 @@ class FakePage implements Page {
 }
 
 test('a page that redirects by a script after it was loaded is not interrupted, so that the login returns to it', async () => {
-  const page = new FakePage([
-    '<script>"NEXT_REDIRECT;replace;/auth/login?returnTo=%2Faccount"</script>',
-    null,
-  ])
+  const page = new FakePage([redirect, null])
   await signIn(page, 'alice')
   expect(page.opened).toEqual([])
   expect(page.url()).toBe(app)
@@ -66,6 +71,12 @@ test('a page that redirects by a script after it was loaded is not interrupted, 
 
 test('a page that does not redirect is left for the login route', async () => {
   const page = new FakePage(['<h1>Home</h1>'])
+  await signIn(page, 'alice')
+  expect(page.opened).toEqual(['/auth/login'])
+})
+
+test('a redirect within the document has ended with the new URL', async () => {
+  const page = new FakePage([redirect, new URL('/start', app), redirect, redirect])
   await signIn(page, 'alice')
   expect(page.opened).toEqual(['/auth/login'])
 })

@@ -9,14 +9,22 @@ export interface SignInOptions {
 /** In each document by which the App Router of Next.js redirects. */
 const REDIRECT = 'NEXT_REDIRECT'
 
+/** Pauses between looks at a page that redirects, in milliseconds, and their number: the development server compiles the next page. */
+const [PAUSE, LOOKS] = [50, 600]
+
 /**
- * Returns whether the page is about to show another one: the App Router of Next.js responds 200, and redirects by a script. `goto`
- * would compete with that, fail, or lose the URL to return to.
+ * Waits while the page is about to show another one: the App Router of Next.js responds 200, and redirects by a script. `goto` would
+ * compete with that, fail, or lose the URL to return to.
  */
-async function isRedirecting(page: Page): Promise<boolean> {
-  // Rejects while the browser navigates.
-  const html = await page.content().catch(() => REDIRECT)
-  return html.includes(REDIRECT)
+async function awaitRedirect(page: Page): Promise<void> {
+  const url = page.url()
+  for (let look = 0; look < LOOKS && page.url() === url; look++) {
+    // Rejects while the browser navigates.
+    const html = await page.content().catch(() => REDIRECT)
+    if (!html.includes(REDIRECT)) return
+    await page.waitForTimeout(PAUSE)
+  }
+  await page.waitForLoadState()
 }
 
 /**
@@ -34,7 +42,7 @@ export async function signIn(
   { loginPath = '/auth/login' }: SignInOptions = {},
 ): Promise<void> {
   const buttons = page.locator('button[name="user"][value]')
-  while (await isRedirecting(page)) await page.waitForTimeout(50)
+  await awaitRedirect(page)
   let shown = await buttons.all()
   if (shown.length === 0) {
     const response = await page.goto(loginPath)
