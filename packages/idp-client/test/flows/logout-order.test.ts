@@ -29,10 +29,13 @@ async function endAt(client: IdpClient, subject: { sid: string } | { sub: string
 }
 
 /** The claims of each ID token that the provider issues, before the client has them. */
-function meeting(onIdToken: (claims: { sid: string; iat: number }) => Promise<void>): typeof fetch {
+function meeting(
+  onIdToken: (claims: { sid: string; iat: number }) => Promise<void>,
+  grantType = 'authorization_code',
+): typeof fetch {
   return async (input, init) => {
     const response = await fetch(input, init)
-    if (!String(init?.body ?? '').includes('grant_type=authorization_code')) return response
+    if (!String(init?.body ?? '').includes(`grant_type=${grantType}`)) return response
     const { id_token: idToken } = (await response.clone().json()) as { id_token: string }
     const { iat = 0, sid } = decodeJwt<{ sid: string }>(idToken)
     await onIdToken({ iat, sid })
@@ -130,6 +133,45 @@ describe.each(stores)('[M6] a logout of a user that arrives during a login, with
     expect(await userAfter(() => ({ sub: SUB, sid: 'another session' }), 0)).toEqual([302, SUB])
   })
 })
+
+describe.each(stores)(
+  'a logout of the session that a refresh names, which arrives during it, with %s',
+  (_name, make) => {
+    /** The status of a refresh that brings another `sid`, and the user after it. */
+    async function refreshMeeting(age: number, options: IdpClientOptions = {}) {
+      const { client, browser } = world.another({
+        sessionStore: make(),
+        ...options,
+        [customFetch]: meeting(({ iat, sid }) => endAt(client, { sid }, iat + age), 'refresh_token'),
+      })
+      await world.login(browser)
+      world.clock.now += 3601
+      const restore = world.provider.tamperIdToken((claims) => {
+        claims['sid'] = 'of the refresh'
+      })
+      const { status } = await browser.send('/auth/access-token')
+      restore()
+      const session = await client.getSession(browser.request('/'))
+      return [status, session?.internal.sid]
+    }
+
+    test('ends the session', async () => {
+      expect(await refreshMeeting(0)).toEqual([401, undefined])
+    })
+
+    test('ends it also if a hook removes the ID token', async () => {
+      const beforeSessionSaved: IdpClientOptions['beforeSessionSaved'] = ({ tokenSet, ...session }) => {
+        const { idToken: _removed, ...others } = tokenSet
+        return { ...session, tokenSet: others }
+      }
+      expect(await refreshMeeting(0, { beforeSessionSaved })).toEqual([401, undefined])
+    })
+
+    test('that is older than the ID token ends nothing', async () => {
+      expect(await refreshMeeting(-1)).toEqual([200, 'of the refresh'])
+    })
+  },
+)
 
 describe.each(stores)('[C5] a logout by the provider that arrives during a popup, with %s', (_name, make) => {
   const popup = '?challengeMode=popup&popup=a0b1c2d3e4f5a0b1c2d3e4f5a0b1c2d3'

@@ -5,6 +5,7 @@ import { Lru } from '../../lib/lru.ts'
 import { defined } from '../../lib/objects.ts'
 import { processWide } from '../../lib/registry.ts'
 import { SingleFlight } from '../../lib/shared-run.ts'
+import { decodeClaims } from '../model/claims.ts'
 import { withFewerTokens } from '../model/further-tokens.ts'
 import { endsAt, laterUse, toTimes } from '../model/lifetime.ts'
 import { withChanges } from '../model/session.ts'
@@ -15,7 +16,7 @@ import { endStreamsOf } from '../open-streams.ts'
 import type { Flushed } from '../storage.ts'
 import type { CompleteStore } from './complete-store.ts'
 import type { StoreSessionParts } from './in-store.ts'
-import { fromRecord, isRecordOf, recordId, toRecord } from './record.ts'
+import { fromRecord, isRecordOf, ownerOf, recordId, toRecord } from './record.ts'
 
 /** A session before and after a change: what a write applies to the record as it is then. */
 interface SessionDifference {
@@ -218,7 +219,8 @@ export class StoreRecords {
 
   /**
    * Applies the pending tokens, unless another process has stored later ones, and then `change`, to the record in one update.
-   * Returns the session after it; null if the record was deleted. Of `session` only key and lifetime are used.
+   * Returns the session after it; null if the record was deleted, or if the provider has ended the session that it names now. Of
+   * `session` only key and lifetime are used.
    */
   async #write(
     id: string,
@@ -227,9 +229,11 @@ export class StoreRecords {
   ): Promise<StoredSession | null> {
     if (undeleted().get(id)) return null
     const pending = pendingWrites().get(id)
+    let sidBefore: string | undefined
     const update = (record: SessionData): SessionData => {
       const found = fromRecord(record, session.sessionKey)
       if (!found) return record
+      sidBefore = (pending?.found ?? found).data.internal.sid
       const current = pending ? withPending(found, pending) : found
       return toRecord(change ? merge(current, change) : current, id)
     }
@@ -240,6 +244,18 @@ export class StoreRecords {
     // Another redemption may have failed to write meanwhile.
     if (pendingWrites().get(id) === pending) pendingWrites().delete(id)
     const stored = kept && fromRecord(kept, session.sessionKey)
+    if (stored && stored.data.internal.sid !== sidBefore && (await this.#hasEndedMeanwhile(stored))) {
+      await this.end([stored])
+      return null
+    }
     return stored && copySession(stored)
+  }
+
+  /** Returns whether the provider ended its session before the record had the `sid` by which it is found. */
+  async #hasEndedMeanwhile(session: StoredSession): Promise<boolean> {
+    const { iss, sid } = ownerOf(session)
+    const endedAt = await this.#store.endedAt(defined({ iss, sid }))
+    const iat = decodeClaims(session.data.tokenSet.idToken)?.['iat'] ?? Number.NEGATIVE_INFINITY
+    return endedAt !== null && Math.floor(Number(iat) - this.#config.dpop.clockSkew) <= endedAt
   }
 }
