@@ -1,4 +1,5 @@
 import type { LogoutToken, SessionDataStore } from '../config/options.ts'
+import { systemClock } from '../lib/clock.ts'
 import { isEndedBy } from '../session/ended-by.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import {
@@ -69,15 +70,16 @@ const LIVE = 'expires_at > clock_timestamp()'
 const NAME = `encode(sha256(convert_to($1, 'UTF8')), 'hex')`
 
 function createLocks(query: Query, table: string): Pick<PostgresStore, 'lock' | 'once'> {
-  /** Acquires a name that is free or expired; `until` is an expression of `$3`. */
-  async function take(name: string, token: string, [until, value]: [string, number]): Promise<boolean> {
+  /** Acquires a name that is free or expired, for a duration. */
+  async function take(name: string, token: string, milliseconds: number): Promise<boolean> {
     const rows = await query(
-      `insert into ${table} as held (name, token, expires_at) values (${NAME}, $2, ${until})
+      `insert into ${table} as held (name, token, expires_at)
+values (${NAME}, $2, clock_timestamp() + $3::float8 * interval '1 millisecond')
 on conflict (name) do update set token = excluded.token, expires_at = excluded.expires_at
 where not held.${LIVE} returning name`,
       name,
       token,
-      value,
+      milliseconds,
     )
     return rows.length > 0
   }
@@ -85,8 +87,7 @@ where not held.${LIVE} returning name`,
   return {
     async lock(id, milliseconds) {
       const [name, token] = [`lock ${escapeName(id)}`, crypto.randomUUID()]
-      const until = `clock_timestamp() + $3::float8 * interval '1 millisecond'`
-      if (!(await take(name, token, [until, milliseconds]))) return null
+      if (!(await take(name, token, milliseconds))) return null
       return {
         async release() {
           await query(`delete from ${table} where name = ${NAME} and token = $2`, name, token)
@@ -94,8 +95,9 @@ where not held.${LIVE} returning name`,
       }
     },
 
+    // With a clock that is ahead, the database would forget a name at once, and what counts once could be repeated.
     once: (name, { expiresAt }) =>
-      take(`once ${escapeName(name)}`, crypto.randomUUID(), ['to_timestamp($3::float8)', expiresAt]),
+      take(`once ${escapeName(name)}`, crypto.randomUUID(), (expiresAt - systemClock()) * 1000),
   }
 }
 

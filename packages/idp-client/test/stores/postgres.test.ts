@@ -4,7 +4,7 @@ import type { PostgresClient, PostgresStore } from '../../src/stores/postgres.ts
 import { postgresStore } from '../../src/stores/postgres.ts'
 import { storeContract } from '../../src/testing/index.ts'
 import { startPostgres } from '../support/postgres-server.ts'
-import { counted, expectNoMeeting, inSeconds, later, sessionOf } from './sessions.ts'
+import { counted, expectNoMeeting, inSeconds, later, onceByLateClock, sessionOf } from './sessions.ts'
 
 const server = await startPostgres()
 const pool = new Pool({ connectionString: server.url, max: 10 })
@@ -109,6 +109,10 @@ describe('postgresStore', () => {
     expect(await store.sweep()).toBe(0)
     expect((await store.get('alive'))?.user.sub).toBe('alice')
     expect([await store.once('alive', later), await store.lock('alive', 1)]).toEqual([false, null])
+  })
+
+  test('a name is remembered for its time, also if the clock of the server is ahead', async () => {
+    expect(await onceByLateClock(store)).toEqual([true, false])
   })
 
   test('expired sessions are neither returned nor counted before they are swept', async () => {

@@ -1,4 +1,4 @@
-import { expect } from 'vitest'
+import { expect, vi } from 'vitest'
 import type { SessionDataStore } from '../../src/config/options.ts'
 import type { SessionData, StoredInternalData } from '../../src/session/model/session-data.ts'
 
@@ -6,6 +6,17 @@ import type { SessionData, StoredInternalData } from '../../src/session/model/se
 export const inSeconds = (seconds: number): { expiresAt: number } => ({
   expiresAt: Math.floor(Date.now() / 1000) + seconds,
 })
+
+/** Calls `once` twice with a name for a minute, in a process whose clock is ten minutes behind that of the server. */
+export async function onceByLateClock(store: Pick<Required<SessionDataStore>, 'once'>): Promise<boolean[]> {
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() - 600_000 })
+  try {
+    const minute = inSeconds(60)
+    return [await store.once('name', minute), await store.once('name', minute)]
+  } finally {
+    vi.useRealTimers()
+  }
+}
 
 export const later: { expiresAt: number } = inSeconds(3600)
 
