@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { defined } from '../lib/objects.ts'
+import { defined, isObject } from '../lib/objects.ts'
 import { laterUse } from '../session/model/lifetime.ts'
 import { withChanges } from '../session/model/session.ts'
 import type { SessionData } from '../session/model/session-data.ts'
@@ -29,7 +29,8 @@ function loadedData(updated: SessionData | undefined, { data }: StoredSession): 
 /** Returns the changes as JSON data. Throws `MISSING_SESSION_DATA` if they are not an object. */
 function toJsonObject(changes: unknown): SessionData {
   const copy = asJson(changes)
-  if (typeof copy === 'object' && copy !== null) return copy as SessionData
+  // A list has no property of a session: all that the application added would be removed.
+  if (isObject(copy)) return copy as SessionData
   throw new IdpError('MISSING_SESSION_DATA', { detail: 'It has to be an object of JSON.' })
 }
 

@@ -177,6 +177,8 @@ describe('updateSession', () => {
       undefined,
       null,
       7,
+      [],
+      [['theme', 'dark']],
       { user: {} },
       { user: null },
       { tokenSet: 'x' },
