@@ -16,6 +16,7 @@ import { laterUse } from '../session/model/lifetime.ts'
 import { withChanges } from '../session/model/session.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { copySession } from '../session/model/stored-session.ts'
+import { callAccountApi } from '../tokens/account-token.ts'
 import type { TokenSource } from '../tokens/token-request.ts'
 import type { ConnectTransaction } from '../transaction/transaction.ts'
 import type { Attempt, Found } from './attempt.ts'
@@ -89,9 +90,10 @@ export async function completeConnection(
   let session: StoredSession
   try {
     const connectCode = await readConnectCode(provider, parameters)
-    await loadSameSession(engine, exchange, transaction)
+    const { sessionKey } = await loadSameSession(engine, exchange, transaction)
     const completion = { authSession, codeVerifier, redirectUri, connectCode }
-    connectedAccount = await completeConnect(provider, await getToken(accountToken(config)), completion)
+    const caller = { getToken, sessionKey, want: accountToken(config) }
+    connectedAccount = await callAccountApi(caller, (access) => completeConnect(provider, access, completion))
     session = await loadSameSession(engine, exchange, transaction)
   } catch (cause) {
     const error = isProviderFailure(cause) ? new ConnectAccountError('FAILED_TO_COMPLETE', { cause }) : cause

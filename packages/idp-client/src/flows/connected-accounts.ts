@@ -16,6 +16,9 @@ import { accountToken, beginConnect, deleteAccount, listAccounts } from '../oidc
 import { subjectTag } from '../session/model/claims.ts'
 import { forgetConnection, keepConnections } from '../session/model/further-tokens.ts'
 import type { SessionData } from '../session/model/session-data.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
+import type { AccountCaller } from '../tokens/account-token.ts'
+import { callAccountApi } from '../tokens/account-token.ts'
 import type { TokenSource } from '../tokens/token-request.ts'
 import { toRedirectUri } from '../transaction/authorization.ts'
 import { createState } from '../transaction/state.ts'
@@ -38,6 +41,12 @@ export interface ConnectAccountInput {
   readonly source: 'query' | 'application'
   readonly correlationId: string
 }
+
+const toCaller = (
+  { config }: Engine,
+  { sessionKey }: StoredSession,
+  getToken: TokenSource,
+): AccountCaller => ({ getToken, sessionKey, want: accountToken(config) })
 
 /**
  * Starts connecting an account of another provider to the user of the session, and returns the URL to redirect to:
@@ -74,7 +83,9 @@ export async function connectAccount(
   const request = { connection, scopes, parameters, redirectUri, state, codeVerifier }
   let attempt: Connecting
   try {
-    attempt = await beginConnect(getProvider(config), await getToken(accountToken(config)), request)
+    attempt = await callAccountApi(toCaller(engine, session, getToken), (access) =>
+      beginConnect(getProvider(config), access, request),
+    )
   } catch (cause) {
     throw isProviderFailure(cause) ? new ConnectAccountError('FAILED_TO_INITIATE', { cause }) : cause
   }
@@ -141,10 +152,12 @@ export async function listConnectedAccounts(
   getToken: TokenSource,
 ): Promise<ConnectedAccount[]> {
   const { config, sessions } = engine
-  if (!(await sessions.load(exchange))) throw new ConnectedAccountsError('MISSING_SESSION')
+  const session = await sessions.load(exchange)
+  if (!session) throw new ConnectedAccountsError('MISSING_SESSION')
   try {
-    const access = await getToken(accountToken(config))
-    const accounts = await listAccounts(getProvider(config), access)
+    const accounts = await callAccountApi(toCaller(engine, session, getToken), (access) =>
+      listAccounts(getProvider(config), access),
+    )
     const connected = new Set(accounts.map(({ connection }) => connection))
     if (exchange.canWrite())
       await forget(engine, exchange, (data) => keepConnections(data, (each) => connected.has(each)))
@@ -177,13 +190,15 @@ export async function deleteConnectedAccount(
 ): Promise<void> {
   const { config, sessions } = engine
   if (!isId(id)) throw new IdpError('INVALID_REQUEST', { detail: 'Option: id.' })
-  if (!(await sessions.load(exchange))) throw new ConnectedAccountsError('MISSING_SESSION')
+  const session = await sessions.load(exchange)
+  if (!session) throw new ConnectedAccountsError('MISSING_SESSION')
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
   let isRequested = false
   try {
-    const access = await getToken(accountToken(config))
-    isRequested = true
-    await deleteAccount(getProvider(config), access, id)
+    await callAccountApi(toCaller(engine, session, getToken), (access) => {
+      isRequested = true
+      return deleteAccount(getProvider(config), access, id)
+    })
   } catch (cause) {
     if (!isProviderFailure(cause)) throw cause
     if (isRequested) await forget(engine, exchange, (data) => forgetConnection(data, connection))

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { customFetch } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser } from '../support/app.ts'
 import type { ConnectWorld } from '../support/connect.ts'
@@ -68,6 +69,42 @@ describe('[C2] the access token of the account API', () => {
     )
     expect(world.refreshes()).toHaveLength(1)
   })
+
+  test.each(['cookies', 'a store'])(
+    'is replaced at the next call after the API has refused it: sessions in %s',
+    async (place) => {
+      const refused = new Set<string>()
+      let latest = ''
+      const { browser, client } = world.another({
+        ...(place === 'a store' ? { sessionStore: memoryStore() } : {}),
+        [customFetch]: async (input, init) => {
+          if (!String(input).includes('/connected-accounts')) return fetch(input, init)
+          latest = new Headers(init?.headers).get('authorization') ?? ''
+          return refused.has(latest) ? new Response(null, { status: 401 }) : fetch(input, init)
+        },
+      })
+      await world.login(browser)
+      world.provider.accounts.add('alice', { connection: 'github' })
+      const list = () => within(browser, (...args) => client.listConnectedAccounts(...args))
+      const [account = expect.fail('an account is connected')] = await list()
+      const begun = await world.beginConnect(browser)
+      const calls: readonly (() => Promise<unknown>)[] = [
+        list,
+        () => within(browser, (...args) => client.deleteConnectedAccount(...args, account)),
+        () => browser.send('/auth/connect?connection=github'),
+        async () => browser.send(await world.decide(begun)),
+      ]
+      for (const call of calls) {
+        world.provider.clearRequests()
+        refused.add(latest)
+        await call().catch(() => {})
+        expect(world.refreshes()).toHaveLength(0)
+        await list()
+        expect(world.refreshes()).toHaveLength(1)
+      }
+      expect(refused.size).toBe(calls.length)
+    },
+  )
 
   test('is not used for another user that the application puts into the session', async () => {
     const { browser, client } = world.another()
