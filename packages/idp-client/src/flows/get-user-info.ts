@@ -7,6 +7,7 @@ import type { MaybePromise } from '../lib/chain.ts'
 import { reportFailure } from '../log/failure.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { fetchUserInfoClaims } from '../oidc/userinfo.ts'
+import { provenSubject } from '../session/model/authentication.ts'
 import type { User } from '../session/model/session-data.ts'
 import type { SessionToken } from '../tokens/replacement.ts'
 
@@ -39,12 +40,12 @@ export async function getUserInfo(
   const { config, sessions } = engine
   const session = await sessions.load(exchange)
   if (!session) throw new AccessTokenError('MISSING_SESSION')
-  const { data, sessionKey } = session
+  const { sessionKey } = session
   const request = async ({ token, token_type }: SessionToken): Promise<User> =>
     fetchUserInfoClaims(getProvider(config), {
       accessToken: token,
       tokenType: token_type === 'DPoP' ? 'DPoP' : 'Bearer',
-      subject: data.user.sub,
+      subject: provenSubject(session),
     })
   const access = await getToken(engine, exchange, {})
   try {

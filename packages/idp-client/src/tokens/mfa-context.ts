@@ -6,7 +6,7 @@ import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { defined } from '../lib/objects.ts'
 import { strictText, utf8 } from '../lib/utf8.ts'
-import { getSubject } from '../session/model/claims.ts'
+import { provenSubject } from '../session/model/authentication.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { SessionStorage } from '../session/storage.ts'
 import type { TokenRequest } from './token-request.ts'
@@ -100,7 +100,7 @@ export async function admitMfaContext(
   if (sessionKey === undefined) return null
   const session = exchange && (await sessions.load(exchange))
   if (!session) throw new MfaError('MISSING_SESSION')
-  if (session.sessionKey !== sessionKey || getSubject(session.data) !== subject)
+  if (session.sessionKey !== sessionKey || provenSubject(session) !== subject)
     throw new MfaError('MFA_TOKEN_INVALID')
   return session
 }

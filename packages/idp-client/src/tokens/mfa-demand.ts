@@ -3,7 +3,7 @@ import type { MfaChallenge } from '../errors/error-state.ts'
 import { getMfaChallenge } from '../errors/error-state.ts'
 import { MfaRequiredError } from '../errors/mfa.ts'
 import { defined } from '../lib/objects.ts'
-import { getSubject } from '../session/model/claims.ts'
+import { provenSubject } from '../session/model/authentication.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { MfaContext, MfaContextParts, RequestedToken } from './mfa-context.ts'
 
@@ -17,9 +17,7 @@ export interface MfaOrigin {
 }
 
 function boundTo({ session, subject }: MfaOrigin): Pick<MfaContext, 'sessionKey' | 'subject'> {
-  return session
-    ? { sessionKey: session.sessionKey, subject: getSubject(session.data) }
-    : defined({ subject })
+  return session ? { sessionKey: session.sessionKey, subject: provenSubject(session) } : defined({ subject })
 }
 
 async function sealed(

@@ -191,6 +191,17 @@ describe('the session', () => {
     expect(await bankToken(client, browser)).toMatchObject({ audience: BANK })
   })
 
+  test('the ID token is compared with that of the login, also if a hook has replaced sub and removed the ID token', async () => {
+    const made = world.another({
+      beforeSessionSaved({ tokenSet: { idToken: _removed, ...tokenSet }, ...session }) {
+        return { ...session, tokenSet, user: { ...session.user, sub: 'employee 7' } }
+      },
+    })
+    const { browser, client, mfaToken } = await demanded('alice', made)
+    await verifying(client, browser, { mfaToken, otp: world.otp() })
+    expect(await bankToken(client, browser)).toMatchObject({ audience: BANK })
+  })
+
   test('without a refresh token the verified one is stored anyway', async () => {
     const { browser, client, mfaToken } = await demanded()
     await withoutRefreshToken(client, browser)

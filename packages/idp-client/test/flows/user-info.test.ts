@@ -54,6 +54,14 @@ describe('getUserInfo', () => {
     expect((await world.client.getSession(browser.request('/')))?.user.nickname).not.toBe('renamed today')
   })
 
+  test('returns the claims of the user that the ID token named, also if a hook has given sub another meaning', async () => {
+    const { browser, client } = world.another({
+      beforeSessionSaved: (session) => ({ ...session, user: { ...session.user, sub: 'employee 7' } }),
+    })
+    await world.login(browser)
+    expect(await client.getUserInfo(browser.request('/'), new Headers())).toMatchObject({ sub: 'dev|alice' })
+  })
+
   test('throws MISSING_SESSION without a session, without a request', async () => {
     expect(await rejectionOf(userInfoOf(world.newBrowser()))).toMatchObject({
       name: 'AccessTokenError',

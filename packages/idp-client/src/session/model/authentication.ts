@@ -43,6 +43,15 @@ export function provenIn(session: Pick<StoredSession, 'authentication' | 'data'>
   return session.authentication ?? authenticationInIdToken(session)
 }
 
+/**
+ * Returns whose session it is by the ID token that proved that, or without one by `user`, to which a hook may have given another
+ * meaning.
+ */
+export function provenSubject(session: Pick<StoredSession, 'authentication' | 'data'>): string {
+  const { sub } = provenIn(session)
+  return typeof sub === 'string' ? sub : session.data.user.sub
+}
+
 /** Returns the organization of a session, by id or otherwise by name. */
 export function provenOrganization(
   session: Pick<StoredSession, 'authentication' | 'data'>,

@@ -49,7 +49,7 @@ export function decodeClaims(idToken: string | undefined): User | undefined {
 }
 
 /** Returns the provider's `sub` of the user. A hook may have given `user.sub` another meaning. */
-export function getSubject({ tokenSet, user }: SessionData): string {
+function getSubject({ tokenSet, user }: SessionData): string {
   return decodeClaims(tokenSet.idToken)?.sub ?? user.sub
 }
 

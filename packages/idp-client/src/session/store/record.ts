@@ -2,7 +2,7 @@ import { hashToken } from '../../crypto/random.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { setOwn, shallowCopy } from '../../lib/objects.ts'
 import type { Owner } from '../ended-by.ts'
-import { provenIn, readAuthentication } from '../model/authentication.ts'
+import { provenIn, provenSubject, readAuthentication } from '../model/authentication.ts'
 import type { SessionData, StoredInternalData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { isSessionData } from '../model/stored-session.ts'
@@ -17,15 +17,12 @@ export function isRecordId(id: string): boolean {
   return /^[\w-]{43}$/.test(id)
 }
 
-/**
- * Returns whose session it is by the ID token that proved that, or without one by `user`, to which a hook may have given another
- * meaning.
- */
+/** Returns whose session it is. */
 export function ownerOf(session: StoredSession): Owner {
-  const { internal, user } = session.data
-  const { iss, sub } = provenIn(session)
+  const { internal } = session.data
+  const { iss } = provenIn(session)
   return {
-    sub: typeof sub === 'string' ? sub : user.sub,
+    sub: provenSubject(session),
     sid: internal.sid,
     iss: typeof iss === 'string' ? iss : undefined,
     createdAt: internal.createdAt,

@@ -5,7 +5,7 @@ import { toKey } from '../../lib/registry.ts'
 import type { RequestScope } from '../../lib/request-scope.ts'
 import { isEdgeRuntime } from '../../lib/runtime.ts'
 import { claimsFromUserInfo, prepareRefreshedSession } from '../../session/hooks.ts'
-import { besideNewIdToken, provenIn } from '../../session/model/authentication.ts'
+import { besideNewIdToken, provenIn, provenSubject } from '../../session/model/authentication.ts'
 import { decodeClaims } from '../../session/model/claims.ts'
 import { laterUse } from '../../session/model/lifetime.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
@@ -87,7 +87,7 @@ async function redeem(
     const proven = provenIn(session)
     const grant = await parts.sendRefresh({
       refreshToken,
-      subject: typeof proven.sub === 'string' ? proven.sub : data.user.sub,
+      subject: provenSubject(session),
       // A refreshed ID token is compared with the proven claims, and with the nonce of the stored ID token.
       ...(proven.iss === undefined
         ? {}
