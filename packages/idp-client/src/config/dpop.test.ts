@@ -56,6 +56,18 @@ describe('keys', () => {
     })
   })
 
+  test('the lines of dpop-keys are accepted with their quotes, which docker run --env-file keeps', () => {
+    const quote = (pem: string): string => `"${pem.trim().replaceAll('\n', '\\n')}"`
+    const quoted = {
+      IDP_DPOP_PUBLIC_KEY: quote(pems.publicKey),
+      IDP_DPOP_PRIVATE_KEY: quote(pems.privateKey),
+    }
+    expect(resolveIt({ useDPoP: true }, quoted)).toMatchObject({
+      dpop: { keys: { kind: 'pem', publicKey: pems.publicKey.trim(), privateKey: pems.privateKey.trim() } },
+      problems: [],
+    })
+  })
+
   test.each([{}, { IDP_DPOP_PUBLIC_KEY: pems.publicKey }, { IDP_DPOP_PRIVATE_KEY: pems.privateKey }])(
     'missing keys are reported with every way to set them',
     (env) => {

@@ -1,9 +1,13 @@
 /** PEM labels (RFC 7468) of the two types of keys in options and variables. */
 export type PemLabel = 'PRIVATE KEY' | 'PUBLIC KEY'
 
-/** Variables often contain the line breaks of PEM text as the two characters `\n`. */
+/**
+ * Variables often contain the line breaks of PEM text as the two characters `\n`, and the quotes of their file, which
+ * `docker run --env-file` keeps.
+ */
 export function unescapePem(text: string): string {
-  return text.replaceAll('\\r', '').replaceAll('\\n', '\n').trim()
+  const [, , unquoted = text] = /^(["'])(.*)\1$/s.exec(text) ?? []
+  return unquoted.replaceAll('\\r', '').replaceAll('\\n', '\n').trim()
 }
 
 /** The kinds of keys that something here signs with. */

@@ -97,3 +97,26 @@ describe('[N4] placeholders', () => {
     },
   )
 })
+
+describe('quotes around a value', () => {
+  const { clientId: _id, clientSecret: _secret, ...others } = complete
+
+  test.each([
+    ['IDP_CLIENT_ID', '"client-1"'],
+    ['IDP_CLIENT_SECRET', "'client-secret'"],
+  ])('%s is reported, and used', (name, value) => {
+    const env = { IDP_CLIENT_ID: 'client-1', IDP_CLIENT_SECRET: 'client-secret', [name]: value }
+    const { config, problems } = resolve(others, env)
+    expect(config).not.toBeNull()
+    expect(problems).toEqual([
+      {
+        kind: 'notice',
+        message: expect.stringMatching(new RegExp(`^${name} begins and ends with a quotation mark`)),
+      },
+    ])
+  })
+
+  test.each(['"', '"a', `a"`, `"a'`, 'a"b"c'])('%s is a value like any other', (clientSecret) => {
+    expect(resolve({ ...complete, clientSecret }, {}).problems).toEqual([])
+  })
+})

@@ -14,6 +14,9 @@ const FROM_EXAMPLE = /^(?:x$|(?:https?:\/\/)?your[-_ ])/i
 /** Nobody may use a secret of an example: others know it. */
 const SECRET_FROM_EXAMPLE = /^(?:your[-_ ]|(?:change|replace)[-_ ]?(?:me|this))/i
 
+/** A quoted value in a dotenv file, of which `docker run --env-file` keeps the quotes. */
+const QUOTED = /^(["']).+\1$/
+
 /** Options that examples fill in, and that every value is possible for. */
 const FILLED_IN: readonly string[] = ['domain', 'clientId', 'clientSecret', 'appBaseUrl']
 
@@ -70,6 +73,12 @@ export function withoutPlaceholders(source: Source): Source {
   for (const field of fields) {
     if (FILLED_IN.includes(field.option) && matches(toValue(field), FROM_EXAMPLE))
       notice(field, 'looks like a placeholder of an example: replace it by your own value')
+    // The readers of URLs and keys handle quotes themselves, and any secret of cookies may have them.
+    if ((field.option === 'clientId' || field.option === 'clientSecret') && matches(toValue(field), QUOTED))
+      notice(
+        field,
+        'begins and ends with a quotation mark, which is sent to the provider: remove the quotes (docker run --env-file keeps them)',
+      )
   }
   const names = found.map(toName)
   return { options: without(options, names), env: without(env, names), addIssue }
