@@ -45,6 +45,11 @@ describe('generateSessionCookie', () => {
     expect(stored?.usedAt).toBeGreaterThanOrEqual(before)
   })
 
+  test('removes whitespace around the secret, as the application does', async () => {
+    for (const given of [`${secret}\n`, [` ${secret}\r\n`, 'an older secret that only opens things']])
+      expect(await open(await generateSessionCookie({ user }, { secret: given, now }))).not.toBeNull()
+  })
+
   test('encrypts with the first of several secrets', async () => {
     const other = 'an older secret that only opens things'
     const value = await generateSessionCookie({ user }, { secret: [secret, other], now })

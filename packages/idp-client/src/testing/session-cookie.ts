@@ -49,7 +49,8 @@ export interface SessionCookieSettings extends SessionCookieSecrets {
 }
 
 function toSecrets(secret: string | readonly string[]): [string, ...string[]] {
-  const [first = '', ...others] = typeof secret === 'string' ? [secret] : secret
+  // Trimmed, as the application's is: that of a file ends with a line break.
+  const [first = '', ...others] = [secret].flat().map((each) => each.trim())
   if (first.length >= 32) return [first, ...others]
   const detail = 'secret must be the one of the application under test: 32 characters or more.'
   throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
