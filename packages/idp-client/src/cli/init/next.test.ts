@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { readApplication } from './application.ts'
-import { toNextGuide } from './next.ts'
+import { fitToNext, toNextGuide } from './next.ts'
 
 /** Creates the package of an installed Next.js, and an application in a workspace, whose range does not tell the version. */
 async function createWorkspace(installed: string): Promise<string> {
@@ -33,4 +33,24 @@ test('the version is that which a workspace has installed elsewhere, as a link',
   await mkdir(join(root, 'apps/web/node_modules'))
   await symlink(join(root, store), join(root, 'apps/web/node_modules/next'))
   expect(await toGuide(root)).toBe('next-15')
+})
+
+test.each([
+  ['./*', 'src/app', './lib/idp'],
+  ['./src/*', 'src/app', '@/lib/idp'],
+  ['./src/*', 'app', './lib/idp'],
+  ['./*', 'app', '@/lib/idp'],
+  ['*', 'app', '@/lib/idp'],
+])('with @/* as %s and pages in %s, the client is imported from %s', async (target, pages, from) => {
+  const folder = await mkdtemp(join(tmpdir(), 'idp-init-next-'))
+  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  await mkdir(join(folder, pages), { recursive: true })
+  await writeFile(join(folder, 'package.json'), '{}')
+  await writeFile(
+    join(folder, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions: { paths: { '@/*': [target] } } }, null, 2),
+  )
+  const file = { path: 'proxy.ts', text: "import { idp } from '@/lib/idp'\n", starter: [] }
+  const [fitted] = await fitToNext([file], await readApplication(folder))
+  expect(fitted?.text).toBe(`import { idp } from '${from}'\n`)
 })

@@ -36,7 +36,7 @@ export async function toNextGuide(application: Application): Promise<string> {
 
 /**
  * Fits the printed files to an application: below `src` if its pages are there, and with relative imports unless `@/` is an
- * alias.
+ * alias of that folder.
  */
 export async function fitToNext(
   files: readonly GuideFile[],
@@ -46,7 +46,7 @@ export async function fitToNext(
   const isRouter = (name: string): boolean => name === 'app' || name === 'pages'
   const base = !entries.some(isRouter) && inSrc.some(isRouter) ? 'src/' : ''
   const config = await readText(folder, 'tsconfig.json')
-  const hasAlias = config?.includes('"@/*"') ?? false
+  const hasAlias = new RegExp(`"@/\\*"\\s*:\\s*\\[\\s*"(?:\\./)?${base}\\*"`).test(config ?? '')
   return files.map((file) => ({
     ...file,
     path: base + file.path,
