@@ -30,7 +30,8 @@ function parseJson(text: string): unknown {
 }
 
 function toManifest(text: string): Manifest {
-  const content = parseJson(text)
+  // Editors of Windows begin files with a byte order mark, which npm and Node.js ignore.
+  const content = parseJson(text.replace(/^\uFEFF/, ''))
   if (!isRecord(content)) throw new InitError('package.json is not a JSON object. Correct it first.')
   const groups = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies']
   const entries = groups.flatMap((name) => {

@@ -40,8 +40,8 @@ export function editManifest(text: string, content: Content, additions: Manifest
 }
 
 function format(text: string, content: Content): string {
-  const indent = /^\{\r?\n([ \t]+)/.exec(text)?.[1] ?? '  '
-  const json = JSON.stringify(content, null, indent) + (/\n\s*$/.test(text) ? '\n' : '')
+  const [, mark = '', indent = '  '] = /^(\uFEFF?)(?:\{\r?\n([ \t]+))?/.exec(text) ?? []
+  const json = mark + JSON.stringify(content, null, indent) + (/\n\s*$/.test(text) ? '\n' : '')
   return text.includes('\r\n') ? json.replaceAll('\n', '\r\n') : json
 }
 
