@@ -641,7 +641,7 @@ export interface IdpClientOptions {
   /** Paths of the mounted routes, without base path. */
   routes?: RoutesOptions | undefined
   /**
-   * Permits plain http to the provider. In production it has no effect and is reported.
+   * Permits plain http to the provider, and to the APIs that fetchers call. In production it has no effect and is reported.
    * @default false
    */
   allowInsecureRequests?: boolean | undefined
