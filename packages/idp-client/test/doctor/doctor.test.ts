@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { afterEach, describe, expect, test } from 'vitest'
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { doctorRemedies, findingAreas } from '../../src/cli/doctor/codes.ts'
 import { loadSetup } from '../../src/cli/doctor/setup.ts'
 import { run } from '../../src/cli/run.ts'
@@ -49,6 +49,17 @@ describe('a healthy set-up', () => {
         run(['doctor', '--env', file, '--app', url]),
       )
       expect({ stdout, stderr, code }).toEqual({ stdout: '', stderr: '', code: 0 })
+    })
+  })
+
+  test('an empty variable of the process takes precedence over the file, as in the application', async () => {
+    vi.stubEnv('IDP_CLIENT_ID', '')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    await withBench({}, async ({ byVariables }) => {
+      const { report } = await byVariables({})
+      expect(report.findings.map(({ message }) => message)).toContainEqual(
+        expect.stringMatching(/^clientId is missing/),
+      )
     })
   })
 

@@ -58,7 +58,9 @@ function usesLocalHttp({ IDP_DOMAIN }: Env): boolean {
 }
 
 function fromVariables(variables: Variables): Setup {
-  const known = Object.fromEntries(variableNames.map((name) => [name, variables[name]?.trim() || undefined]))
+  // As where the application runs: a variable of the process, even an empty one, hides that of the file.
+  const ofFile = variableNames.filter((name) => process.env[name] === undefined)
+  const known = Object.fromEntries(ofFile.map((name) => [name, variables[name]?.trim() || undefined]))
   const env: Env = { ...defined(known), ...readEnv('next') }
   const { apiConfig, config, problems } = resolve({ allowInsecureRequests: usesLocalHttp(env) }, env)
   const findings = problems.flatMap(({ message, remedy = 'INVALID_CONFIGURATION' }) => find(remedy, message))
