@@ -6,6 +6,7 @@ import type { NextRequest } from 'next/server.js'
 import { NextResponse } from 'next/server.js'
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import type * as express from '../../src/adapters/express/index.ts'
+import type * as koa from '../../src/adapters/koa/index.ts'
 import type * as next from '../../src/adapters/next/index.ts'
 import type * as web from '../../src/index.ts'
 import type {
@@ -26,6 +27,8 @@ describe('types of request and response', () => {
     expectTypeOf<next.FrameworkResponse>().toEqualTypeOf<NextResponse>()
     expectTypeOf<express.FrameworkRequest>().toEqualTypeOf<ExpressRequest>()
     expectTypeOf<express.FrameworkResponse>().toEqualTypeOf<ExpressResponse>()
+    // As `@types/koa` declares it, also with `exactOptionalPropertyTypes`.
+    expectTypeOf<{ respond?: boolean | undefined }>().toExtend<Pick<koa.KoaContext, 'respond'>>()
     expectTypeOf<web.FrameworkRequest>().toEqualTypeOf<Request>()
     expectTypeOf<web.FrameworkResponse>().toEqualTypeOf<Response>()
     expectTypeOf<App['middleware']>().returns.resolves.toEqualTypeOf<next.FrameworkResponse>()

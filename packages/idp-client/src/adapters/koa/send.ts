@@ -12,7 +12,7 @@ export interface KoaContext {
   readonly state: object
   status: number
   body: unknown
-  respond?: boolean
+  respond?: boolean | undefined
   set(name: string, value: string): void
   append(name: string, value: string[]): void
   remove(name: string): void
