@@ -1,5 +1,5 @@
 // Hosts without Node types (and edge runtimes without the object at all) get by with this.
-declare const process: { readonly env: { readonly NODE_ENV?: string } }
+declare const process: { readonly env: { readonly NODE_ENV?: string; readonly SVELTEKIT_FORK?: string } }
 
 /** Returns the value of a variable. Without `process`, or if reading it throws (it may require a permission), it has no value. */
 export function readVariable(read: () => string | undefined): string | undefined {
@@ -26,4 +26,9 @@ export function readNodeEnv(): string | undefined {
  */
 export function isDevelopment(nodeEnv: string | undefined): boolean {
   return nodeEnv === 'development' || nodeEnv === 'test'
+}
+
+/** Returns whether this is the worker in which the build of SvelteKit renders pages and follows their links. */
+export function isSvelteKitBuild(): boolean {
+  return readVariable(() => process.env.SVELTEKIT_FORK) !== undefined
 }

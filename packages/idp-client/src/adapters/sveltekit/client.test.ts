@@ -398,3 +398,29 @@ test.each([
   await idp.handle({ event: toEvent(new Request(APP)), resolve: page })
   expect(missingBasePaths(events)).toEqual(expected)
 })
+
+describe('the build of SvelteKit, which renders pages and follows their links', () => {
+  function buildEvent(path: string): Event {
+    // As SvelteKit sets it in the worker of its build.
+    vi.stubEnv('SVELTEKIT_FORK', 'true')
+    onTestFinished(() => void vi.unstubAllEnvs())
+    return toEvent(new Request(`http://sveltekit-prerender${path}`))
+  }
+
+  test.each(['/auth/login', '/auth/logout', '/auth/profile', '/api/orders/7'])(
+    'gets an empty response at %s, which it does not store as a page',
+    async (path) => {
+      const idp = client()
+      idp.proxy({ prefix: '/api/orders', target: 'https://orders.example/' })
+      const response = await idp.handle({ event: buildEvent(path), resolve: page })
+      expect([response.status, await response.text()]).toEqual([204, ''])
+    },
+  )
+
+  test('renders pages without a user, also while variables are missing', async () => {
+    const event = buildEvent('/about')
+    const response = await client({ secret: '' }).handle({ event, resolve: page })
+    expect(await response.text()).toBe('page')
+    expect(event.locals).toHaveProperty('idpSession', null)
+  })
+})

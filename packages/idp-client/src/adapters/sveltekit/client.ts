@@ -2,30 +2,17 @@ import type { IdpClientOptions } from '../../config/options.ts'
 import type { AcceptEntry } from '../../guards/accepted-auth.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
+import { empty } from '../../http/responses.ts'
+import { isSvelteKitBuild } from '../../lib/node-env.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import { defineSession } from '../web/session-property.ts'
 import { ambient, WebHostClient } from '../web/web-host.ts'
 import { toLocals } from '../web/with-auth.ts'
+import { isLinkInBuild } from './build.ts'
+import type { FrameworkRequest, FrameworkResponse, HandleInput } from './event.ts'
 import { reportPathsBase } from './paths-base.ts'
-import type { EventCookies } from './redirects.ts'
 import { throwRejection, withCookiesOfRedirects } from './redirects.ts'
 import { serveSubRequest } from './sub-request.ts'
-
-/** Request type of this entry: the `event` of hooks, server load functions, form actions and `+server.ts`. */
-export interface FrameworkRequest {
-  readonly request: Request
-  /** The URL of the page, also in a request for its data (`__data.json`). */
-  readonly url: URL
-  readonly locals: object
-  readonly cookies: EventCookies
-  /** Whether the application sent this request to itself, with `event.fetch`. */
-  readonly isSubRequest: boolean
-  /** Whether SvelteKit's client requests the data of a page. */
-  readonly isDataRequest?: boolean
-}
-
-/** Response type of this entry: the Web standard's. */
-export type FrameworkResponse = Response
 
 /** Options of a page guard of this entry. */
 export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
@@ -34,12 +21,6 @@ export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 export interface SvelteKitOptions extends IdpClientOptions {
   /** Name of the property of `event.locals` that has the session. Default: `idpSession`. */
   sessionName?: string
-}
-
-/** The argument of a `handle` hook. */
-export interface HandleInput<Event> {
-  readonly event: Event
-  readonly resolve: (event: Event) => FrameworkResponse | Promise<FrameworkResponse>
 }
 
 /**
@@ -73,7 +54,8 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
    * The `handle` hook: responds to requests for the auth routes, passes any other request to the application and extends
    * its session if due. `event.locals.idpSession` is the session, or `null`; reading it throws if the session could not
    * be loaded. Once the response has been returned, the request is read-only (`SESSION_NOT_WRITABLE`), also for promises
-   * that a load function streams. Bound to the instance.
+   * that a load function streams. Pages that are prerendered have no session, and links to auth routes are not followed.
+   * Bound to the instance.
    */
   readonly handle = async <Event extends FrameworkRequest>({
     event,
@@ -82,10 +64,11 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
     reportPathsBase(this.application.settings)
     const respond = async (): Promise<FrameworkResponse> => {
       const property = { locals: event.locals, name: this.#sessionName, client: this }
-      await defineSession(property, () => this.getSession(event))
+      await defineSession(property, async () => (isSvelteKitBuild() ? null : this.getSession(event)))
       return resolve(event)
     }
     const { request } = event
+    if (!event.isSubRequest && isLinkInBuild(this.application, request)) return empty(204)
     // Without cookies (`credentials: 'omit'`) it is anonymous.
     const outer = event.isSubRequest && request.headers.has('cookie') ? ambient.get() : undefined
     return outer

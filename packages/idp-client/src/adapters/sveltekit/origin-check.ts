@@ -1,6 +1,6 @@
 import type { OriginCheckOptions } from '../web/origin-check.ts'
 import { rejectCrossOrigin } from '../web/origin-check.ts'
-import type { FrameworkRequest, FrameworkResponse, HandleInput } from './client.ts'
+import type { FrameworkRequest, FrameworkResponse, HandleInput } from './event.ts'
 
 /**
  * Creates a `handle` hook that rejects form posts of other origins with 403, as SvelteKit itself does unless
