@@ -2,6 +2,7 @@ import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Socket } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { forgetNotices } from '../../../test/adapters/client-options.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { generateCookieHeader } from '../../testing/session-cookie.ts'
 import { IdpClient } from '../nuxt/client.ts'
@@ -124,6 +125,16 @@ test.each([
   const response = await get(await signedIn('carol'))
   expect(await response.text()).toContain(body)
   if (body === 'undefined') expect(response.headers.get(name)).toBe(value)
+})
+
+test('a guard in the page of an error is not reported: the route of the error need not be cached', async () => {
+  forgetNotices()
+  const reports: LogEvent[] = []
+  const page = (event: PageEvent): unknown => event.context.idpUser?.(event, true)
+  const get = await start(page, { ...configured, logger: (event) => reports.push(event) })
+  const response = await get(await signedIn('carol'), '/__nuxt_error?statusCode=403')
+  expect(await response.text()).toBe('undefined')
+  expect(reports).toEqual([])
 })
 
 test('the page of an error has no user: caches may store the response that failed', async () => {

@@ -29,10 +29,12 @@ const cacheHeader = /^(?:.+-)?cache-control$|^surrogate-control$|^x-accel-expire
 /** Their values that prevent that a cache sends the response to other users. */
 const notShared = /private|no-store|no-cache|^0$/i
 
+/** Returns whether Nuxt renders the page of an error. It gets the headers of the response that failed, which are not known here. */
+const isErrorPage = ({ path }: PageEvent): boolean => path.startsWith('/__nuxt_error')
+
 /** Returns whether a cache stores the response for other users, or the one that contains it. */
 function isShared(event: PageEvent): boolean {
-  // The page of an error gets the headers of the response that failed, which are not known here.
-  if (event.path.startsWith('/__nuxt_error')) return true
+  if (isErrorPage(event)) return true
   // A page contains the responses for its server components.
   if (event.idpOuter && isShared(event.idpOuter)) return true
   const { cache, isr, prerender, static: isStatic } = event.context._nitro?.routeRules ?? {}
@@ -54,7 +56,7 @@ export function mount(idp: IdpClient, nitroApp: HookedNitroApp): void {
     // The event of a cached page shares the context, and has no cookies.
     context.idpUser = async (event, isGuarded = false) => {
       if (isShared(event)) {
-        if (isGuarded) idp.reportSharedPage()
+        if (isGuarded && !isErrorPage(event)) idp.reportSharedPage()
         return undefined
       }
       const session = await idp.getSession(event)
