@@ -23,6 +23,7 @@ function application(files: readonly string[] = [], configured?: unknown): Insta
     buildDir: join(rootDir, '.nuxt'),
     rootDir,
     serverDir: join(rootDir, 'server'),
+    app: { baseURL: '/' },
     plugins: ['of the application'],
     nitro: { plugins: ['of the application'] },
     runtimeConfig: { public: {} },
@@ -92,6 +93,21 @@ test('mounts a client that variables configure, which server code imports automa
     imports: { imports: ['own', { name: 'idp', from: expect.stringMatching(/\/nuxt-client\.js$/) }] },
   })
   expect(call('nitro:config', { imports: false })).toEqual({ imports: false })
+})
+
+test.each([
+  ['/', undefined, '/auth/login', '/auth/logout'],
+  ['/shop/', { login: '/sign-in' }, '/shop/sign-in', '/shop/auth/logout'],
+])('keeps a build from storing the login as a page, below %s', (baseURL, routes, login, logout) => {
+  const { nuxt } = application()
+  Object.assign(nuxt.options.app, { baseURL })
+  nuxt.options.nitro.prerender = { crawlLinks: true, ignore: ['/drafts'] }
+  nuxtModule({ routes }, nuxt)
+  const { prerender } = nuxt.options.nitro
+  expect(prerender).toMatchObject({ crawlLinks: true, ignore: ['/drafts', expect.any(Function)] })
+  const isIgnored = prerender?.ignore?.[1] as (path: string) => boolean
+  const paths = [login, `${login}?returnTo=/`, logout, `${login}-help`, '/']
+  expect(paths.map(isIgnored)).toEqual([true, true, true, false, false])
 })
 
 test.each(['server/utils/idp.ts', 'server/utils/idp.mjs'])('mounts the client of %s', (file) => {

@@ -44,7 +44,12 @@ export interface Nuxt {
     readonly rootDir: string
     readonly serverDir: string
     readonly plugins: unknown[]
-    readonly nitro: { plugins?: (string | undefined)[] | undefined; virtual?: object | undefined }
+    readonly app: { readonly baseURL: string }
+    readonly nitro: {
+      plugins?: (string | undefined)[] | undefined
+      prerender?: { ignore?: unknown[] | undefined; [option: string]: unknown } | undefined
+      virtual?: object | undefined
+    }
     readonly runtimeConfig: { readonly public: object }
     readonly vite: { optimizeDeps?: { exclude?: string[] | undefined } | undefined }
   }
@@ -90,6 +95,18 @@ function findClient(
 Write in that file: export const idp = new IdpClient(), with import { IdpClient } from 'idp-client/nuxt'.`)
 }
 
+/** Keeps the build from following links to login and logout: it would store their responses, for all users. */
+function ignoreLinks(
+  { login = '/auth/login', logout = '/auth/logout' }: ModuleRoutes,
+  { options }: Nuxt,
+): void {
+  const base = options.app.baseURL.replace(/\/$/, '')
+  const paths = [base + login, base + logout]
+  const isIgnored = (path: string): boolean => paths.includes(path.replace(/\?.*/s, ''))
+  const { prerender } = options.nitro
+  options.nitro.prerender = { ...prerender, ignore: [...(prerender?.ignore ?? []), isIgnored] }
+}
+
 function setup(inline: ModuleOptions, nuxt: Nuxt): void {
   const { options } = nuxt
   const { client, routes = {} } = readOptions(inline, (options as { readonly idp?: unknown }).idp)
@@ -103,6 +120,7 @@ import { mount } from ${JSON.stringify(builtFile('./nuxt-mount.js'))}
 export default (nitroApp) => mount(idp, nitroApp)`
   options.nitro.virtual = { ...options.nitro.virtual, [virtual]: source }
   options.nitro.plugins = [...(options.nitro.plugins ?? []), virtual]
+  ignoreLinks(routes, nuxt)
   if (own === undefined) {
     nuxt.hook('nitro:config', (config) => {
       if (config.imports === false) return
