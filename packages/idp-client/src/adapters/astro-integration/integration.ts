@@ -196,8 +196,9 @@ export default function idp(options: IntegrationOptions = {}): Integration {
           vite: {
             define: defineBasePath(config.base),
             plugins: [virtualModules(sources)],
-            // Astro bundles it only where the package.json of the application names it.
-            ssr: { noExternal: ['idp-client'] },
+            // Astro bundles it only where the package.json of the application names it. Its dependencies are in the same bundle:
+            // an import from there finds the versions that other packages have, such as those of Astro itself.
+            ssr: { noExternal: ['idp-client', 'cookie-es', 'jose', 'oauth4webapi'] },
           },
         })
         addMiddleware({ order: 'pre', entrypoint: MIDDLEWARE })
