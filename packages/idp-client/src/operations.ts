@@ -12,7 +12,7 @@ import type { ConnectAccountOptions, DeleteConnectedAccountOptions } from './flo
 import type { CustomTokenExchangeOptions, CustomTokenExchangeResult } from './flows/exchange-token.ts'
 import type { Fetcher } from './flows/fetcher.ts'
 import type { AccessToken } from './flows/get-access-token.ts'
-import { accountTokens, getAccessToken } from './flows/get-access-token.ts'
+import { accountTokens, getAccessToken, sessionTokens } from './flows/get-access-token.ts'
 import type {
   ConnectionAccessToken,
   GetAccessTokenForConnectionOptions,
@@ -242,7 +242,7 @@ export abstract class IdpClientBase<
     )
     return this.operate(request, response, async (engine, exchange) => {
       const { getConnectionToken } = await import('./flows/get-connection-token.ts')
-      return getConnectionToken(engine, exchange, options)
+      return getConnectionToken(engine, exchange, options ?? {}, sessionTokens(engine, exchange))
     })
   }
 

@@ -96,6 +96,11 @@ function toAccessToken({ accessToken, audience, ...entry }: Entry): AccessToken 
   return defined({ token: accessToken, expiresAt, scope, token_type, audience, authorizationDetails })
 }
 
+/** Creates the source of tokens of the session. */
+export function sessionTokens(engine: Engine, exchange: Exchange): TokenSource {
+  return async (options) => getAccessToken(engine, exchange, options)
+}
+
 /**
  * Creates the source of tokens for the account API. They are not stored in the session, since only the library uses
  * them.

@@ -51,6 +51,28 @@ describe('getAccessTokenForConnection', () => {
     expect((await ask()).token).not.toBe(first.token)
   })
 
+  test('an access token of the session that has expired is refreshed before it is exchanged', async () => {
+    const browser = await signedIn()
+    const ask = async () => {
+      const headers = new Headers()
+      const subject_token_type = 'urn:ietf:params:oauth:token-type:access_token'
+      await world.client.getAccessTokenForConnection(browser.request('/'), headers, {
+        ...google,
+        subject_token_type,
+      })
+      browser.store(new Response(null, { headers }))
+    }
+    const sent = () => world.provider.requests('token').map(({ body }) => body['subject_token'])
+    const { tokenSet: first } = await browser.session()
+    await ask()
+    expect(sent()).toEqual([first.accessToken])
+    world.clock.now += 3601
+    await ask()
+    const { tokenSet: second } = await browser.session()
+    expect(second.accessToken).not.toBe(first.accessToken)
+    expect(sent()).toEqual([first.accessToken, undefined, second.accessToken])
+  })
+
   test('two connections and two accounts of one are kept apart', async () => {
     const browser = await signedIn()
     const request = browser.request('/')
