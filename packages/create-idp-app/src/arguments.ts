@@ -47,7 +47,12 @@ export function parseCreateArguments(
 ): CreateArguments {
   const { values, positionals } = parse(parameters)
   const [name = 'my-app', ...others] = positionals
-  if (others.length > 0) throw new CreateError('Name one folder only.', 2)
+  // Without the hyphens npm takes `--host` as an option of its own, and passes `next` on as a second folder.
+  if (others.length > 0)
+    throw new CreateError(
+      'Name one folder only. With npm, two hyphens precede the options: npm create idp-app my-app -- --host next',
+      2,
+    )
   // The name is a word of the starters' commands, and that of the package.
   if (!/^[a-z\d][a-z\d._-]*$/.test(name))
     throw new CreateError(

@@ -98,7 +98,7 @@ describe('bad input', () => {
     [[], /^Name the framework: --host <name>, one of: next, express, /],
     [['--host', 'rails'], /^--host rails is not known\. Use one of: next, /],
     [['--host', 'next', '--provider', 'myspace'], new RegExp(`Use one of: ${providers.join(', ')}\\.\n$`)],
-    [['a', 'b'], /^Name one folder only\.\n$/],
+    [['a', 'next'], /^Name one folder only\. .* npm create idp-app my-app -- --host next\n$/],
     [['../a', '--host', 'next'], /^"\.\.\/a" is no name of a package/],
     [['a;b', '--host', 'next'], /^"a;b" is no name of a package/],
     [['--unknown'], /^Unknown option '--unknown'\. Say --help for the options\.\n$/],
