@@ -21,6 +21,7 @@ import type { PackageManager } from './package-manager.ts'
 import { findPackageManager, toInstalled, toScript } from './package-manager.ts'
 import type { Plan } from './plan.ts'
 import { joinPlans, planDependencies, planFiles, planIgnore, planManifest, planVariables } from './plan.ts'
+import { findMovedSources } from './source-folder.ts'
 import { writeChanges } from './write-changes.ts'
 
 interface Setup {
@@ -138,7 +139,7 @@ async function createPlan(setup: Setup): Promise<Plan> {
     scripts: dev?.scripts ?? {},
   })
   return joinPlans([
-    { changes: manifest, byHand: [], notes: [] },
+    { changes: manifest, byHand: [], notes: await findMovedSources(application, guide) },
     further,
     await planFiles(application.folder, guide.files),
     ...(dev ? [dev] : []),
