@@ -45,9 +45,8 @@ function toConnectionError(cause: unknown): unknown {
 
 /**
  * Returns the access token of a connection: the stored one until it expires, then a new one from the provider. An access token of the
- * session that is to be exchanged comes from `getToken`, which refreshes it if necessary. If the
- * provider requires another factor (`MfaRequiredError`), verify it and call again; the verification itself yields a
- * token of the login, not of the connection.
+ * session that is to be exchanged comes from `getToken`, which refreshes it if necessary. If the provider requires another factor
+ * (`MfaRequiredError`), verify it and call again; the verification itself yields a token of the login, not of the connection.
  */
 export async function getConnectionToken(
   engine: Engine,
