@@ -1,4 +1,6 @@
+import { fileURLToPath } from 'node:url'
 import { parse } from 'cookie-es'
+import { build } from 'esbuild'
 import { describe, expect, it } from 'vitest'
 import { fc } from '../../test/support/fast-check.ts'
 import { isIdpError } from '../errors/base.ts'
@@ -78,7 +80,23 @@ describe('parseCookies', () => {
   })
 })
 
+/** `serialize` of cookie-es 1 and 2, as far as this needs it. */
+const EARLIER = `export const serialize = (name, value, { encode, maxAge }) =>
+  name + '=' + encode(value) + '; Max-Age=' + maxAge`
+
 describe('serializeCookie', () => {
+  it('writes the cookie with cookie-es 1 and 2, too, which a bundle of the application may contain', async () => {
+    const { outputFiles } = await build({
+      entryPoints: [fileURLToPath(new URL('cookie-text.ts', import.meta.url))],
+      alias: { 'cookie-es': `data:text/javascript,${encodeURIComponent(EARLIER)}` },
+      bundle: true,
+      format: 'esm',
+      write: false,
+    })
+    const module = await import(`data:text/javascript,${encodeURIComponent(outputFiles[0]?.text ?? '')}`)
+    expect(module.serializeCookie({ name: 'n', value: 'a:b', attributes })).toBe('n=a:b; Max-Age=3600')
+  })
+
   it('[S089] writes every attribute', () => {
     const text = serializeCookie({
       name: '__session',

@@ -46,7 +46,8 @@ export function parseCookies(header: string | null): Map<string, string | readon
  */
 export function serializeCookie({ name, value, attributes }: StagedCookie): string {
   try {
-    return serialize({ name, value, ...attributes }, { encode: asIs })
+    // Not as one object: an application may bundle cookie-es 1 or 2 in its place, which would write a cookie named [object Object].
+    return serialize(name, value, { ...attributes, encode: asIs })
   } catch {
     // The library's message quotes the value, so it must not become the cause.
     throw new IdpError('INTERNAL_ERROR', {
