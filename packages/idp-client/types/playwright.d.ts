@@ -22,7 +22,7 @@ declare module '@playwright/test' {
   }
 
   export interface Page {
-    content(): Promise<string>
+    evaluate(expression: string): Promise<unknown>
     goto(url: string): Promise<{ ok(): boolean; status(): number } | null>
     locator(selector: string): Locator
     url(): string

@@ -1,3 +1,4 @@
+import { runInNewContext } from 'node:vm'
 import type { Locator, Page } from '@playwright/test'
 import { expect, test } from 'vitest'
 import { signIn } from './sign-in.ts'
@@ -8,24 +9,32 @@ const loginPage = 'http://localhost:4400/interaction/1'
 const redirect = '<script>"NEXT_REDIRECT;replace;/auth/login?returnTo=%2Faccount"</script>'
 
 /**
- * A page of Next.js, of which each request for its content is one step of its redirect to the login page: null rejects, a URL is that
+ * A page of Next.js, of which each look at its document is one step of its redirect to the login page: null rejects, a URL is that
  * of a redirect within the document.
  */
 class FakePage implements Page {
   readonly opened: string[] = []
-  #url = app
+  pauses = 0
+  readonly #loaded = app
+  #url: string
   readonly #contents: (string | null | URL)[]
 
-  constructor(contents: readonly (string | null | URL)[]) {
+  constructor(contents: readonly (string | null | URL)[], url = app) {
     this.#contents = [...contents]
+    this.#url = url
   }
 
-  async content(): Promise<string> {
+  async evaluate(expression: string): Promise<unknown> {
     const next = this.#contents.shift()
     if (next === null) throw new Error('the page is navigating')
     if (next === undefined) this.#url = loginPage
     if (next instanceof URL) this.#url = next.href
-    return next instanceof URL ? redirect : (next ?? '<h1>Sign in</h1>')
+    const html = next instanceof URL ? redirect : (next ?? '<h1>Sign in</h1>')
+    return runInNewContext(expression, {
+      document: { documentElement: { outerHTML: html } },
+      location: { href: this.#url },
+      performance: { getEntriesByType: () => [{ name: next === undefined ? loginPage : this.#loaded }] },
+    })
   }
 
   async goto(path: string): Promise<{ ok(): boolean; status(): number }> {
@@ -55,7 +64,9 @@ class FakePage implements Page {
 
   async waitForLoadState(): Promise<void> {}
 
-  async waitForTimeout(): Promise<void> {}
+  async waitForTimeout(): Promise<void> {
+    this.pauses++
+  }
 
   async waitForURL(matches: (url: URL) => boolean): Promise<void> {
     expect(matches(new URL(this.#url))).toBe(true)
@@ -79,4 +90,10 @@ test('a redirect within the document has ended with the new URL', async () => {
   const page = new FakePage([redirect, new URL('/start', app), redirect, redirect])
   await signIn(page, 'alice')
   expect(page.opened).toEqual(['/auth/login'])
+})
+
+test('a redirect within the document that has ended before is not waited for', async () => {
+  const page = new FakePage(Array<string>(1000).fill(redirect), 'http://localhost:3000/start')
+  await signIn(page, 'alice')
+  expect([page.pauses, page.opened]).toEqual([0, ['/auth/login']])
 })

@@ -6,22 +6,24 @@ export interface SignInOptions {
   readonly loginPath?: string
 }
 
-/** In each document by which the App Router of Next.js redirects. */
-const REDIRECT = 'NEXT_REDIRECT'
+/**
+ * Whether the App Router of Next.js redirects by a script of this document: until then the URL is that with which it was loaded. The
+ * text stays in the document after a redirect within it.
+ */
+const IS_REDIRECTING = `document.documentElement.outerHTML.includes('NEXT_REDIRECT') &&
+  performance.getEntriesByType('navigation')[0]?.name === location.href`
 
 /** Pauses between looks at a page that redirects, in milliseconds, and their number: the development server compiles the next page. */
 const [PAUSE, LOOKS] = [50, 600]
 
 /**
- * Waits while the page is about to show another one: the App Router of Next.js responds 200, and redirects by a script. `goto` would
- * compete with that, fail, or lose the URL to return to.
+ * Waits while the page is about to show another one: the App Router responds 200, and redirects by a script. `goto` would compete with
+ * that, fail, or lose the URL to return to.
  */
 async function awaitRedirect(page: Page): Promise<void> {
-  const url = page.url()
-  for (let look = 0; look < LOOKS && page.url() === url; look++) {
+  for (let look = 0; look < LOOKS; look++) {
     // Rejects while the browser navigates.
-    const html = await page.content().catch(() => REDIRECT)
-    if (!html.includes(REDIRECT)) return
+    if (!(await page.evaluate(IS_REDIRECTING).catch(() => true))) break
     await page.waitForTimeout(PAUSE)
   }
   await page.waitForLoadState()
