@@ -170,6 +170,25 @@ describe.each(stores)(
     test('that is older than the ID token ends nothing', async () => {
       expect(await refreshMeeting(-1)).toEqual([200, 'of the refresh'])
     })
+
+    test('ends it also if the store cannot tell at first whether it has ended', async () => {
+      const store = make()
+      let failures = 0
+      const sessionStore: SessionDataStore = {
+        ...store,
+        async deleteByLogoutToken(token) {
+          await store.deleteByLogoutToken?.(token)
+          failures = 2
+        },
+        ...(store.endedAt && {
+          async endedAt(subject) {
+            if (failures-- > 0) throw new Error('the store is down')
+            return (await store.endedAt?.(subject)) ?? null
+          },
+        }),
+      }
+      expect(await refreshMeeting(0, { sessionStore })).toEqual([401, undefined])
+    })
   },
 )
 

@@ -241,13 +241,14 @@ export class StoreRecords {
     // The record may have been used later than this session.
     const times = { ...toTimes(session), usedAt: laterUse(session.usedAt, clock()) }
     const kept = await this.#store.update(id, update, { expiresAt: endsAt(times, rules) })
-    // Another redemption may have failed to write meanwhile.
-    if (pendingWrites().get(id) === pending) pendingWrites().delete(id)
     const stored = kept && fromRecord(kept, session.sessionKey)
+    // If the store cannot tell, the write is repeated, and with it the question.
     if (stored && stored.data.internal.sid !== sidBefore && (await this.#hasEndedMeanwhile(stored))) {
       await this.end([stored])
       return null
     }
+    // Another redemption may have failed to write meanwhile.
+    if (pendingWrites().get(id) === pending) pendingWrites().delete(id)
     return stored && copySession(stored)
   }
 
