@@ -14,6 +14,10 @@ export interface Cluster {
   stop(): Promise<void>
 }
 
+/** Number of logouts that the store refused: each redirects, although nothing confirmed that the session was deleted. */
+export const refusedLogouts = ({ output }: Cluster): number =>
+  output().match(/Operation: delete/g)?.length ?? 0
+
 async function opened(child: ChildProcess, output: () => string): Promise<void> {
   await new Promise<void>((resolve, reject) => {
     child.stdout?.on('data', () => {
