@@ -55,13 +55,31 @@ async function planFile(folder: string, { path, text, starter }: GuideFile): Pro
   return { path, before: before ?? null, text }
 }
 
+const toImported = (text: string, pattern: RegExp): string[] =>
+  [...text.matchAll(pattern)].map(([, module = '']) => module)
+
+/**
+ * Notes what a replaced file of the starter had besides: styles, which a module imports without a name, and what a configuration
+ * imports.
+ */
+function findDropped({ path, before, text }: Change): string[] {
+  const pattern = /\.config\.\w+$/.test(path)
+    ? /^import\b[^'"]*['"]([^'"]+)['"]/gm
+    : /^import\s*['"]([^'"]+)['"]/gm
+  const kept = toImported(text, pattern)
+  const dropped = toImported(before ?? '', pattern).filter((module) => !kept.includes(module))
+  if (dropped.length === 0) return []
+  return [`${path} is replaced, without ${dropped.join(', ')}: add that again if your pages need it.`]
+}
+
 /** Plans the files of a guide. */
 export async function planFiles(folder: string, files: readonly GuideFile[]): Promise<Plan> {
   const planned = await Promise.all(files.map((file) => planFile(folder, file)))
+  const changes = planned.filter((each) => typeof each === 'object').filter((each) => each !== null)
   return {
-    changes: planned.filter((each) => typeof each === 'object').filter((each) => each !== null),
+    changes,
     byHand: planned.filter((each) => typeof each === 'string'),
-    notes: [],
+    notes: changes.flatMap(findDropped),
   }
 }
 
