@@ -190,6 +190,21 @@ test('names that other modules import stay exported, with a remark', () => {
   })
 })
 
+test.each([
+  "import { requiresAuth } from 'express-openid-connect'\nexport { requiresAuth }\n",
+  "const { requiresAuth } = require('express-openid-connect')\nmodule.exports = { requiresAuth }\n",
+  "const { requiresAuth } = require('express-openid-connect')\nconst guard = requiresAuth\n",
+])('a name without counterpart is reported where it is not called, too: %j', (text) => {
+  expect(rewriteSource(text).remarks).toEqual([
+    { line: 2, text: expect.stringMatching(/^requiresAuth does not exist here/) },
+  ])
+})
+
+test('a property of the same name is not reported', () => {
+  const text = "const { auth } = require('express-openid-connect')\nfetchIt({ auth: 1 }).auth\n"
+  expect(rewriteSource(text).remarks).toEqual([])
+})
+
 describe('req.oidc and res.oidc', () => {
   const get = (head: string, body: string): string => `app.get('/', ${head} ${body})`
 

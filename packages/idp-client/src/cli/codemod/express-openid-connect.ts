@@ -237,17 +237,30 @@ function rewriteImports(draft: ExpressDraft, statements: readonly ImportStatemen
       renamed: { ConfigParams: 'IdpClientOptions' },
     }),
   )
-  const exported = findImports(draft.text, (module) => module === 'idp-client/express').filter(
-    ({ isExported }) => isExported,
-  )
+  const kept = findImports(draft.text, (module) => module === 'idp-client/express')
+  const exported = kept.filter(({ isExported }) => isExported)
   draft.apply(exported.map(({ end }) => ({ start: end, end, text: draft.mark(texts.exported) })))
-  for (const [name, reason] of Object.entries(unavailable))
-    for (const local of spellings(statements, name)) {
-      const uses = [...blank(draft.text).matchAll(new RegExp(`${word(local).source}(?=\\s*\\()`, 'g'))]
-      draft.apply(
-        uses.map(({ index }) => ({ start: index, end: index, text: draft.mark(`${name} ${reason}.`) })),
-      )
-    }
+  remarkUnavailable(draft, statements)
+}
+
+/** Reports each use of a name without an equivalent, where it is no import and no name of a property. */
+function remarkUnavailable(draft: ExpressDraft, statements: readonly ImportStatement[]): void {
+  const code = blank(draft.text)
+  const imports = findImports(draft.text, (module) => module === 'idp-client/express')
+  const edits = Object.entries(unavailable).flatMap(([name, reason]) =>
+    spellings(statements, name).flatMap((local) =>
+      [...code.matchAll(word(local))].flatMap(({ 0: found, index }) => {
+        const next = code.slice(index + found.length).trimStart()
+        const isImport = imports.some(({ start, end }) => index >= start && index < end)
+        if (isImport || next.startsWith(':')) return []
+        const remark = next.startsWith('(')
+          ? `${name} ${reason}.`
+          : `${name} does not exist here. ${texts.exported}`
+        return { start: index, end: index, text: draft.mark(remark) }
+      }),
+    ),
+  )
+  draft.apply(edits)
 }
 
 /** Rewrites TypeScript and JavaScript. Works on text: what the spelling does not decide becomes a remark. */
