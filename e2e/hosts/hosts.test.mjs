@@ -91,7 +91,10 @@ async function runCases(host, toRun, properties) {
   }
   const settled = await Promise.allSettled(toRun.map(({ run }) => run(contractHost)))
   const failed = settled.flatMap(({ reason }, index) =>
-    reason ? [`${toRun[index].title}: ${String(reason.message).slice(0, 4000)}`] : [],
+    // `fetch` says only in the cause why it failed.
+    reason
+      ? [`${toRun[index].title}: ${String(reason.message).slice(0, 4000)} ${reason.cause?.code ?? ''}`]
+      : [],
   )
   if (failed.length > 0)
     throw new Error(`${failed.length} of ${toRun.length} cases failed\n${failed.join('\n')}`)
