@@ -243,6 +243,16 @@ describe('requests', () => {
     expect(response.headers.get('location')).toBe('/auth/login?returnTo=%2Fpage%3Fx%3D1')
   })
 
+  test.each(['/page', '/legacy/guarded'])(
+    'a form that is sent to %s leads to the login by GET',
+    async (path) => {
+      const body = new URLSearchParams({ a: '1' })
+      const response = await fetch(server.url + path, { method: 'POST', body, redirect: 'manual' })
+      expect(response.status).toBe(303)
+      expect(response.headers.get('location')).toMatch(/^\/auth\/login\?returnTo=/)
+    },
+  )
+
   test('a hook that writes its own cookies through cookies() does not lose the session', async () => {
     const login = await fetch(
       `${server.url}/auth/login?returnTo=${encodeURIComponent('/public?hook=cookies')}`,

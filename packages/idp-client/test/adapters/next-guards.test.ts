@@ -81,6 +81,15 @@ describe('withPageAuthRequired for the Pages Router', () => {
     },
   )
 
+  test('a form that is posted without a session is not posted again to the login', async () => {
+    const given = context('/page')
+    given.req.method = 'POST'
+    const destination = '/auth/login?returnTo=%2Fpage'
+    expect(await client().withPageAuthRequired()(given)).toEqual({
+      redirect: { destination, statusCode: 303 },
+    })
+  })
+
   test('Next.js adds the base path to the redirect itself', async () => {
     vi.stubEnv('NEXT_PUBLIC_BASE_PATH', '/docs')
     const idp = client()

@@ -5,6 +5,7 @@ import { IdpError } from '../../errors/base.ts'
 import { isForbidden } from '../../guards/guards.ts'
 import { createPageGuard } from '../../guards/host-guards.ts'
 import type { GuardRequirements } from '../../guards/requirements.ts'
+import type { RequestHeaders } from '../../http/exchange.ts'
 import type { User } from '../../session/model/session-data.ts'
 import { bindNode } from '../node/binding.ts'
 import { bindAmbient } from './ambient.ts'
@@ -45,6 +46,23 @@ function toDestination({ settings: { basePath } }: Application, response: Respon
   return (headers.get('location') ?? '').slice(basePath.length)
 }
 
+/**
+ * Redirects from a page of the App Router. It also renders for a form that was posted without scripts; the status of Next.js, 307,
+ * would repeat the `POST` at the login route. Components do not get the method, but only such a request has a body.
+ */
+async function redirectTo(destination: string, headers: RequestHeaders): Promise<never> {
+  // Not imported at the top: Pages Router and proxy load this file too, and do not need React's client hooks.
+  const { redirect } = await import('next/navigation.js')
+  try {
+    return redirect(destination)
+  } catch (error) {
+    const { digest } = error as { digest?: unknown }
+    if (headers.has('content-type') && typeof digest === 'string')
+      Reflect.set(error as object, 'digest', digest.replace(/;307;$/, ';303;'))
+    throw error
+  }
+}
+
 export function protectAppPage<Props>(
   application: Application,
   component: PageComponent<Props>,
@@ -58,9 +76,7 @@ export function protectAppPage<Props>(
     const path = (): string | undefined => exchange.request.headers.get(RETURN_PATH) ?? undefined
     const { response } = await guard(exchange, props, path)
     if (!response) return component(props)
-    // Not imported at the top: Pages Router and proxy load this file too, and do not need React's client hooks.
-    const { redirect } = await import('next/navigation.js')
-    return redirect(toDestination(application, response))
+    return redirectTo(toDestination(application, response), exchange.request.headers)
   }
 }
 
@@ -92,7 +108,11 @@ export function protectPagesPage<Props extends Record<string, unknown>>(
     reportUnreached(application, exchange.request.headers)
     const path = (): string => exchange.request.headers.get(RETURN_PATH) ?? toReturnTo(context)
     const { response, session } = await guard(exchange, context, path)
-    if (response) return { redirect: { destination: toDestination(application, response), permanent: false } }
+    if (response) {
+      const destination = toDestination(application, response)
+      if (response.status === 303) return { redirect: { destination, statusCode: 303 } }
+      return { redirect: { destination, permanent: false } }
+    }
     const { user } = session
     if (!options.getServerSideProps) return { props: { user } as Props & { user: User } }
     return withUser(
