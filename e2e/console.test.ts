@@ -86,3 +86,15 @@ test('[J2] messages on the standard error of a server: not announced, announced,
   complaints.announce(/^third/)
   await expect(complaints.settle()).rejects.toThrow('announced, but did not come: /^third/')
 })
+
+test('the development server of Next.js may find the file system slow', async () => {
+  const complaints = new Complaints('a server', 0)
+  const messages = splitMessages((message) => complaints.add(message))
+  messages.write(
+    Buffer.from(
+      '⚠ Slow filesystem detected. The benchmark took 246ms. If .next is a network drive, move it.\n' +
+        'See more: https://nextjs.org/docs/app/guides/local-development\n',
+    ),
+  )
+  await complaints.settle()
+})

@@ -1,3 +1,7 @@
+/** The development server of Next.js measures the file system, and reports a busy machine as a slow one. */
+const ABOUT_THE_MACHINE =
+  /⚠ Slow filesystem detected\.|See more: https:\/\/nextjs\.org\/docs\/app\/guides\/local-development$/
+
 /** Errors and warnings of a browser or a server, compared with those that a test has announced. */
 export class Complaints {
   readonly #source: string
@@ -15,7 +19,7 @@ export class Complaints {
   }
 
   add(complaint: string): void {
-    this.#made.push(complaint)
+    if (!ABOUT_THE_MACHINE.test(complaint)) this.#made.push(complaint)
   }
 
   /** Expects a complaint, at least once. */
