@@ -56,9 +56,8 @@ async function redirectTo(destination: string, headers: RequestHeaders): Promise
   try {
     return redirect(destination)
   } catch (error) {
-    const { digest } = error as { digest?: unknown }
-    if (headers.has('content-type') && typeof digest === 'string')
-      Reflect.set(error as object, 'digest', digest.replace(/;307;$/, ';303;'))
+    if (headers.has('content-type') && error instanceof Error && 'digest' in error)
+      error.digest = String(error.digest).replace(/;307;$/, ';303;')
     throw error
   }
 }
