@@ -1,9 +1,10 @@
 import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import type { Express } from 'express'
 import express from 'express'
 import type { JWK } from 'jose'
 import { calculateJwkThumbprint, exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { beforeAll, describe, expect, test, vi } from 'vitest'
+import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { IdpClient as ExpressClient } from '../../src/adapters/express/index.ts'
 import type { SessionDataStore } from '../../src/config/options.ts'
 import { customFetch } from '../../src/config/options.ts'
@@ -39,6 +40,26 @@ const URL_OF_API = 'http://localhost:3000/api/orders'
 
 async function hash(token: string): Promise<string> {
   return Buffer.from(await crypto.subtle.digest('SHA-256', Buffer.from(token))).toString('base64url')
+}
+
+/** A client of Express, which only verifies access tokens. */
+const expressClient = (): ExpressClient =>
+  new ExpressClient({
+    domain: api.world.provider.issuer,
+    appBaseUrl: 'http://localhost:3000',
+    allowInsecureRequests: true,
+    sessions: false,
+  })
+
+/** Starts an application until the end of the test, and returns the URL of its API. */
+async function listen(app: Express): Promise<string> {
+  const server = app.listen(0, '127.0.0.1')
+  onTestFinished(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  await once(server, 'listening')
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/orders`
 }
 
 let proofs = 0
@@ -162,44 +183,24 @@ describe('attacks that the adapter contract leaves to this file', () => {
   })
 
   test('a guard for all routes of Express and one for a route accept one proof, once', async () => {
-    const { provider } = api.world
-    const idp = new ExpressClient({
-      domain: provider.issuer,
-      appBaseUrl: 'http://localhost:3000',
-      allowInsecureRequests: true,
-      sessions: false,
-    })
+    const idp = expressClient()
     const accept = [idp.resource({ audience: API, scopes: ['read:things'] })]
     const app = express()
     app.use('/api', idp.withApiAuthRequired({ accept }))
     app.get('/api/orders', idp.withApiAuthRequired({ accept, scope: 'read:things' }), (request, response) => {
       response.json({ sub: request.idpAuth?.sub })
     })
-    const server = app.listen(0, '127.0.0.1')
-    try {
-      await once(server, 'listening')
-      const { port } = server.address() as AddressInfo
-      const iat = Math.floor(Date.now() / 1000)
-      const token = await api.sign({ cnf: { jkt: key.jkt }, iat, exp: iat + 300 })
-      const headers = { authorization: `DPoP ${token}`, dpop: await prove(token, { claims: { iat } }) }
-      const request = () => fetch(`http://127.0.0.1:${port}/api/orders`, { headers })
-      const first = await request()
-      expect([first.status, await first.json()]).toEqual([200, { sub: 'dev|alice' }])
-      expect((await request()).status).toBe(401)
-    } finally {
-      server.close()
-      server.closeAllConnections()
-    }
+    const url = await listen(app)
+    const iat = Math.floor(Date.now() / 1000)
+    const token = await api.sign({ cnf: { jkt: key.jkt }, iat, exp: iat + 300 })
+    const headers = { authorization: `DPoP ${token}`, dpop: await prove(token, { claims: { iat } }) }
+    const first = await fetch(url, { headers })
+    expect([first.status, await first.json()]).toEqual([200, { sub: 'dev|alice' }])
+    expect((await fetch(url, { headers })).status).toBe(401)
   })
 
   test('a proof names the method that arrived, also where middleware has overridden it', async () => {
-    const { provider } = api.world
-    const idp = new ExpressClient({
-      domain: provider.issuer,
-      appBaseUrl: 'http://localhost:3000',
-      allowInsecureRequests: true,
-      sessions: false,
-    })
+    const idp = expressClient()
     const accept = [idp.resource({ audience: API })]
     const app = express()
     // As the package method-override does.
@@ -210,23 +211,15 @@ describe('attacks that the adapter contract leaves to this file', () => {
     app.delete('/api/orders', idp.withApiAuthRequired({ accept }), (_request, response) => {
       response.end('deleted')
     })
-    const server = app.listen(0, '127.0.0.1')
-    try {
-      await once(server, 'listening')
-      const { port } = server.address() as AddressInfo
-      const iat = Math.floor(Date.now() / 1000)
-      const token = await api.sign({ cnf: { jkt: key.jkt }, iat, exp: iat + 300 })
-      const post = async (htm: string) => {
-        const dpop = await prove(token, { claims: { iat, htm } })
-        const headers = { authorization: `DPoP ${token}`, dpop }
-        return (await fetch(`http://127.0.0.1:${port}/api/orders`, { method: 'POST', headers })).status
-      }
-      expect(await post('DELETE')).toBe(401)
-      expect(await post('POST')).toBe(200)
-    } finally {
-      server.close()
-      server.closeAllConnections()
+    const url = await listen(app)
+    const iat = Math.floor(Date.now() / 1000)
+    const token = await api.sign({ cnf: { jkt: key.jkt }, iat, exp: iat + 300 })
+    const post = async (htm: string) => {
+      const dpop = await prove(token, { claims: { iat, htm } })
+      return (await fetch(url, { method: 'POST', headers: { authorization: `DPoP ${token}`, dpop } })).status
     }
+    expect(await post('DELETE')).toBe(401)
+    expect(await post('POST')).toBe(200)
   })
 
   test('a proof that was refused for another reason can be used later', async () => {
