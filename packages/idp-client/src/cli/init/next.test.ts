@@ -1,14 +1,13 @@
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { readApplication } from './application.ts'
 import { fitToNext, toNextGuide } from './next.ts'
 
 /** Creates the package of an installed Next.js, and an application in a workspace, whose range does not tell the version. */
 async function createWorkspace(installed: string): Promise<string> {
-  const root = await mkdtemp(join(tmpdir(), 'idp-init-next-'))
-  onTestFinished(() => rm(root, { recursive: true, force: true }))
+  const root = await temporaryFolder()
   const files = {
     [`${installed}/package.json`]: { name: 'next', version: '15.5.4' },
     'apps/web/package.json': { dependencies: { next: 'catalog:' } },
@@ -42,8 +41,7 @@ test.each([
   ['./*', 'app', '@/lib/idp'],
   ['*', 'app', '@/lib/idp'],
 ])('with @/* as %s and pages in %s, the client is imported from %s', async (target, pages, from) => {
-  const folder = await mkdtemp(join(tmpdir(), 'idp-init-next-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder()
   await mkdir(join(folder, pages), { recursive: true })
   await writeFile(join(folder, 'package.json'), '{}')
   await writeFile(

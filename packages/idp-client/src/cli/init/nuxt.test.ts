@@ -1,15 +1,14 @@
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { run } from '../run.ts'
 
 const manifest = JSON.stringify({ dependencies: { nuxt: '4.4.5' } })
 
 /** Runs `init` in an application with these files, and returns its folder and output. */
 async function init(files: Readonly<Record<string, string>>) {
-  const folder = await mkdtemp(join(tmpdir(), 'idp-init-nuxt-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder()
   for (const [path, text] of Object.entries({ 'package.json': manifest, ...files })) {
     await mkdir(dirname(join(folder, path)), { recursive: true })
     await writeFile(join(folder, path), text)

@@ -1,15 +1,14 @@
-import { cp, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { cp, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { run } from '../run.ts'
 
 const starters = new URL('../../../../../e2e/guides/starters/', import.meta.url)
 
 test('the styles of a starter that the printed files leave out are named', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'idp-init-plan-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder()
   await cp(fileURLToPath(new URL('react-router', starters)), folder, { recursive: true })
   const { stdout } = await run(['init', '--yes'], { folder })
   for (const left of [
@@ -21,8 +20,7 @@ test('the styles of a starter that the printed files leave out are named', async
 })
 
 test('a file that is replaced without losing any is not named', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'idp-init-plan-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder()
   await cp(fileURLToPath(new URL('hono', starters)), folder, { recursive: true })
   await writeFile(join(folder, '.gitignore'), '.env\n')
   const { stdout } = await run(['init', '--yes'], { folder })

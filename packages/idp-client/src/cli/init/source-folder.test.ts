@@ -1,12 +1,11 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../../../test/support/temporary-folder.ts'
 import { run } from '../run.ts'
 
 async function initNotes(name: string, dependency: string, config: string): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'idp-init-sources-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = await temporaryFolder()
   await writeFile(join(folder, 'package.json'), JSON.stringify({ dependencies: { [dependency]: '*' } }))
   await writeFile(join(folder, name), config)
   const { stdout } = await run(['init', '--yes'], { folder })
