@@ -4,8 +4,16 @@ import type { Binding, Exchange } from './exchange.ts'
 /** State of one request, which all its operations and exchanges share. */
 export type RequestState = Omit<Exchange, 'canWrite'>
 
-/** Our `Set-Cookie` lines on a response, by cookie name: all that were written, the newest last. */
-export type CookieLines = Map<string, readonly string[]>
+/** The `Set-Cookie` lines of one of our cookies on a response. */
+interface WrittenCookie {
+  /** All that were written, the newest last. */
+  readonly lines: readonly string[]
+  /** Returns whether the cookie must not reach the browser any more. */
+  readonly isOutdated: () => boolean
+}
+
+/** Our `Set-Cookie` lines on a response, by cookie name. */
+export type CookieLines = Map<string, WrittenCookie>
 
 /** A request while the middleware of a client serves it. */
 interface OpenRequest {

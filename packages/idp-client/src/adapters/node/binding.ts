@@ -30,7 +30,6 @@ export function bindNode(request: NodeRequest, response?: NodeResponse, ownPath?
     const cookie = created.headers.get('cookie')
     return { request: created, ...requestCookies(cookie) }
   })
-  const isOutdated = (name: string): boolean => cookies.isOutdated(name)
   const canWrite = (): boolean => response !== undefined && !response.headersSent && !isGone(response)
   return {
     exchange: {
@@ -41,7 +40,7 @@ export function bindNode(request: NodeRequest, response?: NodeResponse, ownPath?
       canWrite,
     },
     commit() {
-      if (response && canWrite()) cookies.flush(responseSink(response, isOutdated))
+      if (response && canWrite()) cookies.flush(responseSink(response, cookies))
       return !cookies.isPending
     },
   }

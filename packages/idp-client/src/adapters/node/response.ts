@@ -1,5 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http'
-import type { CookieSink } from '../../http/cookie-jar.ts'
+import type { CookieJar, CookieSink } from '../../http/cookie-jar.ts'
 import { serializeCookie } from '../../http/cookie-text.ts'
 import type { CookieLines } from '../../http/host-state.ts'
 import { cookieLines } from '../../http/host-state.ts'
@@ -33,9 +33,6 @@ export function isGone({ destroyed, stream }: NodeResponse): boolean {
 
 type Header = OutgoingHttpHeaders[string]
 
-/** Returns whether our cookie of a name must not reach the browser any more. */
-type IsOutdated = (name: string) => boolean
-
 function toLines(value: Header): string[] {
   if (value === undefined) return []
   return Array.isArray(value) ? value : [String(value)]
@@ -45,9 +42,10 @@ function toLines(value: Header): string[] {
  * Ensures that the response head has the newest line of each of our cookies, and forbids caching. Other lines of ours are
  * removed, also copies that a framework has made of them.
  */
-function ensureHeaders(response: NodeResponse, ours: CookieLines, isOutdated: IsOutdated): void {
-  const newest = [...ours].flatMap(([name, lines]) => (isOutdated(name) ? [] : lines.slice(-1)))
-  const earlier = new Set([...ours.values()].flat())
+function ensureHeaders(response: NodeResponse, ours: CookieLines): void {
+  const written = [...ours.values()]
+  const newest = written.flatMap(({ lines, isOutdated }) => (isOutdated() ? [] : lines.slice(-1)))
+  const earlier = new Set(written.flatMap(({ lines }) => lines))
   for (const line of newest) earlier.delete(line)
   const kept = toLines(response.getHeader('set-cookie')).filter((line) => !earlier.has(line))
   response.setHeader('Set-Cookie', [...new Set([...kept, ...newest])])
@@ -96,37 +94,40 @@ function merge(response: NodeResponse, headers: unknown): void {
  * Wraps `writeHead`. The application writes after us: it may replace all `Set-Cookie` lines, or allow caching. Both are
  * corrected when the head is sent.
  */
-function guardHead(response: NodeResponse, ours: CookieLines, isOutdated: IsOutdated): void {
+function guardHead(response: NodeResponse, ours: CookieLines): void {
   const writeHead = response.writeHead.bind(response) as (status: number, reason?: string) => NodeResponse
   const guarded = (status: number, ...rest: readonly unknown[]): NodeResponse => {
     const [reason] = rest
     merge(response, typeof reason === 'string' ? rest[1] : (rest[1] ?? reason))
-    ensureHeaders(response, ours, isOutdated)
+    ensureHeaders(response, ours)
     return typeof reason === 'string' ? writeHead(status, reason) : writeHead(status)
   }
   response.writeHead = guarded as NodeResponse['writeHead']
 }
 
 /** Returns our lines on a response, and wraps its `writeHead` at the first call. */
-function getOurLines(response: NodeResponse, isOutdated: IsOutdated): CookieLines {
+function getOurLines(response: NodeResponse): CookieLines {
   return cookieLines(response, () => {
     const ours: CookieLines = new Map()
-    guardHead(response, ours, isOutdated)
+    guardHead(response, ours)
     return ours
   })
 }
 
 /**
- * Creates a sink that adds `Set-Cookie` lines to those of the application; a later line of ours replaces an earlier one
- * of the same name. Lines that are out of date when the head is sent are removed.
+ * Creates a sink of a jar that adds `Set-Cookie` lines to those of the application; a later line of ours replaces an
+ * earlier one of the same name. Lines that are out of date when the head is sent are removed.
  */
-export function responseSink(response: NodeResponse, isOutdated: IsOutdated): CookieSink {
+export function responseSink(response: NodeResponse, cookies: CookieJar): CookieSink {
   return {
     set(name, value, attributes) {
-      const ours = getOurLines(response, isOutdated)
+      const ours = getOurLines(response)
       const line = serializeCookie({ name, value, attributes })
-      ours.set(name, [...(ours.get(name) ?? []), line])
-      ensureHeaders(response, ours, isOutdated)
+      ours.set(name, {
+        lines: [...(ours.get(name)?.lines ?? []), line],
+        isOutdated: () => cookies.isOutdated(name),
+      })
+      ensureHeaders(response, ours)
     },
   }
 }
