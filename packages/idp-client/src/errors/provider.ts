@@ -56,9 +56,13 @@ export function isProviderError(error: unknown): error is OAuthError | Discovery
   return isIdpError(error) && (error.name === 'OAuthError' || error.name === 'DiscoveryError')
 }
 
-/** Returns whether the provider has rejected a grant, such as a refresh token, for good (RFC 6749 section 5.2). */
+/**
+ * Returns whether the provider has rejected a grant, such as a refresh token, for good (RFC 6749 section 5.2). With 429 or 5xx it has
+ * not decided: a gateway may report the failure of the provider behind it like that.
+ */
 export function isInvalidGrant(error: unknown): boolean {
-  return isIdpError(error, 'OAUTH_ERROR') && 'error' in error && error.error === 'invalid_grant'
+  if (!isIdpError(error, 'OAUTH_ERROR') || !('error' in error)) return false
+  return error.error === 'invalid_grant' && error.status === undefined
 }
 
 export interface OAuthErrorOptions extends Omit<DiscoveryErrorOptions, 'url'> {

@@ -129,6 +129,7 @@ const scenarios: Record<string, (() => Scenario)[]> = {
     withFault({ kind: 'respond', status: 429 }),
     withFault({ kind: 'respond', status: 500 }),
     withFault({ kind: 'respond', status: 503 }),
+    withFault({ kind: 'respond', status: 503, body: '{"error":"invalid_grant"}', headers: json }),
   ],
   'the response is later than httpTimeout': [
     () => {
