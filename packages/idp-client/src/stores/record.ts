@@ -1,5 +1,6 @@
 import type { ProviderSession } from '../config/options.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { SessionStoreError } from '../errors/session.ts'
 import type { Owner } from '../session/ended-by.ts'
 import type { SessionData, StoredInternalData } from '../session/model/session-data.ts'
 
@@ -49,8 +50,17 @@ export function escapeName(name: string): string {
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 
-/** Parses a session from a database; returns `null` if it is not one. */
+const PARSED =
+  'The client of the store returned a session as an object, but the store needs its text: switch off that the client parses JSON ' +
+  '(automaticDeserialization: false in @upstash/redis).'
+
+/**
+ * Parses a session from a database; returns `null` if it is not one. Throws `SESSION_STORE_FAILED` if the client has parsed it: an update
+ * compares the text.
+ */
 export function parseSession(stored: unknown): SessionData | null {
+  if (typeof stored === 'object' && stored !== null && 'user' in stored)
+    throw new SessionStoreError('SESSION_STORE_FAILED', { detail: PARSED, operation: 'get' })
   try {
     const value: unknown = JSON.parse(String(stored))
     const session = value as SessionData | null

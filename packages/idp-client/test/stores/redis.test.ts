@@ -172,6 +172,21 @@ describe('redisStore', () => {
     await expect(store.update('id', counted, later)).rejects.toThrow('not UTF-8')
   })
 
+  test('a client that parses what it reads is rejected, with an explanation', async () => {
+    const parsing = async (command: string[]): Promise<unknown> => {
+      const reply: unknown = await nodeRedis.sendCommand(command)
+      return typeof reply === 'string' && reply.startsWith('{') ? JSON.parse(reply) : reply
+    }
+    const store = redisStore(parsing, { prefix })
+    await store.set('id', sessionOf('alice'), later)
+    const failure = {
+      code: 'SESSION_STORE_FAILED',
+      detail: expect.stringContaining('automaticDeserialization'),
+    }
+    await expect(store.get('id')).rejects.toMatchObject(failure)
+    await expect(store.update('id', counted, later)).rejects.toMatchObject(failure)
+  })
+
   test('errors of Redis reject', async () => {
     const store = redisStore(nodeRedis, { prefix })
     await ioRedis.lpush(`${prefix}session:{id}`, 'a list')
