@@ -37,6 +37,12 @@ describe('valid secrets', () => {
     expect(resolveIt({ secret: [second, hex, second] })).toEqual({ secrets: [second, hex], problems: [] })
   })
 
+  test('[S045] a former secret may be blank, as from a variable that is not set', () => {
+    expect(resolveIt({ secret: [hex, ''] })).toEqual({ secrets: [hex], problems: [] })
+    expect(resolveIt({ secret: [hex, '', second] }).secrets).toEqual([hex, second])
+    expect(resolveIt({ secret: ['', hex] }).secrets).toBeUndefined()
+  })
+
   test('the variable is split at commas only if every part could be a secret', () => {
     expect(resolveIt({}, { IDP_SECRET: `${hex}, ${second}` }).secrets).toEqual([hex, second])
     const withComma = `${hex},short`

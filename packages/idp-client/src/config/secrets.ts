@@ -14,7 +14,8 @@ export function splitSecrets(text: string): readonly string[] {
 }
 
 function candidates(field: Field): readonly unknown[] {
-  if (Array.isArray(field.given)) return field.given
+  // Of former secrets a blank one means that there is none; the first must be there, because it encrypts.
+  if (Array.isArray(field.given)) return field.given.filter((entry, index) => index === 0 || isPresent(entry))
   if (isPresent(field.given)) return [field.given]
   return field.text === undefined ? [] : splitSecrets(field.text)
 }
