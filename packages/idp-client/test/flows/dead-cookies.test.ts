@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { createSealer } from '../../src/crypto/seal.ts'
 import { splitCookie } from '../../src/http/chunks.ts'
 import type { IdpClientOptions, LogEvent } from '../../src/index.ts'
@@ -40,6 +40,23 @@ describe.each(places)('a session %s', (_place, options) => {
     await world.login(browser)
     return browser
   }
+
+  test('that has expired is not deleted by a slow response, since the user may have logged in meanwhile', async () => {
+    const { browser, client } = world.another(options())
+    await world.login(browser)
+    world.clock.now += 400 * 86_400
+    const request = browser.request('/slow')
+    const time = vi.spyOn(performance, 'now')
+    const response = await client.middleware(request, async () => {
+      await world.login(browser, '', { user: 'bob' })
+      time.mockReturnValue(performance.now() + 2000)
+      return new Response('slow')
+    })
+    time.mockRestore()
+    expect(deleted(response)).toEqual([])
+    browser.store(response)
+    expect((await browser.session()).user.sub).toBe('dev|bob')
+  })
 
   test('[L3] that starts an hour in the future has no effect, and stays until a login or logout', async () => {
     const browser = await signedIn()

@@ -6,11 +6,18 @@ import type { CookieAttributes, CookieJar, CookieScope } from '../../http/cookie
 import { cookieScope } from '../../http/cookie-jar.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
+import { monotonic } from '../../lib/clock.ts'
 import { remaining, toTimes } from '../model/lifetime.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { sessionSlot } from '../session-slot.ts'
 import type { ProcessMemory } from '../storage.ts'
 import { connectionCookieNames } from './connection-cookies.ts'
+
+/**
+ * How long after its decision a response may delete dead cookies, in milliseconds. Later, the browser may have those of a login that
+ * another response completed, in any process.
+ */
+const MAX_DELAY = 1000
 
 export interface SessionCookieParts {
   readonly config: Config
@@ -44,7 +51,7 @@ export interface SessionCookies {
   dropIfEnded(exchange: Exchange, session: StoredSession): void
   /**
    * Stages the deletion of the cookies of this client, for a request without a live session. Returns whether there were
-   * any. Cookies of other applications stay, and are reported once per process.
+   * any. Cookies of other applications stay, and are reported once per process. A slow response deletes none.
    */
   clearDead(exchange: Exchange): Promise<boolean>
 }
@@ -117,8 +124,15 @@ export function createSessionCookies(parts: SessionCookieParts): SessionCookies 
     async clearDead(exchange) {
       const { deadCookies } = await import('./cookie-owners.ts')
       const dead = await deadCookies(parts, exchange.cookies)
+      if (dead.length === 0) return false
       clear(exchange, dead)
-      return dead.length > 0
+      const until = monotonic() + MAX_DELAY
+      exchange.cookies.withdrawIf((name) => {
+        // A request that has saved a session meanwhile has other cookies.
+        const isDeletion = dead.includes(name) && !sessionSlot(exchange, config).current
+        return isDeletion && monotonic() > until
+      })
+      return true
     },
   }
 }
