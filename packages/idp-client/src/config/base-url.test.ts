@@ -165,7 +165,12 @@ describe('resolveAppBaseUrl', () => {
   test('[S151] a path together with the base-path variable is rejected, as an option or as a variable', () => {
     expect(resolveIt({ appBaseUrl: 'https://a.example.com/docs' }, {}, '/docs')).toMatchObject({
       appBaseUrl: null,
-      problems: [{ kind: 'wrong-option', message: expect.stringContaining('FRAMEWORK_PUBLIC_BASE_PATH') }],
+      problems: [
+        {
+          kind: 'wrong-option',
+          message: expect.stringMatching(/FRAMEWORK_PUBLIC_BASE_PATH.*NEXT_PUBLIC_BASE_PATH/),
+        },
+      ],
     })
     expect(resolveIt({}, { APP_BASE_URL: 'https://a.example.com/docs' }, '/docs')).toMatchObject({
       appBaseUrl: null,

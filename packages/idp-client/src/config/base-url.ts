@@ -83,7 +83,7 @@ export function resolveAppBaseUrl(source: Source, { basePath, callback }: AppPat
   if (resolved && basePath !== '' && toUrls(resolved).some((url) => new URL(url).pathname !== '/')) {
     invalid(
       field,
-      'has a path although FRAMEWORK_PUBLIC_BASE_PATH (or the framework) gives the path as well: ' +
+      'has a path although FRAMEWORK_PUBLIC_BASE_PATH (in Next.js NEXT_PUBLIC_BASE_PATH, or the framework) gives the path as well: ' +
         `keep the path in one of them, best by naming only the origin in ${toName(field)}`,
     )
     return null
