@@ -1,10 +1,14 @@
 import { runInNewContext } from 'node:vm'
 import type { Locator, Page } from '@playwright/test'
+import { Window } from 'happy-dom'
 import { expect, test } from 'vitest'
 import { signIn } from './sign-in.ts'
 
 const app = 'http://localhost:3000/account'
 const loginPage = 'http://localhost:4400/interaction/1'
+
+const loginHtml =
+  '<form method="post" action="/interaction/1"><button class="user" name="user" value="alice">Alice</button></form>'
 
 const redirect = '<script>"NEXT_REDIRECT;replace;/auth/login?returnTo=%2Faccount"</script>'
 
@@ -15,6 +19,7 @@ const redirect = '<script>"NEXT_REDIRECT;replace;/auth/login?returnTo=%2Faccount
 class FakePage implements Page {
   readonly opened: string[] = []
   pauses = 0
+  html = ''
   readonly #loaded = app
   #url: string
   readonly #contents: (string | null | URL)[]
@@ -29,7 +34,8 @@ class FakePage implements Page {
     if (next === null) throw new Error('the page is navigating')
     if (next === undefined) this.#url = loginPage
     if (next instanceof URL) this.#url = next.href
-    const html = next instanceof URL ? redirect : (next ?? '<h1>Sign in</h1>')
+    const html = next instanceof URL ? redirect : (next ?? loginHtml)
+    this.html = html
     return runInNewContext(expression, {
       document: { documentElement: { outerHTML: html } },
       location: { href: this.#url },
@@ -40,12 +46,19 @@ class FakePage implements Page {
   async goto(path: string): Promise<{ ok(): boolean; status(): number }> {
     this.opened.push(path)
     this.#url = loginPage
+    this.html = loginHtml
     return { ok: () => true, status: () => 200 }
   }
 
-  locator(): Locator {
+  locator(selector: string): Locator {
     const button = this.#button()
-    return { ...button, all: async () => (this.#url === loginPage ? [button] : []) }
+    return { ...button, all: async () => (this.#has(selector) ? [button] : []) }
+  }
+
+  #has(selector: string): boolean {
+    const { document } = new Window()
+    document.body.innerHTML = this.html
+    return document.querySelector(selector) !== null
   }
 
   #button(): Locator {
@@ -82,6 +95,14 @@ test('a page that redirects by a script after it was loaded is not interrupted, 
 
 test('a page that does not redirect is left for the login route', async () => {
   const page = new FakePage(['<h1>Home</h1>'])
+  await signIn(page, 'alice')
+  expect(page.opened).toEqual(['/auth/login'])
+})
+
+test('buttons of the application that look like those of the login page are not clicked', async () => {
+  const page = new FakePage([
+    '<form method="post" action="/users/delete"><button name="user" value="alice">Delete</button></form>',
+  ])
   await signIn(page, 'alice')
   expect(page.opened).toEqual(['/auth/login'])
 })

@@ -13,6 +13,9 @@ export interface SignInOptions {
 const IS_REDIRECTING = `document.documentElement.outerHTML.includes('NEXT_REDIRECT') &&
   performance.getEntriesByType('navigation')[0]?.name === location.href`
 
+/** The buttons of the login page of `idp-dev-provider`. Pages of the application may have buttons of the same name. */
+const BUTTONS = 'form[action*="/interaction/"] button[name="user"][value]'
+
 /** Pauses between looks at a page that redirects, in milliseconds, and their number: the development server compiles the next page. */
 const [PAUSE, LOOKS] = [50, 600]
 
@@ -43,7 +46,7 @@ export async function signIn(
   user = 'alice',
   { loginPath = '/auth/login' }: SignInOptions = {},
 ): Promise<void> {
-  const buttons = page.locator('button[name="user"][value]')
+  const buttons = page.locator(BUTTONS)
   await awaitRedirect(page)
   let shown = await buttons.all()
   if (shown.length === 0) {
