@@ -3,6 +3,7 @@ import { expect, expectTypeOf, test } from 'vitest'
 import { IdpClient as ExpressClient } from '../../src/adapters/express/index.ts'
 import type { IdpClient as FastifyClient } from '../../src/adapters/fastify/index.ts'
 import { IdpClient as KoaClient } from '../../src/adapters/koa/index.ts'
+import type { IdpClient as NestClient, RequireAuth } from '../../src/adapters/nest/index.ts'
 import type { AuthApiRequest } from '../../src/adapters/next/index.ts'
 import { IdpClient as NextClient } from '../../src/adapters/next/index.ts'
 import type { IdpClient as NuxtClient } from '../../src/adapters/nuxt/index.ts'
@@ -148,5 +149,30 @@ test('guards of middleware type authorize and scope', () => {
     nuxt.withApiAuthRequired(() => 1, { accept: [orders], scope: 'orders:x' }),
     // @ts-expect-error: no scope of the resource
     svelte.requireAuth(noContent, { accept: [orders], scope: 'orders:x' }),
+  ])
+})
+
+test('the function of the decorator of NestJS returns options with authorize', () => {
+  void ((decorate: typeof RequireAuth): unknown => [
+    decorate((client) => ({
+      accept: [client.resource({ audience })],
+      authorize: ({ isClient }) => !isClient,
+    })),
+    decorate((client) => ({
+      accept: ['session', client.resource({ audience, scopes })],
+      scope: 'orders:read',
+      authorize: (auth) => auth.kind === 'session' || auth.clientId === 'mobile',
+    })),
+    decorate(() => ({ accept: [orders], authorize: ({ clientId }) => clientId === 'mobile' })),
+    decorate((client: NestClient) => ({
+      accept: [client.resource({ audience })],
+      authorize: ({ clientId }) => !!clientId,
+    })),
+    decorate(() => ({ sameOrigin: true, authorize: ({ isClient }) => !isClient })),
+    decorate({ sameOrigin: true, authorize: ({ session }) => session.user.sub !== '' }),
+    // @ts-expect-error: no scope of the resource
+    decorate((client) => ({ accept: [client.resource({ audience, scopes })], scope: 'orders:x' })),
+    // @ts-expect-error: an unknown option
+    decorate({ scop: 'orders:read' }),
   ])
 })

@@ -96,6 +96,13 @@ export function RequireLogin(options?: PageGuardOptions): ClassDecorator & Metho
  * @example
  * \@RequireAuth((idp) => ({ accept: ['session', idp.resource({ audience: 'https://api.example.com/' })] }))
  */
+export function RequireAuth<E extends AcceptEntry, S extends string = string>(
+  // Without a default of `E`, which TypeScript would take for `authorize` in a function.
+  options: (idp: IdpClient) => AnyApiGuardOptions<E, S>,
+): ClassDecorator & MethodDecorator
+export function RequireAuth<E extends AcceptEntry = never, S extends string = string>(
+  options?: AnyApiGuardOptions<E, S> | ((idp: IdpClient) => AnyApiGuardOptions<E, S>),
+): ClassDecorator & MethodDecorator
 export function RequireAuth<E extends AcceptEntry = never, S extends string = string>(
   options?: AnyApiGuardOptions<E, S> | ((idp: IdpClient) => AnyApiGuardOptions<E, S>),
 ): ClassDecorator & MethodDecorator {
