@@ -92,6 +92,27 @@ describe('packed declarations', () => {
     expect([...declarations().keys()].filter((name) => /\$\d+$/.test(name))).toEqual([])
   })
 
+  test('[G3] entries of servers need the types of Node.js, not those of the DOM', async () => {
+    const entries = [
+      'idp-client',
+      'idp-client/express',
+      'idp-client/node',
+      'idp-client/stores/redis',
+      'idp-client/take-over',
+      'idp-client/testing',
+    ]
+    const text = entries.map((entry) => `import '${entry}'\n`).join('')
+    const keys =
+      "import { generateDpopKeyPair, IdpClient } from 'idp-client'\n" +
+      'const dpopKeyPair = await generateDpopKeyPair()\n' +
+      'const { publicKey: key } = dpopKeyPair\n' +
+      'export const idp = new IdpClient({ dpopKeyPair, clientAssertionSigningKey: key, requestObject: { key } })\n' +
+      '// @ts-expect-error: not a key\n' +
+      'export const wrong = new IdpClient({ clientAssertionSigningKey: 1 })\n'
+    const options = { lib: ['ES2023'], skipLibCheck: false }
+    expect(await app.compile({ 'servers.mts': text + keys }, options)).toBe('')
+  })
+
   test('[G3] links in doc comments are URLs', () => {
     for (const file of declarationFiles()) {
       const text = readFileSync(join(app.installed, file), 'utf8')

@@ -1,3 +1,4 @@
+import type { WebCryptoKey } from '../crypto/keys.ts'
 import type { SameSite } from '../http/cookie-jar.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { Logger } from '../log/log.ts'
@@ -346,12 +347,12 @@ export interface DpopKeyPair {
    * The public key. Extractable, because proofs carry it.
    * @env IDP_DPOP_PUBLIC_KEY
    */
-  publicKey: CryptoKey
+  publicKey: WebCryptoKey
   /**
    * The private key. Usable for `sign`; need not be extractable.
    * @env IDP_DPOP_PRIVATE_KEY
    */
-  privateKey: CryptoKey
+  privateKey: WebCryptoKey
 }
 
 export interface DpopOptions {
@@ -396,7 +397,7 @@ export type VendorOptions = {
 /** The key that signs authorization requests (RFC 9101). */
 export interface RequestObjectOptions {
   /** Private key: PKCS#8 PEM text, or a `CryptoKey` with the usage `sign`. It may be that of `clientAssertionSigningKey`. */
-  key: string | CryptoKey
+  key: string | WebCryptoKey
   /**
    * Algorithm: RS, PS or ES with 256, 384 or 512, `EdDSA` or `Ed25519`. The default is the first of RS256, ES256, PS256, EdDSA
    * and then the others that the key supports and the provider advertises for signed requests.
@@ -464,7 +465,7 @@ export interface IdpClientOptions {
    * (RFC 7523): PKCS#8 PEM text, or a `CryptoKey` with the usage `sign`. Takes precedence over a secret.
    * @env IDP_CLIENT_ASSERTION_SIGNING_KEY
    */
-  clientAssertionSigningKey?: string | CryptoKey | undefined
+  clientAssertionSigningKey?: string | WebCryptoKey | undefined
   /**
    * Algorithm of the assertion: RS, PS or ES with 256, 384 or 512, `EdDSA` or `Ed25519`. The default is the first of
    * RS256, ES256, PS256, EdDSA and then the others that the key supports and the provider advertises. An algorithm

@@ -1,3 +1,9 @@
+/** A key of the Web Crypto API: `CryptoKey`, a global type in the DOM but not in Node.js. */
+export type WebCryptoKey = Extract<
+  Awaited<ReturnType<typeof crypto.subtle.generateKey>>,
+  { readonly type: unknown }
+>
+
 /**
  * Generates a key pair for DPoP (RFC 9449), for the option `dpopKeyPair`. Tokens are bound to it: every process that
  * shares the sessions needs the same pair, also after a restart. Applications with persistent sessions therefore load
@@ -6,8 +12,8 @@
  * @param options `extractable`: whether the private key may be exported; default false.
  */
 export async function generateDpopKeyPair(options: { extractable?: boolean } = {}): Promise<{
-  publicKey: CryptoKey
-  privateKey: CryptoKey
+  publicKey: WebCryptoKey
+  privateKey: WebCryptoKey
 }> {
   const { privateKey, publicKey } = await crypto.subtle.generateKey(
     { name: 'ECDSA', namedCurve: 'P-256' },
