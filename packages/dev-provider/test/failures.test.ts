@@ -138,6 +138,7 @@ describe('[J6] with registered addresses only', () => {
     const page = await html(url.href)
     expect(page).toContain('The redirect URI http://127.0.0.1:3000/auth/callback is not registered.')
     expect(page).toContain(`Registered: ${CALLBACK}.`)
+    expect(page).toContain('--app and --callback on the command line')
     expect(page).toContain('href="/dev"')
     expect(latest('authorize')?.error).toBe('invalid_redirect_uri')
     expect(await overview()).toContain('Only the registered addresses are accepted.')
@@ -147,7 +148,9 @@ describe('[J6] with registered addresses only', () => {
     const standard = client.buildEndSessionUrl(app.config, {
       post_logout_redirect_uri: 'http://localhost:3000/bye',
     })
-    expect(await html(standard.href)).toContain('http://localhost:3000/bye is not registered.')
+    const refused = await html(standard.href)
+    expect(refused).toContain('http://localhost:3000/bye is not registered.')
+    expect(refused).toContain('--logout-url on the command line')
     const vendor = new URLSearchParams({
       client_id: provider.clientId,
       returnTo: 'http://localhost:3000/bye',

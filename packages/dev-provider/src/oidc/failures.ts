@@ -20,8 +20,6 @@ const EVENTS = [
 
 type Explain = (state: ProviderState, ctx: KoaContextWithOIDC) => string
 
-const REMEDY = 'Register the application: --app on the command line, registerApp() in a test.'
-
 function parameter(ctx: KoaContextWithOIDC, name: string): string {
   const value = ctx.oidc.params?.[name] ?? ctx.query[name]
   return typeof value === 'string' ? value : ''
@@ -33,13 +31,13 @@ function list(values: Iterable<string>): string {
 
 const unregisteredCallback: Explain = ({ clients }, ctx) => {
   const registered = list(clients.find(ctx.oidc.client?.clientId ?? '')?.redirectUris ?? [])
-  return `The redirect URI ${parameter(ctx, 'redirect_uri')} is not registered. Registered: ${registered}. ${REMEDY}`
+  return `The redirect URI ${parameter(ctx, 'redirect_uri')} is not registered. Registered: ${registered}. Register it: --app and --callback on the command line, registerApp() in a test.`
 }
 
 const unregisteredLogout: Explain = ({ clients }, ctx) => {
   const client = clients.find(parameter(ctx, 'client_id') || (ctx.oidc.client?.clientId ?? ''))
   const registered = list(client?.postLogoutRedirectUris ?? [])
-  return `The post-logout redirect URI ${parameter(ctx, 'post_logout_redirect_uri')} is not registered. Registered: ${registered}. ${REMEDY}`
+  return `The post-logout redirect URI ${parameter(ctx, 'post_logout_redirect_uri')} is not registered. Registered: ${registered}. Register it: --app or --logout-url on the command line, registerApp() in a test.`
 }
 
 /** By the description or detail of oidc-provider, which names neither what was sent nor what is registered. */
