@@ -121,16 +121,27 @@ describe('CookieJar', () => {
     const { sink, written } = recorder()
     const jar = new CookieJar(new Map())
     let isOver = false
-    jar.withdrawIf((name) => isOver && name === 'session')
     jar.set(spec, 'a')
     jar.flush(sink)
     jar.set(spec, 'b')
     jar.set({ name: 'other', scope }, 'c')
+    jar.withdrawIf(({ name }) => isOver && name === 'session')
     isOver = true
     jar.copyTo(sink)
     jar.flush(sink)
     expect(written.map(({ value }) => value)).toEqual(['a', 'c', 'c'])
     expect(jar.isPending).toBe(false)
+  })
+
+  it('does not withdraw a later write of the same name', () => {
+    const { sink, written } = recorder()
+    const jar = new CookieJar(new Map())
+    jar.set(spec, 'a')
+    jar.withdrawIf(() => true)
+    expect(jar.isPending).toBe(false)
+    jar.clear(spec)
+    jar.flush(sink)
+    expect(written.map(({ attributes }) => attributes.maxAge)).toEqual([0])
   })
 
   it('keeps everything pending if the host rejects the first write', () => {

@@ -69,7 +69,7 @@ export class CookieJar {
   // Created by the first write: few requests have one.
   #staged: Map<string, StagedCookie> | undefined
   #pending: Set<string> | undefined
-  #outdated: ((name: string) => boolean)[] | undefined
+  #outdated: ((cookie: StagedCookie) => boolean)[] | undefined
   #afterFlush: (() => void)[] | undefined
 
   /** @param received the `Cookie` header, which is parsed when it is needed, or the cookies of a host that parses it. */
@@ -138,13 +138,18 @@ export class CookieJar {
 
   /** Returns whether the write of a name must not reach the browser any more. */
   isOutdated(name: string): boolean {
-    return this.#outdated?.some((isOutdated) => isOutdated(name)) === true
+    const cookie = this.#staged?.get(name)
+    return cookie !== undefined && this.#outdated?.some((isOutdated) => isOutdated(cookie)) === true
   }
 
-  /** Withdraws writes for whose names `isOutdated` returns true by the time that the response leaves. */
-  withdrawIf(isOutdated: (name: string) => boolean): void {
+  /**
+   * Withdraws those of the writes that are staged now for which `isOutdated` returns true by the time that the response leaves. A later
+   * write of the same name is another one.
+   */
+  withdrawIf(isOutdated: (cookie: StagedCookie) => boolean): void {
+    const staged = new Set(this.#staged?.values())
     this.#outdated ??= []
-    this.#outdated.push(isOutdated)
+    this.#outdated.push((cookie) => staged.has(cookie) && isOutdated(cookie))
   }
 
   /**

@@ -207,7 +207,10 @@ describe('a late refresh does not undo a change', () => {
 })
 
 /** Sends a request for a page that responds when it is told to; returns when the page has begun. */
-async function openSlowPage({ browser, client }: ReturnType<World['another']>) {
+async function openSlowPage(
+  { browser, client }: ReturnType<World['another']>,
+  atItsEnd: () => Promise<unknown> = async () => undefined,
+) {
   let begin = (): void => {}
   let finish = (): void => {}
   const begun = new Promise<void>((resolve) => {
@@ -219,6 +222,7 @@ async function openSlowPage({ browser, client }: ReturnType<World['another']>) {
   const response = client.middleware(browser.request('/slow'), async () => {
     begin()
     await gate
+    await atItsEnd()
     return new Response('slow')
   })
   await begun
@@ -250,6 +254,20 @@ describe.each([
   test('does not replace the session of another user', async () => {
     const made = await expired(toOptions())
     const page = await openSlowPage(made)
+    await world.login(made.browser, '', { user: 'bob' })
+    page.finish()
+    made.browser.store(await page.response)
+    expect((await made.browser.session()).user.sub).toBe('dev|bob')
+  })
+
+  test('does not replace it either where the page finds that its own session has ended', async () => {
+    const made = await expired(toOptions())
+    const before = await made.browser.session()
+    const page = await openSlowPage(made, () =>
+      expect(made.client.updateSession({ ...before, theme: 'dark' })).rejects.toMatchObject({
+        code: 'MISSING_SESSION',
+      }),
+    )
     await world.login(made.browser, '', { user: 'bob' })
     page.finish()
     made.browser.store(await page.response)

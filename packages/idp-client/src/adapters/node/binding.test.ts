@@ -59,9 +59,9 @@ describe('cookies on a Node response', () => {
     const url = await serve(async (request, response) => {
       const { commit, exchange } = bindNode(request, response)
       let isOver = false
-      exchange.cookies.withdrawIf((name) => isOver && name === 'ours')
       exchange.cookies.set({ name: 'ours', scope }, 'v', 60)
       exchange.cookies.set({ name: 'other', scope }, 'v')
+      exchange.cookies.withdrawIf(({ name }) => isOver && name === 'ours')
       await commit()
       response.appendHeader('Set-Cookie', 'app=1')
       isOver = true

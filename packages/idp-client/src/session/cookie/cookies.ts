@@ -45,8 +45,8 @@ export interface SessionCookies {
    */
   clearReplaced(exchange: Exchange, kept: ReadonlySet<string>, sessionKey: string): Promise<void>
   /**
-   * Withdraws the cookies that are staged for a session if another request ends it before the response leaves: they would replace
-   * those of a later login.
+   * Withdraws the cookies that are staged now, for a session, if it ends before the response leaves: they would replace those of a
+   * later login.
    */
   dropIfEnded(exchange: Exchange, session: StoredSession): void
   /**
@@ -113,11 +113,12 @@ export function createSessionCookies(parts: SessionCookieParts): SessionCookies 
 
     dropIfEnded({ cookies, slots }, { sessionKey }) {
       if (!memory) return
-      cookies.withdrawIf((name) => {
+      cookies.withdrawIf(({ attributes, name }) => {
         if (name !== cookie.name && !name.startsWith(`${cookie.name}__`)) return false
         const { current } = sessionSlot({ cookies, slots }, config)
-        // A request that has ended or replaced it itself has other cookies.
-        return current?.sessionKey === sessionKey && memory.hasEnded(current)
+        if (current?.sessionKey === sessionKey) return memory.hasEnded(current)
+        // The request has found that it has ended, or has ended or replaced it itself, whose deletions are still to be sent.
+        return attributes.maxAge !== 0
       })
     },
 

@@ -249,10 +249,10 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
       } else await clearReplaced(exchange, kept, session.sessionKey)
       if (former) await (await former()).clear(exchange, isNew ? undefined : session.sessionKey)
       for (const { name, value } of cookies) exchange.cookies.set({ name, scope }, value, maxAge)
-      dropIfEnded(exchange, session)
       parts.limitTransactions?.(exchange)
       reportLargeHead(exchange.cookies, config.log.once)
       remember(exchange, session)
+      dropIfEnded(exchange, session)
       config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: cookies.length })
       return true
     },
