@@ -128,11 +128,7 @@ export function createSessionCookies(parts: SessionCookieParts): SessionCookies 
       if (dead.length === 0) return false
       clear(exchange, dead)
       const until = monotonic() + MAX_DELAY
-      exchange.cookies.withdrawIf((name) => {
-        // A request that has saved a session meanwhile has other cookies.
-        const isDeletion = dead.includes(name) && !sessionSlot(exchange, config).current
-        return isDeletion && monotonic() > until
-      })
+      exchange.cookies.withdrawIf(({ name }) => dead.includes(name) && monotonic() > until)
       return true
     },
   }
