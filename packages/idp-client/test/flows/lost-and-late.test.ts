@@ -260,6 +260,14 @@ describe.each([
     expect((await made.browser.session()).user.sub).toBe('dev|bob')
   })
 
+  test('does not remove it if the request was sent before, and arrived after the session had ended', async () => {
+    const made = await expired(toOptions())
+    const late = made.browser.request('/page')
+    await world.login(made.browser, '', { user: 'bob' })
+    made.browser.store(await made.client.middleware(late, () => new Response('page')))
+    expect((await made.browser.session()).user.sub).toBe('dev|bob')
+  })
+
   test('does not replace it either where the page finds that its own session has ended', async () => {
     const made = await expired(toOptions())
     const before = await made.browser.session()

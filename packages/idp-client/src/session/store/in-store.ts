@@ -210,7 +210,7 @@ function createDistributed(
  * session that the request does not name, of a login, creates a record: a deleted one is not restored.
  */
 export function createStoreSessionStorage(parts: StoreSessionParts): DistributedSessionStorage {
-  const { clientTag, config, sealer, store } = parts
+  const { clientTag, config, memory, sealer, store } = parts
   const { name } = config.session.cookie
   const kept = new Set([name])
   const records = new StoreRecords(parts)
@@ -269,7 +269,10 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
 
     async sweep(exchange) {
       if (!cookies.isPresent(exchange.cookies) || (await requests.current(exchange))) return false
-      return requests.slot(exchange).hasUntried ? false : cookies.clearDead(exchange)
+      if (requests.slot(exchange).hasUntried) return false
+      // The browser may have a newer session by now, which the deletion would remove.
+      const named = await requests.references(exchange)
+      return memory && named.some(memory.hasEnded) ? false : cookies.clearDead(exchange)
     },
 
     distributed: () => distributed,
