@@ -43,9 +43,13 @@ export function isOfOwnPage(engine: Engine, exchange: Exchange): boolean | undef
   return site === null ? undefined : true
 }
 
-/** Returns whether a request changes nothing. A WebSocket may; another site can open one with a GET request, and read what it says. */
-function isReading({ headers, method }: RequestView): boolean {
-  return READING_METHODS.includes(method) && headers.get('upgrade')?.toLowerCase() !== 'websocket'
+/**
+ * Returns whether a request changes nothing, by the method that arrived and by the one of the handler. A WebSocket may; another site
+ * can open one with a GET request, and read what it says.
+ */
+function isReading({ headers, method, routedMethod = method }: RequestView): boolean {
+  const isRead = [method, routedMethod].every((name) => READING_METHODS.includes(name))
+  return isRead && headers.get('upgrade')?.toLowerCase() !== 'websocket'
 }
 
 /**

@@ -9,7 +9,10 @@ export type RequestHeaders = Pick<Headers, 'get' | 'has'>
 /** The view of a request that operations read; every host builds one. */
 export interface RequestView {
   readonly headers: RequestHeaders
+  /** The method that arrived. */
   readonly method: string
+  /** The method by which the host chooses a handler, if that may be another one; absent otherwise. */
+  readonly routedMethod?: string | undefined
   /**
    * The absolute URL as this process received it; null if the host does not provide one (a Server Component).
    */

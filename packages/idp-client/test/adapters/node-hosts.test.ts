@@ -63,6 +63,11 @@ test('a page of another site cannot pass as a reader by a method that middleware
   const headers = { ...(await signedIn()), 'sec-fetch-site': 'same-site', origin: 'https://blog.example.com' }
   expect((await fetch(url, { method: 'POST', headers })).status).toBe(403)
   expect((await fetch(url, { headers })).status).toBe(200)
+  // A link is enough where the application lets a GET be overridden, too.
+  const deletion = url.replace('GET', 'DELETE')
+  expect((await fetch(deletion, { headers })).status).toBe(403)
+  const own = { ...(await signedIn()), 'sec-fetch-site': 'same-origin' }
+  expect((await fetch(deletion, { headers: own })).status).toBe(200)
 })
 
 test('[F6] the types accept request and response of HTTP/2, and its responses carry the cookies', async () => {

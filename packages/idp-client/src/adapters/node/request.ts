@@ -225,6 +225,7 @@ export function requestTarget({ originalUrl, url = '/' }: NodeRequest): string {
 class NodeRequestView implements RequestView {
   readonly headers: RequestHeaders
   readonly method: string
+  readonly routedMethod: string | undefined
   readonly form: () => Promise<URLSearchParams>
   readonly json: () => Promise<JsonBody>
   private readonly request: NodeRequest
@@ -235,6 +236,7 @@ class NodeRequestView implements RequestView {
     const toBody = (): BodyRequest => ({ request, contentType: headers.get('content-type') })
     this.headers = headers
     this.method = request.originalMethod ?? request.method ?? 'GET'
+    this.routedMethod = request.originalMethod && request.method
     this.form = lazy(() => readForm(toBody()))
     this.json = lazy(() => readJson(toBody()))
     this.request = request
