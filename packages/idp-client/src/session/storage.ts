@@ -32,8 +32,8 @@ export interface DistributedSessions {
   ): Promise<{ readonly session: StoredSession; readonly isWritten: boolean }>
   /** Repeats a write that failed in `persist`, unless another change has written it since. Returns undefined if it fails again. */
   flush(sessionKey: string): Promise<Flushed | undefined>
-  /** Sets the session that the request loads from now on; it is stored already. */
-  adopt(exchange: Exchange, session: StoredSession): void
+  /** Sets the session that the request loads from now on; it is stored already. Null if it has been found to have ended. */
+  adopt(exchange: Exchange, session: StoredSession | null): void
   /** Returns the record id of the request's live session; null without one. */
   currentId(exchange: Exchange): Promise<string | null>
 }

@@ -283,6 +283,17 @@ describe.each([
   })
 })
 
+test('a slow page sends no cookie of a session whose end in another process it has found', async () => {
+  const store = memoryStore({ name: crypto.randomUUID() })
+  const made = await expired({ sessionStore: store })
+  const page = await openSlowPage(made, async () => {
+    await store.deleteBySubject('dev|alice')
+    await expect(made.client.getAccessToken()).rejects.toMatchObject({ code: 'MISSING_SESSION' })
+  })
+  page.finish()
+  expect((await page.response).headers.getSetCookie()).toEqual([])
+})
+
 describe('changes of the application to its copy of the session', () => {
   test('reach no other request', async () => {
     const { browser, client } = await expired()

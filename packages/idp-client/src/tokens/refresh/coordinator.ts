@@ -1,5 +1,5 @@
 import type { Config } from '../../config/config.ts'
-import { IdpError } from '../../errors/base.ts'
+import { IdpError, isIdpError } from '../../errors/base.ts'
 import { isProviderError } from '../../errors/provider.ts'
 import { AccessTokenError } from '../../errors/tokens.ts'
 import type { Exchange } from '../../http/exchange.ts'
@@ -114,7 +114,11 @@ export async function redeemOnce(
   const store = await parts.sessions.distributed?.()
   const job = { parts, purpose, store, requestScope: requestScope() }
   // Promises and timers would keep the request reachable.
-  const result = await outsideRequest(() => joinOrStart(family, job))
+  const result = await outsideRequest(() => joinOrStart(family, job)).catch((error: unknown) => {
+    // The end may be that of another process: this request must not send the cookie that it has staged before.
+    if (isIdpError(error, 'MISSING_SESSION')) store?.adopt(exchange, null)
+    throw error
+  })
   // A request in the background, which is no use, may have redeemed the token for one that has recorded its use.
   const now = parts.config.clock()
   const usedAt = mergedUse(result.session.usedAt, purpose.session.usedAt, now)
