@@ -50,9 +50,14 @@ export function isCrossSite(headers: RequestHeaders): boolean {
   return headers.get('sec-fetch-site') === 'cross-site'
 }
 
-/** Returns whether the browser shows the response as a document that a page of another site leads to. */
+/**
+ * Returns whether the browser shows the response as a document that a page of another site leads to. A service worker that
+ * passes a navigation on sends it with an empty destination.
+ */
 export function isCrossSiteDocument(headers: RequestHeaders): boolean {
-  return isCrossSite(headers) && headers.get('sec-fetch-dest') === 'document'
+  const destination = headers.get('sec-fetch-dest')
+  const isPassedOn = destination === 'empty' && headers.get('sec-fetch-mode') === 'navigate'
+  return isCrossSite(headers) && (destination === 'document' || isPassedOn)
 }
 
 /** Returns whether a page of this origin, or the user, caused the request; true without Fetch Metadata. */

@@ -54,6 +54,15 @@ describe('cookies of SameSite=Strict', () => {
     expect(tokenRequests()).toBe(1)
   })
 
+  test('the callback also continues behind a service worker, which sends navigations with an empty destination', async () => {
+    const { browser } = world.another(STRICT)
+    const callback = await world.authorize(await world.begin(browser, '?returnTo=/vault'))
+    const headers = { ...crossSite.headers, 'sec-fetch-dest': 'empty' }
+    const repeated = await refreshOf(await visit(browser, callback, { headers }), callback)
+    const response = await visit(browser, repeated, { headers: { ...headers, ...sameOrigin.headers } })
+    expect([response.status, response.headers.get('location')]).toEqual([302, `${APP}/vault`])
+  })
+
   test('a popup steps up the session of the browser', async () => {
     const { browser } = world.another(STRICT)
     await world.login(browser)
