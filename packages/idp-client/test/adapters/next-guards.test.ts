@@ -53,6 +53,12 @@ test('[F15] a header named get does not make the request of an API route a Web r
 describe('withPageAuthRequired for the Pages Router', () => {
   test.each([
     ['the URL of the page', {}, context('/page?x=1'), '/page?x=1'],
+    [
+      'the URL of the page without the parameter of the router',
+      {},
+      context('/page?x=1&_rsc=1a2b'),
+      '/page?x=1',
+    ],
     ['the option', { returnTo: '/other' }, context('/page'), '/other'],
     [
       'the option as a function',

@@ -11,6 +11,11 @@ const VALUE_PREFIX = 'x-middleware-request-'
 /** Request header with path and query, as the browser sees them, from the proxy to page guards. */
 export const RETURN_PATH = 'x-idp-return-path'
 
+/** Removes the query parameter that the router of Next.js adds to its requests; the page's URL does not have it. */
+export function withoutRouterParameter(url: string): string {
+  return url.includes('_rsc=') ? url.replace(/([?&])_rsc=[^&]*(?:&|$)/, '$1').replace(/[?&]$/, '') : url
+}
+
 /** Returns whether Next.js continues with the request, to the same page or another one. */
 export function forwardsRequest(response: Headers): boolean {
   return response.has('x-middleware-next') || response.has('x-middleware-rewrite')

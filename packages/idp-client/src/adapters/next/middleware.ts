@@ -10,7 +10,7 @@ import { matchRoute, runRoute, serveMetadata } from '../../routes/dispatch.ts'
 import { mayCarrySession, passThrough } from '../../routes/pass-through.ts'
 import { repeatCookies } from './ambient.ts'
 import { continueWith } from './continue.ts'
-import { forwardedNames, overrideRequestHeaders, RETURN_PATH } from './forward.ts'
+import { forwardedNames, overrideRequestHeaders, RETURN_PATH, withoutRouterParameter } from './forward.ts'
 import { markReached } from './mount-check.ts'
 import { mayHavePageGuards } from './page-guards.ts'
 import {
@@ -24,13 +24,6 @@ import {
 
 /** Another middleware; returns a response or nothing. */
 export type NextStep = (request: NextRequest) => unknown
-
-/** Removes the query parameter that the router of Next.js adds to its requests; the page's URL does not have it. */
-function withoutRouterParameter(search: string): string {
-  return search.includes('_rsc=')
-    ? search.replace(/([?&])_rsc=[^&]*(?:&|$)/, '$1').replace(/[?&]$/, '')
-    : search
-}
 
 /** Returns path and query of a page as the browser shows them, or `null` if the request is not for a page. */
 function returnPath({ pathname, search }: URL): string | null {

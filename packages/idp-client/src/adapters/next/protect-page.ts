@@ -9,7 +9,7 @@ import type { RequestHeaders } from '../../http/exchange.ts'
 import type { User } from '../../session/model/session-data.ts'
 import { bindNode } from '../node/binding.ts'
 import { bindAmbient } from './ambient.ts'
-import { RETURN_PATH } from './forward.ts'
+import { RETURN_PATH, withoutRouterParameter } from './forward.ts'
 import { reportUnreached } from './mount-check.ts'
 import { markPageGuard } from './page-guards.ts'
 
@@ -81,7 +81,8 @@ export function protectAppPage<Props>(
 
 /** Returns the URL path of the page for the browser: Next.js has removed a locale other than the default. */
 function toReturnTo({ locale, defaultLocale, resolvedUrl }: GetServerSidePropsContext): string {
-  return locale === undefined || locale === defaultLocale ? resolvedUrl : `/${locale}${resolvedUrl}`
+  const url = withoutRouterParameter(resolvedUrl)
+  return locale === undefined || locale === defaultLocale ? url : `/${locale}${url}`
 }
 
 async function withUser<Props extends Record<string, unknown>>(
