@@ -1,8 +1,9 @@
 import { posix } from 'node:path'
 import type { Files } from './application.ts'
-import { blank, closingBracket, literalString, splitList } from './code.ts'
+import { blank, closingBracket, literalString, openingBracket, splitList } from './code.ts'
 import { findImports } from './imports.ts'
 import { ownVariables, peer, settings } from './next-auth-rules.ts'
+import { parseObject } from './object-literal.ts'
 import type { Variables } from './variables.ts'
 
 /** Whether a module is next-auth or an entry of it. */
@@ -13,6 +14,8 @@ export interface NextAuthApplication {
   readonly variables: Variables
   /** The id of the only provider; undefined if there are several, or if the id is not written out. */
   readonly providerId: string | undefined
+  /** `session.maxAge` as it is written; '' without one, undefined if it is not written out. */
+  readonly maxAge: string | undefined
   /** The module that creates the client. */
   readonly clientPath: string
   /** The folder that `@/` means, with `/` at its end; undefined without that alias. */
@@ -23,18 +26,37 @@ export interface NextAuthApplication {
 
 const isSource = (path: string): boolean => /\.[cm]?[jt]sx?$/.test(path)
 
+interface Providers {
+  readonly entries: string[]
+  /** The object that has the list. */
+  readonly options: string
+  readonly text: string
+}
+
 /** Returns the entries of `providers: […]`, with the file that has them; null unless there is one such list. */
-function findProviders(files: Files): { readonly entries: string[]; readonly text: string } | null {
+function findProviders(files: Files): Providers | null {
   const lists = [...files].flatMap(([path, text]) => {
     if (!isSource(path) || findImports(text, isPeer).length === 0) return []
     const code = blank(text)
     return [...code.matchAll(/(?<![\w$.])providers\s*:\s*\[/g)].map(({ 0: found, index }) => {
       const open = index + found.length - 1
       const entries = splitList(text.slice(open + 1, closingBracket(code, open)))
-      return { entries: entries.map((entry) => entry.trim()).filter((entry) => entry !== ''), text }
+      const start = openingBracket(code, index)
+      const options = text.slice(start, closingBracket(code, start) + 1)
+      return { entries: entries.map((entry) => entry.trim()).filter((entry) => entry !== ''), options, text }
     })
   })
   return lists.length === 1 ? (lists[0] ?? null) : null
+}
+
+/** Returns the lifetime that the options name: a number, or a product of numbers. */
+function toMaxAge(options: string): string | undefined {
+  const session = parseObject(options)?.find(({ name }) => name === 'session')
+  if (session === undefined) return ''
+  const properties = parseObject(session.value ?? '')
+  const maxAge = properties?.find(({ name }) => name === 'maxAge')
+  if (maxAge === undefined) return properties?.every(({ name }) => name !== undefined) ? '' : undefined
+  return /^[1-9][\d_]*(?:\s*\*\s*[1-9][\d_]*)*$/.test(maxAge.value ?? '') ? maxAge.value : undefined
 }
 
 function toProviderId(entry: string, text: string): string | undefined {
@@ -94,6 +116,7 @@ export function readApplication(files: Files): NextAuthApplication {
   return {
     variables: { ...ownVariables, ...(isOne ? findVariables(providers.text) : {}) },
     providerId: isOne ? toProviderId(only, providers.text) : undefined,
+    maxAge: providers === null ? '' : toMaxAge(providers.options),
     clientPath: existing ?? clientPath ?? `${root}lib/idp.${extension}`,
     aliasRoot: findAliasRoot(files),
     needsClient:
@@ -102,15 +125,21 @@ export function readApplication(files: Files): NextAuthApplication {
   }
 }
 
-/** Returns the module of the client. Lifetimes and callback URL stay those of next-auth. */
-export function printClient({ providerId }: NextAuthApplication): string {
+const month = '30 * 24 * 60 * 60'
+
+const toSeconds = (product: string): number =>
+  product.split('*').reduce((seconds, factor) => seconds * Number(factor.replaceAll('_', '')), 1)
+
+/** Returns the module of the client. Lifetimes and callback URL stay those of next-auth, which knows no absolute end. */
+export function printClient({ providerId, maxAge }: NextAuthApplication): string {
   const routes =
     providerId === undefined ? '' : `  routes: { callback: '/api/auth/callback/${providerId}' },\n`
-  const month = '30 * 24 * 60 * 60'
+  const inactive = maxAge || month
+  const absolute = toSeconds(inactive) > toSeconds(month) ? inactive : month
   return `import { IdpClient } from 'idp-client/next'
 
 export const idp = new IdpClient({
-${routes}  session: { absoluteDuration: ${month}, inactivityDuration: ${month} },
+${routes}  session: { absoluteDuration: ${absolute}, inactivityDuration: ${inactive} },
 })
 `
 }

@@ -55,6 +55,29 @@ describe('the module of the client', () => {
     expect(remarks.some((remark) => remark.includes('Set routes.callback'))).toBe(callback === undefined)
   })
 
+  const month = '30 * 24 * 60 * 60'
+
+  test.each([
+    ['', month, month, false],
+    ["session: { strategy: 'jwt' },", month, month, false],
+    ["session: { strategy: 'jwt', maxAge: 8 * 60 * 60, updateAge: 60 },", month, '8 * 60 * 60', false],
+    ['session: {\n  maxAge: 7_776_000, // a quarter\n},', '7_776_000', '7_776_000', false],
+    ['session: { maxAge: HOURS * 60 * 60 },', month, month, true],
+    ['session: { ...shared },', month, month, true],
+    ['session,', month, month, true],
+    ['session: isLong ? long : short,', month, month, true],
+    ['callbacks: { session({ session }) { return session } },', month, month, false],
+    ['callbacks: { session: ({ session }) => session },', month, month, false],
+  ])('has the lifetime of %j', (text, absolute, inactive, isReported) => {
+    const { changes, remarks } = plan({
+      'lib/auth.js': `import NextAuth from 'next-auth'\nexport const o = { providers: [a()], ${text} }\n`,
+    })
+    expect(changes['lib/idp.js']).toContain(
+      `session: { absoluteDuration: ${absolute}, inactivityDuration: ${inactive} },`,
+    )
+    expect(remarks.some((remark) => remark.includes('Set session.inactivityDuration'))).toBe(isReported)
+  })
+
   test('is in src if the pages are, and the one that exists is used', () => {
     const page = "import { getServerSession } from 'next-auth'\nexport const a = () => getServerSession()\n"
     expect(Object.keys(plan({ 'src/app/page.js': page }).changes)).toContain('src/lib/idp.js')

@@ -257,8 +257,11 @@ function rewriteSource(text: string, path: string, application: NextAuthApplicat
   const options = hasOptions ? [{ line: 1, text: texts.options }] : []
   const isClient = path === application.clientPath
   const callback = application.providerId === undefined ? [texts.callback] : []
+  const lifetime = application.maxAge === undefined ? [texts.lifetime] : []
   const takeOver = texts.client.replace('NEXTAUTH_SECRET', findFormerSecret(application))
-  const client = isClient ? [takeOver, ...callback].map((remark) => ({ line: 1, text: remark })) : []
+  const client = isClient
+    ? [takeOver, ...callback, ...lifetime].map((remark) => ({ line: 1, text: remark }))
+    : []
   return {
     text: draft.text,
     remarks: sortRemarks([...marked, ...options, ...client, ...remarksOn(draft.text, remarksEverywhere)]),
