@@ -347,6 +347,15 @@ describe('map of nextAuth', () => {
       }),
     ).rejects.toThrow('of the application')
   })
+
+  test('may return a time of the token, whose type the compiler does not know; only a number is one', async () => {
+    const withTime = (time: unknown) =>
+      read((token) => ({ user: token, createdAt: { ...token, loginAt: time }['loginAt'] }))
+    expect(await withTime(1_700_000_000)).toMatchObject({ createdAt: 1_700_000_000, id: undefined })
+    expect(await withTime(undefined)).toMatchObject({ createdAt: expect.any(Number), id: expect.any(String) })
+    for (const time of [null, '1700000000'])
+      expect(await withTime(time)).toMatchObject({ createdAt: Number.NaN })
+  })
 })
 
 /** Encrypts as the libraries do, for content that they do not write. */

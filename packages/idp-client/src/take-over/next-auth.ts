@@ -21,12 +21,13 @@ export interface NextAuthToken {
 
 /**
  * A session as `map` returns it. `createdAt` may be absent, since next-auth does not keep the time of the login. The compiler does not
- * know the types of a token, so claims and tokens may be unknown: values of another type count as absent.
+ * know the types of a token, so claims, tokens and `createdAt` may be unknown. Claims and tokens of another type count as absent; a
+ * `createdAt` that is not a number refuses the session, unless it is undefined.
  */
 export type NextAuthSession = Omit<FormerSession, 'createdAt' | 'user' | 'sid' | 'idToken' | 'tokens'> & {
   /** The claims of the user. A session without `sub` is not taken over. */
   user: { readonly [claim: string]: unknown }
-  createdAt?: number | undefined
+  createdAt?: unknown
   sid?: unknown
   idToken?: unknown
   tokens?: { readonly [Name in keyof FormerTokens]: unknown } | undefined
@@ -105,5 +106,7 @@ async function complete(
     sid: toNonEmptyString(sid),
     tokens: tokens && toTokens(tokens),
   }
-  return { ...session, ...known, user, createdAt, usedAt, id, expiresAt: toEarliest(exp, expiresAt) }
+  // `NaN` is refused, like every invalid time.
+  const time = typeof createdAt === 'number' ? createdAt : Number.NaN
+  return { ...session, ...known, user, createdAt: time, usedAt, id, expiresAt: toEarliest(exp, expiresAt) }
 }
