@@ -1,6 +1,9 @@
 const listeners = new Set<(event: Event) => void>()
 let tabs: BroadcastChannel | undefined
 
+/** Returns false on a server, and if a test has removed its environment while this code was loading, or a message was on its way. */
+export const hasPage = (): boolean => typeof document !== 'undefined'
+
 /**
  * Adds or removes a listener for the return of the user, the return of the network, and (`message`) another tab that
  * reports its user.
@@ -22,6 +25,7 @@ export function notifyTabs(identity: string | null): void {
 }
 
 function onEvent(event: Event): void {
+  if (!hasPage()) return
   if (event.type === 'pagehide') {
     // An open channel would keep the page out of the back/forward cache.
     tabs?.close()

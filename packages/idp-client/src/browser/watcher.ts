@@ -4,7 +4,7 @@ import { currentUrls, requestRoute, toProperties } from './ask-route.ts'
 import type { UserState } from './page-state.ts'
 import { forgetTokens, known, toIdentity } from './page-state.ts'
 import type { RouteRequestError } from './request-error.ts'
-import { listen, notifyTabs } from './tabs.ts'
+import { hasPage, listen, notifyTabs } from './tabs.ts'
 import type { Watched } from './user-store.ts'
 
 /** Keeps one entry of the user store up to date. */
@@ -76,9 +76,6 @@ function oneAtATime(request: () => Promise<void>): Requests {
   }
   return { share, refresh }
 }
-
-/** Returns false on a server, and if a test has removed its environment while this code was loading. */
-const hasPage = (): boolean => typeof document !== 'undefined'
 
 export function watch({ url, current, change, listeners, seeds }: Watched): Watcher {
   let requestedAt = 0

@@ -75,6 +75,18 @@ async function delivered(): Promise<void> {
 }
 
 describe('tabs', () => {
+  test('a message that arrives when a test has removed the page does nothing', async () => {
+    const tab = await openTab({ shows: false })
+    await tab.fetchUser()
+    vi.unstubAllGlobals()
+    const other = new BroadcastChannel('idp-client')
+    other.postMessage('dev|bob')
+    other.close()
+    // An error in the listener would end the run.
+    await delivered()
+    expect(tab.asked('/auth/profile')).toBe(1)
+  })
+
   test('a logout that one of them detects reaches all, with one request each', async () => {
     const tabs = [await openTab(), await openTab(), await openTab()]
     await delivered()
