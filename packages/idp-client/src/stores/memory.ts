@@ -34,20 +34,22 @@ interface StoredRecord {
 
 /** Maximum number of sessions, and of their locks, unless `maxSessions` is set. */
 const MAX_SESSIONS = 10_000
-/** Maximum number of used names, and of sessions that the provider has ended. */
-const MAX_NAMES = 20_000
+/** Maximum number of used names. Above it `once` fails: to forget one would let it be used again. */
+const MAX_NAMES = 100_000
+/** Maximum number of sessions that the provider has ended. */
+const MAX_ENDED = 20_000
 
 const parse = ({ text }: StoredRecord): SessionData => JSON.parse(text) as SessionData
 
 const getMemory = (name: string, maxSessions: number) =>
-  processWide(`state:memory-store ${name}/3`, () => ({
+  processWide(`state:memory-store ${name}/4`, () => ({
     sessions: new Lru<string, StoredRecord>(maxSessions),
     /** Ends of locks, in milliseconds of the process's monotonic clock. */
     locks: new Lru<string, { readonly until: number }>(maxSessions),
     /** Expiry of each used name, in seconds since the epoch. */
-    names: new Lru<string, number>(MAX_NAMES),
+    names: new Map<string, number>(),
     /** Times at which the provider ended sessions, by `toEndedName`, in seconds since the epoch. */
-    ended: new Lru<string, { readonly iat: number; readonly until: number }>(MAX_NAMES),
+    ended: new Lru<string, { readonly iat: number; readonly until: number }>(MAX_ENDED),
   }))
 
 function liveSessions(sessions: Lru<string, StoredRecord>, clock: Clock) {
@@ -156,7 +158,10 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
     },
 
     async once(name, { expiresAt }) {
-      if ((names.get(name) ?? 0) > clock()) return false
+      const now = clock()
+      if ((names.get(name) ?? 0) > now) return false
+      if (names.size >= MAX_NAMES) for (const [each, end] of names) if (end <= now) names.delete(each)
+      if (names.size >= MAX_NAMES) throw new Error(`a memoryStore remembers at most ${MAX_NAMES} names`)
       names.set(name, expiresAt)
       return true
     },

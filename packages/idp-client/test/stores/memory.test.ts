@@ -26,6 +26,20 @@ describe('memoryStore', () => {
     expect(await copy.memoryStore({ name: 'two' }).get('id')).toBeNull()
   })
 
+  test('no other name makes it forget a used one before its time: above the limit it fails', async () => {
+    const clock = fakeClock(1000)
+    const { once } = memoryStore({ name: 'names', clock })
+    const expiry = { expiresAt: 1060 }
+    const takeAll = async (): Promise<void> => {
+      for (let index = 0; index < 100_000; index++) await once(`name ${index}`, expiry)
+    }
+    expect(await once('first', expiry)).toBe(true)
+    await expect(takeAll()).rejects.toThrow('100000 names')
+    expect(await once('first', expiry)).toBe(false)
+    clock.set(1060)
+    expect(await once('another', { expiresAt: 2000 })).toBe(true)
+  })
+
   test('uses the given clock', async () => {
     const clock = fakeClock(1000)
     const store = memoryStore({ name: 'clock', clock })
