@@ -3,33 +3,14 @@ import type { ApiEngine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import type { RequestCookies } from '../http/exchange.ts'
 import { processWide } from '../lib/registry.ts'
+import { UsedNames } from '../lib/used-names.ts'
 import { proofLifetime } from '../oidc/dpop-proof.ts'
 import type { CompleteStore } from '../session/store/complete-store.ts'
-
-/** Maximum number of proofs that a process remembers. Above it requests fail: an earlier proof could be used again. */
-const LIMIT = 100_000
 
 const PER_PROCESS =
   'Each process remembers used DPoP proofs for itself, so that another one accepts a proof again: use a sessionStore with once.'
 
-/** The names of used proofs in this process, and when they can be forgotten, in seconds since the epoch; in this order. */
-const usedProofs = (): Map<string, number> =>
-  processWide('mark:dpop-proofs/1', () => new Map<string, number>())
-
-function rememberInProcess(name: string, now: number, expiresAt: number): boolean {
-  const used = usedProofs()
-  if (used.has(name)) return false
-  for (const [oldest, end] of used) {
-    if (end > now) break
-    used.delete(oldest)
-  }
-  // Clients with other clocks or tolerances may have put a later end in front.
-  if (used.size >= LIMIT) for (const [each, end] of used) if (end <= now) used.delete(each)
-  if (used.size >= LIMIT)
-    throw new IdpError('TOKEN_UNDECIDED', { detail: `${LIMIT} DPoP proofs are remembered, no more can be.` })
-  used.set(name, expiresAt)
-  return true
-}
+const usedProofs = (): UsedNames => processWide('mark:dpop-proofs/2', () => new UsedNames())
 
 /**
  * Takes a proof that is otherwise valid for this request, and remembers its name: in the store, if it has `once`, else in this
@@ -57,5 +38,10 @@ async function remember(config: ApiConfig, store: CompleteStore | undefined, nam
   const expiresAt = now + proofLifetime(config)
   if (store) return store.take(`dpop.${name}`, { expiresAt })
   config.log.once(PER_PROCESS)
-  return rememberInProcess(name, now, expiresAt)
+  const isNew = usedProofs().take(name, { expiresAt, now })
+  if (isNew === undefined)
+    throw new IdpError('TOKEN_UNDECIDED', {
+      detail: 'Too many DPoP proofs are remembered to take another one.',
+    })
+  return isNew
 }

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
 import { processWide } from '../lib/registry.ts'
+import { UsedNames } from '../lib/used-names.ts'
 import type { Owner } from '../session/ended-by.ts'
 import { isEndedBy } from '../session/ended-by.ts'
 import type { SessionData } from '../session/model/session-data.ts'
@@ -34,8 +35,6 @@ interface StoredRecord {
 
 /** Maximum number of sessions, and of their locks, unless `maxSessions` is set. */
 const MAX_SESSIONS = 10_000
-/** Maximum number of used names. Above it `once` fails: to forget one would let it be used again. */
-const MAX_NAMES = 100_000
 /** Maximum number of sessions that the provider has ended. */
 const MAX_ENDED = 20_000
 
@@ -46,8 +45,7 @@ const getMemory = (name: string, maxSessions: number) =>
     sessions: new Lru<string, StoredRecord>(maxSessions),
     /** Ends of locks, in milliseconds of the process's monotonic clock. */
     locks: new Lru<string, { readonly until: number }>(maxSessions),
-    /** Expiry of each used name, in seconds since the epoch. */
-    names: new Map<string, number>(),
+    names: new UsedNames(),
     /** Times at which the provider ended sessions, by `toEndedName`, in seconds since the epoch. */
     ended: new Lru<string, { readonly iat: number; readonly until: number }>(MAX_ENDED),
   }))
@@ -158,12 +156,9 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
     },
 
     async once(name, { expiresAt }) {
-      const now = clock()
-      if ((names.get(name) ?? 0) > now) return false
-      if (names.size >= MAX_NAMES) for (const [each, end] of names) if (end <= now) names.delete(each)
-      if (names.size >= MAX_NAMES) throw new Error(`a memoryStore remembers at most ${MAX_NAMES} names`)
-      names.set(name, expiresAt)
-      return true
+      const isNew = names.take(name, { expiresAt, now: clock() })
+      if (isNew === undefined) throw new Error('a memoryStore remembers too many names to take another one')
+      return isNew
     },
 
     endedAt: createEndedAt(async (name) => readEnd(name)),
