@@ -1,7 +1,7 @@
 const listeners = new Set<(event: Event) => void>()
 let tabs: BroadcastChannel | undefined
 
-/** Returns false on a server, and if a test has removed its environment while this code was loading, or a message was on its way. */
+/** Returns false on a server, and if a test has removed its environment before this code was loaded, or a message arrived. */
 export const hasPage = (): boolean => typeof document !== 'undefined'
 
 /**
