@@ -46,29 +46,38 @@ test('[F5] the page guard stores the path of a request that has no originalUrl',
   })
 })
 
-test('a page of another site cannot pass as a reader by a method that middleware has overridden', async () => {
-  const app = express()
-  // As the package method-override does with a parameter of the query.
-  app.use((request, _response, next) => {
-    Object.assign(request, { originalMethod: request.method, method: request.query['_method'] })
-    next()
-  })
-  app.use('/api', client().withApiAuthRequired({ sameOrigin: true }), (_request, response) => {
-    response.end('done')
-  })
-  const server = app.listen(0, '127.0.0.1')
-  onTestFinished(() => void server.close())
-  await once(server, 'listening')
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/orders?_method=GET`
-  const headers = { ...(await signedIn()), 'sec-fetch-site': 'same-site', origin: 'https://blog.example.com' }
-  expect((await fetch(url, { method: 'POST', headers })).status).toBe(403)
-  expect((await fetch(url, { headers })).status).toBe(200)
-  // A link is enough where the application lets a GET be overridden, too.
-  const deletion = url.replace('GET', 'DELETE')
-  expect((await fetch(deletion, { headers })).status).toBe(403)
-  const own = { ...(await signedIn()), 'sec-fetch-site': 'same-origin' }
-  expect((await fetch(deletion, { headers: own })).status).toBe(200)
-})
+test.each(['before', 'after'])(
+  'a page of another site cannot pass as a reader by a method that middleware overrides %s that of the client',
+  async (place) => {
+    const app = express()
+    const idp = client()
+    if (place === 'after') app.use(idp.middleware)
+    // As the package method-override does with a parameter of the query.
+    app.use((request, _response, next) => {
+      Object.assign(request, { originalMethod: request.method, method: request.query['_method'] })
+      next()
+    })
+    app.use('/api', idp.withApiAuthRequired({ sameOrigin: true }), (_request, response) => {
+      response.end('done')
+    })
+    const server = app.listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/orders?_method=GET`
+    const headers = {
+      ...(await signedIn()),
+      'sec-fetch-site': 'same-site',
+      origin: 'https://blog.example.com',
+    }
+    expect((await fetch(url, { method: 'POST', headers })).status).toBe(403)
+    expect((await fetch(url, { headers })).status).toBe(200)
+    // A link is enough where the application lets a GET be overridden, too.
+    const deletion = url.replace('GET', 'DELETE')
+    expect((await fetch(deletion, { headers })).status).toBe(403)
+    const own = { ...(await signedIn()), 'sec-fetch-site': 'same-origin' }
+    expect((await fetch(deletion, { headers: own })).status).toBe(200)
+  },
+)
 
 test('[F6] the types accept request and response of HTTP/2, and its responses carry the cookies', async () => {
   const idp = new NodeIdpClient(clientOptions)

@@ -225,7 +225,6 @@ export function requestTarget({ originalUrl, url = '/' }: NodeRequest): string {
 class NodeRequestView implements RequestView {
   readonly headers: RequestHeaders
   readonly method: string
-  readonly routedMethod: string | undefined
   readonly form: () => Promise<URLSearchParams>
   readonly json: () => Promise<JsonBody>
   private readonly request: NodeRequest
@@ -236,10 +235,14 @@ class NodeRequestView implements RequestView {
     const toBody = (): BodyRequest => ({ request, contentType: headers.get('content-type') })
     this.headers = headers
     this.method = request.originalMethod ?? request.method ?? 'GET'
-    this.routedMethod = request.originalMethod && request.method
     this.form = lazy(() => readForm(toBody()))
     this.json = lazy(() => readJson(toBody()))
     this.request = request
+  }
+
+  /** Read anew, since middleware may override the method after that of this client. */
+  get routedMethod(): string | undefined {
+    return this.request.method
   }
 
   get url(): URL {
