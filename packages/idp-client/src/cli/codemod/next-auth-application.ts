@@ -14,7 +14,7 @@ export interface NextAuthApplication {
   readonly variables: Variables
   /** The id of the only provider; undefined if there are several, or if the id is not written out. */
   readonly providerId: string | undefined
-  /** `session.maxAge` as it is written; '' without one, undefined if it is not written out. */
+  /** `session.maxAge` as it is written; '' without one, undefined if the options are not found, or do not write it out. */
   readonly maxAge: string | undefined
   /** The module that creates the client. */
   readonly clientPath: string
@@ -49,14 +49,19 @@ function findProviders(files: Files): Providers | null {
   return lists.length === 1 ? (lists[0] ?? null) : null
 }
 
+/** Returns a property as it is written: '' without it, undefined if it may be in a spread, or is not written out. */
+function findWritten(object: string, property: string): string | undefined {
+  const properties = parseObject(object)
+  const found = properties?.find(({ name }) => name === property)
+  if (found) return found.value
+  return properties?.every(({ name }) => name !== undefined) ? '' : undefined
+}
+
 /** Returns the lifetime that the options name: a number, or a product of numbers. */
 function toMaxAge(options: string): string | undefined {
-  const session = parseObject(options)?.find(({ name }) => name === 'session')
-  if (session === undefined) return ''
-  const properties = parseObject(session.value ?? '')
-  const maxAge = properties?.find(({ name }) => name === 'maxAge')
-  if (maxAge === undefined) return properties?.every(({ name }) => name !== undefined) ? '' : undefined
-  return /^[1-9][\d_]*(?:\s*\*\s*[1-9][\d_]*)*$/.test(maxAge.value ?? '') ? maxAge.value : undefined
+  const session = findWritten(options, 'session')
+  const maxAge = session && findWritten(session, 'maxAge')
+  return !maxAge || /^[1-9][\d_]*(?:\s*\*\s*[1-9][\d_]*)*$/.test(maxAge) ? maxAge : undefined
 }
 
 function toProviderId(entry: string, text: string): string | undefined {
@@ -116,7 +121,7 @@ export function readApplication(files: Files): NextAuthApplication {
   return {
     variables: { ...ownVariables, ...(isOne ? findVariables(providers.text) : {}) },
     providerId: isOne ? toProviderId(only, providers.text) : undefined,
-    maxAge: providers === null ? '' : toMaxAge(providers.options),
+    maxAge: providers ? toMaxAge(providers.options) : undefined,
     clientPath: existing ?? clientPath ?? `${root}lib/idp.${extension}`,
     aliasRoot: findAliasRoot(files),
     needsClient:

@@ -63,7 +63,7 @@ export const texts: Readonly<Record<TextName, string>> = {
   client: `Add takeOver: nextAuth({ secret: process.env.NEXTAUTH_SECRET, until, map }), so that nobody has to log in again, and read what behaves differently: ${page}.`,
   callback:
     'Set routes.callback to /api/auth/callback/<provider id> to keep the registered URL, or register /auth/callback.',
-  lifetime: 'Set session.inactivityDuration to session.maxAge of the former options.',
+  lifetime: 'Set session.inactivityDuration to session.maxAge of the former options, if they have it.',
 }
 
 /** Code to review by hand in every source file: it does not name the package. */

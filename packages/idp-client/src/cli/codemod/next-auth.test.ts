@@ -65,6 +65,7 @@ describe('the module of the client', () => {
     ['session: { maxAge: HOURS * 60 * 60 },', month, month, true],
     ['session: { ...shared },', month, month, true],
     ['session,', month, month, true],
+    ['...shared,', month, month, true],
     ['session: isLong ? long : short,', month, month, true],
     ['callbacks: { session({ session }) { return session } },', month, month, false],
     ['callbacks: { session: ({ session }) => session },', month, month, false],
@@ -76,6 +77,15 @@ describe('the module of the client', () => {
       `session: { absoluteDuration: ${absolute}, inactivityDuration: ${inactive} },`,
     )
     expect(remarks.some((remark) => remark.includes('Set session.inactivityDuration'))).toBe(isReported)
+  })
+
+  test('has the default lifetime, with a remark, where the options are not found', () => {
+    const { changes, remarks } = plan({
+      'lib/auth.js':
+        "import NextAuth from 'next-auth'\nexport const o = { providers, session: { maxAge: 3600 } }\n",
+    })
+    expect(changes['lib/idp.js']).toContain(`inactivityDuration: ${month} },`)
+    expect(remarks.some((remark) => remark.includes('Set session.inactivityDuration'))).toBe(true)
   })
 
   test('is in src if the pages are, and the one that exists is used', () => {
