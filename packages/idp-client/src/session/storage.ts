@@ -56,6 +56,9 @@ export interface SessionCreation {
   stored?: Promise<void>
 }
 
+/** How a session has ended: `replaced` by another login in the same browser. */
+export type SessionEnd = 'ended' | 'replaced'
+
 /** The memory of this process for sessions in cookies. */
 export interface ProcessMemory {
   /** Returns whether the session has ended in this process. */

@@ -12,7 +12,12 @@ import type { StoredSession } from '../model/stored-session.ts'
 import { asStored } from '../model/stored-session.ts'
 import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
-import type { DistributedSessionStorage, DistributedSessions, SessionCreation } from '../storage.ts'
+import type {
+  DistributedSessionStorage,
+  DistributedSessions,
+  SessionCreation,
+  SessionEnd,
+} from '../storage.ts'
 import type { CompleteStore } from './complete-store.ts'
 import type { FormerRecords } from './former-records.ts'
 import { recordId } from './record.ts'
@@ -23,7 +28,9 @@ export interface StoreSessionParts extends SessionCookieParts {
   /** The sessions of the library that the application used before. Default: there are none. */
   readonly former?: LoadFormer | undefined
   /** Drops what this process keeps of a session that has ended. */
-  readonly forget: (sessionKey: string) => void
+  readonly forget: (sessionKey: string, end: SessionEnd) => void
+  /** Returns whether another login in the browser has replaced a session, in this process. */
+  readonly wasReplaced: (session: Pick<StoredSession, 'sessionKey'>) => boolean
 }
 
 /** Maximum number of sessions that one request can name. */
@@ -210,7 +217,7 @@ function createDistributed(
  * session that the request does not name, of a login, creates a record: a deleted one is not restored.
  */
 export function createStoreSessionStorage(parts: StoreSessionParts): DistributedSessionStorage {
-  const { clientTag, config, memory, sealer, store } = parts
+  const { clientTag, config, sealer, store, wasReplaced } = parts
   const { name } = config.session.cookie
   const kept = new Set([name])
   const records = new StoreRecords(parts)
@@ -249,7 +256,10 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
       if (isNew) {
         saved = await createOnce(records, creation, session)
         // The next request could load another one of them.
-        if (saved) await records.end(named.filter((reference) => !isSame(reference)))
+        if (saved) {
+          const replaced = named.filter((reference) => !isSame(reference))
+          await records.end(replaced, 'replaced')
+        }
       } else {
         const known = await requests.current(exchange)
         saved = known && isSame(known) ? await records.write(known, session) : null
@@ -270,9 +280,9 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
     async sweep(exchange) {
       if (!cookies.isPresent(exchange.cookies) || (await requests.current(exchange))) return false
       if (requests.slot(exchange).hasUntried) return false
-      // The browser may have a newer session by now, which the deletion would remove.
+      // A request from before that login: the browser has the newer session by now, which the deletion would remove.
       const named = await requests.references(exchange)
-      return memory && named.some(memory.hasEnded) ? false : cookies.clearDead(exchange)
+      return named.some(wasReplaced) ? false : cookies.clearDead(exchange)
     },
 
     distributed: () => distributed,

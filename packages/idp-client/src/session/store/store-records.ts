@@ -13,7 +13,7 @@ import type { SessionData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { copySession } from '../model/stored-session.ts'
 import { endStreamsOf } from '../open-streams.ts'
-import type { Flushed } from '../storage.ts'
+import type { Flushed, SessionEnd } from '../storage.ts'
 import type { CompleteStore } from './complete-store.ts'
 import type { StoreSessionParts } from './in-store.ts'
 import { fromRecord, isRecordOf, ownerOf, recordId, toRecord } from './record.ts'
@@ -106,7 +106,7 @@ function otherRecord(): SessionStoreError {
 export class StoreRecords {
   readonly #config: Config
   readonly #store: CompleteStore
-  readonly #forget: (sessionKey: string) => void
+  readonly #forget: StoreSessionParts['forget']
   readonly #uses = new SingleFlight<StoredSession | null>()
 
   constructor({ config, forget, store }: Pick<StoreSessionParts, 'config' | 'forget' | 'store'>) {
@@ -202,9 +202,12 @@ export class StoreRecords {
    * Deletes the records of sessions, and ends what this process keeps and sends for them. Best effort: a failure is reported, and
    * blocks neither logout nor login.
    */
-  async end(sessions: readonly Pick<StoredSession, 'sessionKey'>[]): Promise<void> {
+  async end(
+    sessions: readonly Pick<StoredSession, 'sessionKey'>[],
+    end: SessionEnd = 'ended',
+  ): Promise<void> {
     const keys = new Set(sessions.map(({ sessionKey }) => sessionKey))
-    for (const key of keys) this.#forget(key)
+    for (const key of keys) this.#forget(key, end)
     await Promise.all([...keys].map((key) => this.delete(key).catch(this.#store.report)))
     await endStreamsOf(keys)
   }

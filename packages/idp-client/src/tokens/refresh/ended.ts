@@ -3,6 +3,7 @@ import { Lru } from '../../lib/lru.ts'
 import { processWide } from '../../lib/registry.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { endStreamsOf } from '../../session/open-streams.ts'
+import type { SessionEnd } from '../../session/storage.ts'
 import type { ClientParts, TokenFamily } from './families.ts'
 import { closeFamily, tokenKey } from './families.ts'
 import { forgetProcessTokens } from './process-tokens.ts'
@@ -10,11 +11,12 @@ import { forgetProcessTokens } from './process-tokens.ts'
 /** Maximum number of sessions that are known to have ended. */
 const MAX_ENDED = 20_000
 
-const endedSessions = (): Lru<string, true> => processWide('mark:ended-sessions/1', () => new Lru(MAX_ENDED))
+const endedSessions = (): Lru<string, SessionEnd> =>
+  processWide('mark:ended-sessions/2', () => new Lru(MAX_ENDED))
 
 /** Remembers that a session has ended, and drops what this process keeps of it. */
-export function markEnded(sessionKey: string): void {
-  endedSessions().set(sessionKey, true)
+export function markEnded(sessionKey: string, end: SessionEnd = 'ended'): void {
+  endedSessions().set(sessionKey, end)
   forgetProcessTokens(sessionKey)
 }
 
@@ -34,7 +36,11 @@ export async function endInProcess(
 }
 
 export function hasEnded({ sessionKey }: Pick<StoredSession, 'sessionKey'>): boolean {
-  return endedSessions().get(sessionKey) === true
+  return endedSessions().get(sessionKey) !== undefined
+}
+
+export function wasReplaced({ sessionKey }: Pick<StoredSession, 'sessionKey'>): boolean {
+  return endedSessions().get(sessionKey) === 'replaced'
 }
 
 /** Maximum number of rejected tokens that are remembered. */
