@@ -91,14 +91,38 @@ describe('a healthy set-up', () => {
     })
   })
 
+  const toJsonResponse = (body: object, status = 200) => ({
+    kind: 'respond' as const,
+    status,
+    body: JSON.stringify(body),
+    headers: { 'content-type': 'application/json' },
+  })
+
   test('at a provider that responds with 403 to a wrong code', async () => {
     await withBench({}, async ({ byVariables, provider }) => {
-      const body = JSON.stringify({ error: 'invalid_grant' })
-      const headers = { 'content-type': 'application/json' }
-      provider.faults.set('token', { kind: 'respond', status: 403, body, headers })
+      provider.faults.set('token', toJsonResponse({ error: 'invalid_grant' }, 403))
       expect(await byVariables()).toMatchObject(healthy)
     })
   })
+
+  test('at a provider that fails at prompt=none', async () => {
+    await withBench({}, async ({ byVariables, provider }) => {
+      const fault = { kind: 'respond', status: 500 } as const
+      provider.faults.set('authorize', fault, { when: ({ query }) => query['prompt'] === 'none' })
+      expect(await byVariables()).toMatchObject(healthy)
+      expect(provider.count('authorize')).toBe(2)
+    })
+  })
+
+  test.each(['http://localhost:3000/auth/callback?error=login_required', '/sign-in?client_id=shop'])(
+    'at a provider that names %s in JSON instead of redirecting',
+    async (url) => {
+      await withBench({}, async ({ byVariables, provider }) => {
+        provider.faults.set('authorize', toJsonResponse({ redirect: true, url }))
+        expect(await byVariables()).toMatchObject(healthy)
+      })
+    },
+  )
 
   test('with form_post', async () => {
     await withBench({}, async ({ byOptions, provider }) => {

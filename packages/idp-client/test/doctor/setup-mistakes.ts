@@ -404,6 +404,11 @@ export const refusals: readonly Mistake[] = [
     make: faulty('authorize', { kind: 'redirect', location: '/signin/oauth/error?authError=none' }),
   },
   {
+    mistake: 'a redirect URI for which the provider names a page about the error in JSON',
+    code: 'REDIRECT_URI_REFUSED',
+    make: faulty('authorize', respondWith(200, { redirect: true, url: '/error?error=invalid_redirect' })),
+  },
+  {
     mistake: 'a redirect URI that is not registered, with pushed requests',
     code: 'REQUEST_REFUSED',
     also: ['POST_LOGOUT_URL_REFUSED'],

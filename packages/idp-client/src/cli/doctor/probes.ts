@@ -7,6 +7,7 @@ import { defined } from '../../lib/objects.ts'
 import { parseUrl } from '../../lib/url.ts'
 import { authorizationUrl, newCodeVerifier } from '../../oidc/authorize.ts'
 import { endSessionUrl, v2LogoutUrl } from '../../oidc/end-session.ts'
+import { parseObject, stringProperty } from '../../oidc/json.ts'
 import type { ServerMetadata } from '../../oidc/metadata.ts'
 import { hasAlias } from '../../oidc/metadata.ts'
 import type { Provider } from '../../oidc/provider.ts'
@@ -72,17 +73,21 @@ const attribute = (html: string, name: string): string | undefined =>
 /** Google names an error in a parameter of its own, `authError`, of `/signin/oauth/error`. */
 const ERROR_PAGE = /\/error(?:\/|$)/
 
+/** Returns where the response sends the user. Better Auth names that in JSON to `fetch`, which it takes for a script of a page. */
+function toLocation({ headers, status, text }: PlainResponse): string | undefined {
+  if (status === 200) return stringProperty(parseObject(text), 'url')
+  return status < 300 || status > 399 ? undefined : (headers.get('location') ?? undefined)
+}
+
 /** Returns the `error` that the response sends to the redirect URI; `null` if it sends nothing there. */
-function toErrorSent(
-  { headers, status, text }: PlainResponse,
-  { metadata, redirectUri }: Probe,
-): string | null {
-  const location = headers.get('location')
+function toErrorSent(response: PlainResponse, { metadata, redirectUri }: Probe): string | null {
+  const { text } = response
   // With response_mode=form_post, which some providers send with the status of an error.
   if (text.includes('<form') && text.includes(new URL(redirectUri).pathname))
     return attribute(text, 'error') ?? null
   const base = metadata.authorizationEndpoint
-  const target = status < 300 || status > 399 || location === null ? null : parseUrl(location, base)
+  const location = toLocation(response)
+  const target = location === undefined ? null : parseUrl(location, base)
   if (!target) return null
   const error = target.searchParams.get('error')
   if (!target.href.startsWith(redirectUri)) {
@@ -113,20 +118,29 @@ function readAuthorization(response: PlainResponse, probe: Probe): Findings {
 /** Parameters that name a user. */
 const PERSONAL = ['login_hint', 'id_token_hint', 'login_hint_token']
 
-/** Sends the authorization request of a login with `prompt=none`, and does not follow the redirect. */
-async function checkRedirectUri(probe: Probe): Promise<Findings> {
-  const { config, metadata, provider, redirectUri } = probe
+/** Sends the authorization request of a login, and does not follow the redirect. */
+async function requestAuthorization(
+  { config, metadata, provider, redirectUri }: Probe,
+  given: Readonly<Record<string, string>>,
+): Promise<PlainResponse> {
   const authorization = withOfferedScope(config, metadata)
+  const { parameters } = effectiveAuthorization({ ...config, authorization }, given)
+  const url = await authorizationUrl(provider, {
+    parameters: new Map([...parameters].filter(([name]) => !PERSONAL.includes(name))),
+    redirectUri,
+    state: randomToken(),
+    nonce: randomToken(),
+    codeVerifier: newCodeVerifier(),
+  })
+  return requestProvider(url, config)
+}
+
+/** Requests a login with `prompt=none`, and as users do if the provider fails at that, as django-oauth-toolkit does. */
+async function checkRedirectUri(probe: Probe): Promise<Findings> {
   try {
-    const { parameters } = effectiveAuthorization({ ...config, authorization }, { prompt: 'none' })
-    const url = await authorizationUrl(provider, {
-      parameters: new Map([...parameters].filter(([name]) => !PERSONAL.includes(name))),
-      redirectUri,
-      state: randomToken(),
-      nonce: randomToken(),
-      codeVerifier: newCodeVerifier(),
-    })
-    return readAuthorization(await requestProvider(url, config), probe)
+    const silent = await requestAuthorization(probe, { prompt: 'none' })
+    const response = silent.status < 500 ? silent : await requestAuthorization(probe, {})
+    return readAuthorization(response, probe)
   } catch (error) {
     return findThrown(error)
   }
