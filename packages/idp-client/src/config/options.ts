@@ -454,6 +454,7 @@ export interface IdpClientOptions {
   /**
    * How the secret is sent: with HTTP Basic or in the body. The default is HTTP Basic if the provider advertises it
    * or advertises nothing, otherwise the body. Set it for a provider that advertises both but accepts only one.
+   * A revocation or introspection endpoint that advertises only the other way for itself gets that.
    * Cannot be combined with a signing key.
    * @default what is advertised
    * @env IDP_TOKEN_ENDPOINT_AUTH_METHOD

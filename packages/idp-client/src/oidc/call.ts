@@ -222,7 +222,7 @@ async function sendWithNonce(request: ProviderCall, send: SendRequest): Promise<
         : requireEndpoint(metadata, endpoint),
     },
     client: clientMetadata(config),
-    authentication: provider.authentication(metadata),
+    authentication: provider.authentication(metadata, endpoint),
     options: {
       async [customFetch](url, { body, headers, method }) {
         received = await provider.send(url, defined({ method, headers, body, signal }))
@@ -258,9 +258,9 @@ function readSuccess<T>(
     if (response.status === 200 || response.status === 201) return read(response)
     throw unexpectedStatus(response)
   } catch (error) {
-    const { metadata, provider } = request
+    const { endpoint, metadata, provider } = request
     const { config } = provider
-    const authentication = describeAuthentication(config, metadata)
+    const authentication = describeAuthentication(config, metadata, endpoint)
     throw refusalIn(response, { ...config, authentication }) ?? error
   }
 }

@@ -11,7 +11,7 @@ import { lazy } from '../lib/request-scope.ts'
 import { utf8 } from '../lib/utf8.ts'
 import { serverTime } from './claims.ts'
 import type { JsonObject } from './json.ts'
-import type { ServerMetadata } from './metadata.ts'
+import type { EndpointName, ServerMetadata } from './metadata.ts'
 import { requireEndpoint } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import { isSupportedAlgorithm } from './signed-token.ts'
@@ -129,24 +129,40 @@ function basicAuth(secret: string): ClientAuth {
   }
 }
 
-/** Returns the configured method, otherwise HTTP Basic if that is advertised or nothing is, otherwise the body. */
-function secretMethod(
-  { method }: { readonly method?: SecretMethod },
-  { clientAuthMethods = [] }: ServerMetadata,
-): SecretMethod {
-  if (method) return method
-  const isBasic = clientAuthMethods.length === 0 || clientAuthMethods.includes('client_secret_basic')
-  return isBasic ? 'client_secret_basic' : 'client_secret_post'
+/** Returns the methods that the provider advertises for this endpoint alone (RFC 8414 section 2), if any. */
+function ownMethods(
+  { introspectionAuthMethods, revocationAuthMethods }: ServerMetadata,
+  endpoint: EndpointName | undefined,
+): readonly string[] | undefined {
+  if (endpoint === 'introspectionEndpoint') return introspectionAuthMethods
+  return endpoint === 'revocationEndpoint' ? revocationAuthMethods : undefined
 }
 
-/** Returns how this client authenticates at every endpoint: exactly one method, a key by signed assertion, a certificate by TLS. */
-export function clientAuthentications(config: Config): (metadata: ServerMetadata) => ClientAuth {
+/**
+ * Returns the configured method, otherwise HTTP Basic if that is advertised or nothing is, otherwise the body; the other one at an
+ * endpoint that advertises only that for itself, as Authlib does.
+ */
+function secretMethod(
+  { method }: { readonly method?: SecretMethod },
+  metadata: ServerMetadata,
+  endpoint?: EndpointName,
+): SecretMethod {
+  const { clientAuthMethods = [] } = metadata
+  const isBasic = clientAuthMethods.length === 0 || clientAuthMethods.includes('client_secret_basic')
+  const usual = method ?? (isBasic ? 'client_secret_basic' : 'client_secret_post')
+  const other = usual === 'client_secret_basic' ? 'client_secret_post' : 'client_secret_basic'
+  const own = ownMethods(metadata, endpoint)
+  return own?.includes(other) && !own.includes(usual) ? other : usual
+}
+
+/** Returns how this client authenticates at an endpoint: exactly one method, a key by signed assertion, a certificate by TLS. */
+export function clientAuthentications(config: Config): Provider['authentication'] {
   const { clientAuth } = config
   if (clientAuth.kind === 'assertion') return assertionAuths(config, clientAuth)
   if (clientAuth.kind === 'certificate') return () => TlsClientAuth()
   const { secret } = clientAuth
-  return (metadata) =>
-    secretMethod(clientAuth, metadata) === 'client_secret_basic'
+  return (metadata, endpoint) =>
+    secretMethod(clientAuth, metadata, endpoint) === 'client_secret_basic'
       ? basicAuth(secret)
       : ClientSecretPost(secret)
 }
@@ -161,10 +177,15 @@ function listed(names: readonly string[] | undefined, isKnown: (name: string) =>
 }
 
 /** Returns how the client authenticated and which methods the provider advertises, for an error message. */
-export function describeAuthentication({ clientAuth }: Config, metadata: ServerMetadata): string {
-  const methods = listed(metadata.clientAuthMethods, (name) => REGISTERED_METHOD.test(name))
+export function describeAuthentication(
+  { clientAuth }: Config,
+  metadata: ServerMetadata,
+  endpoint?: EndpointName,
+): string {
+  const advertised = ownMethods(metadata, endpoint) ?? metadata.clientAuthMethods
+  const methods = listed(advertised, (name) => REGISTERED_METHOD.test(name))
   if (clientAuth.kind === 'secret')
-    return `Sent: ${secretMethod(clientAuth, metadata)}; advertised: ${methods}.`
+    return `Sent: ${secretMethod(clientAuth, metadata, endpoint)}; advertised: ${methods}.`
   if (clientAuth.kind === 'certificate')
     return `Sent: client_id, and the TLS certificate of [customFetch]; advertised: ${methods}.`
   const sent = `private_key_jwt with ${selectAlgorithm(clientAuth, metadata)}`

@@ -20,6 +20,10 @@ export interface ServerMetadata extends Endpoints {
   readonly scopes?: readonly string[]
   /** `token_endpoint_auth_methods_supported`, absent if not advertised. */
   readonly clientAuthMethods?: readonly string[]
+  /** `introspection_endpoint_auth_methods_supported`, absent if not advertised. */
+  readonly introspectionAuthMethods?: readonly string[]
+  /** `revocation_endpoint_auth_methods_supported`, absent if not advertised. */
+  readonly revocationAuthMethods?: readonly string[]
   /** `token_endpoint_auth_signing_alg_values_supported`, absent if not advertised. */
   readonly clientAuthAlgorithms?: readonly string[]
   /** `request_object_signing_alg_values_supported`, absent if not advertised. */
@@ -133,6 +137,8 @@ export function readMetadata(
     idTokenAlgorithms: idTokenAlgorithms(document),
     scopes: stringList(document, 'scopes_supported'),
     clientAuthMethods: stringList(document, 'token_endpoint_auth_methods_supported'),
+    introspectionAuthMethods: stringList(document, 'introspection_endpoint_auth_methods_supported'),
+    revocationAuthMethods: stringList(document, 'revocation_endpoint_auth_methods_supported'),
     clientAuthAlgorithms: stringList(document, 'token_endpoint_auth_signing_alg_values_supported'),
     requestObjectAlgorithms: stringList(document, 'request_object_signing_alg_values_supported'),
     backchannelRequestAlgorithms: stringList(

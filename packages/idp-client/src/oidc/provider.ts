@@ -13,7 +13,7 @@ import { clientAuthentications } from './client-auth.ts'
 import type { Dpop } from './dpop.ts'
 import { createDpop } from './dpop.ts'
 import { parseObject } from './json.ts'
-import type { ServerMetadata } from './metadata.ts'
+import type { EndpointName, ServerMetadata } from './metadata.ts'
 import { discoveryUrl, readMetadata, requireEndpoint } from './metadata.ts'
 import type { KeySet } from './signed-token.ts'
 import { readKeySet } from './signed-token.ts'
@@ -167,8 +167,8 @@ export interface PublicProvider {
 export interface Provider extends PublicProvider {
   readonly config: Config
   readonly dpop: Dpop
-  /** Returns the authentication method of the client, the same at every endpoint. */
-  authentication(metadata: ServerMetadata): ClientAuth
+  /** Returns how the client authenticates at an endpoint; without one, as at the token endpoint. */
+  authentication(metadata: ServerMetadata, endpoint?: EndpointName): ClientAuth
 }
 
 /** Maximum number of documents that are cached for a `fetch`. A client has two: metadata and keys. */
