@@ -51,12 +51,12 @@ export function escapeName(name: string): string {
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 
 const PARSED =
-  'The client of the store returned a session as an object, but the store needs its text: switch off that the client parses JSON ' +
+  'The client of the store returned a session as an object, not as a string: turn off its JSON parsing ' +
   '(automaticDeserialization: false in @upstash/redis).'
 
 /**
  * Parses a session from a database; returns `null` if it is not one. Throws `SESSION_STORE_FAILED` if the client has parsed it: an update
- * compares the text.
+ * compares the string.
  */
 export function parseSession(stored: unknown): SessionData | null {
   if (typeof stored === 'object' && stored !== null && 'user' in stored)

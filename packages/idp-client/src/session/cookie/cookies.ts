@@ -117,7 +117,7 @@ export function createSessionCookies(parts: SessionCookieParts): SessionCookies 
         if (name !== cookie.name && !name.startsWith(`${cookie.name}__`)) return false
         const { current } = sessionSlot({ cookies, slots }, config)
         if (current?.sessionKey === sessionKey) return memory.hasEnded(current)
-        // The request has found that it has ended, or has ended or replaced it itself, whose deletions are still to be sent.
+        // The request has found its end, has ended it or has replaced it: deletions are still sent.
         return attributes.maxAge !== 0
       })
     },
