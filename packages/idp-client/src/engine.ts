@@ -18,7 +18,7 @@ import type { CookieSessionParts } from './session/cookie/in-cookie.ts'
 import { createCookieSessionStorage } from './session/cookie/in-cookie.ts'
 import type { DistributedSessionStorage, ProcessMemory, SessionStorage } from './session/storage.ts'
 import type { CompleteStore } from './session/store/complete-store.ts'
-import { hasEnded, markEnded, wasReplaced } from './tokens/refresh/ended.ts'
+import { hasEnded, markEnded, wasJustReplaced } from './tokens/refresh/ended.ts'
 import { withPendingRefreshes } from './tokens/refresh/pending-refreshes.ts'
 import { keepMainToken } from './tokens/refresh/process-tokens.ts'
 import { TransactionStorage } from './transaction/in-cookie.ts'
@@ -76,7 +76,7 @@ function createSessionStorage(
   return loadedOnFirstUse(
     lazyPromise(async () => {
       const { createStoreSessionStorage } = await import('./session/store/in-store.ts')
-      const ended = { forget: markEnded, memory: { hasEnded }, wasReplaced }
+      const ended = { forget: markEnded, memory: { hasEnded }, wasJustReplaced }
       return createStoreSessionStorage({ ...given, ...ended, store: await sessionStore() })
     }),
   )

@@ -1,7 +1,7 @@
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import express from 'express'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { IdpClient as ExpressClient } from '../../src/adapters/express/index.ts'
 import type { IdpClientOptions, SessionData } from '../../src/index.ts'
 import { customClock, customFetch } from '../../src/index.ts'
@@ -281,6 +281,17 @@ describe.each([
     made.browser.store(await page.response)
     expect((await made.browser.session()).user.sub).toBe('dev|bob')
   })
+})
+
+test('a store: where the response of the login that replaced a session was lost, its cookie is deleted a minute later', async () => {
+  const made = await expired({ sessionStore: memoryStore({ name: crypto.randomUUID() }) })
+  const callback = await world.authorize(await world.begin(made.browser))
+  await made.client.middleware(made.browser.request(callback))
+  expect((await made.browser.send('/page')).headers.getSetCookie()).toEqual([])
+  const time = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000)
+  await made.browser.send('/page')
+  time.mockRestore()
+  expect(made.browser.names('__session')).toEqual([])
 })
 
 test('a slow page sends no cookie of a session whose end in another process it has found', async () => {

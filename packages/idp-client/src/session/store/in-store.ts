@@ -29,8 +29,8 @@ export interface StoreSessionParts extends SessionCookieParts {
   readonly former?: LoadFormer | undefined
   /** Drops what this process keeps of a session that has ended. */
   readonly forget: (sessionKey: string, end: SessionEnd) => void
-  /** Returns whether another login in the browser has replaced a session, in this process. */
-  readonly wasReplaced: (session: Pick<StoredSession, 'sessionKey'>) => boolean
+  /** Returns whether another login in the browser has replaced a session, in this process, within the last minute. */
+  readonly wasJustReplaced: (session: Pick<StoredSession, 'sessionKey'>) => boolean
 }
 
 /** Maximum number of sessions that one request can name. */
@@ -217,7 +217,7 @@ function createDistributed(
  * session that the request does not name, of a login, creates a record: a deleted one is not restored.
  */
 export function createStoreSessionStorage(parts: StoreSessionParts): DistributedSessionStorage {
-  const { clientTag, config, sealer, store, wasReplaced } = parts
+  const { clientTag, config, sealer, store, wasJustReplaced } = parts
   const { name } = config.session.cookie
   const kept = new Set([name])
   const records = new StoreRecords(parts)
@@ -282,7 +282,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
       if (requests.slot(exchange).hasUntried) return false
       // A request from before that login: the browser has the newer session by now, which the deletion would remove.
       const named = await requests.references(exchange)
-      return named.some(wasReplaced) ? false : cookies.clearDead(exchange)
+      return named.some(wasJustReplaced) ? false : cookies.clearDead(exchange)
     },
 
     distributed: () => distributed,

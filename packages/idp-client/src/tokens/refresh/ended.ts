@@ -1,4 +1,5 @@
 import type { MaybePromise } from '../../lib/chain.ts'
+import { monotonic } from '../../lib/clock.ts'
 import { Lru } from '../../lib/lru.ts'
 import { processWide } from '../../lib/registry.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
@@ -11,12 +12,16 @@ import { forgetProcessTokens } from './process-tokens.ts'
 /** Maximum number of sessions that are known to have ended. */
 const MAX_ENDED = 20_000
 
-const endedSessions = (): Lru<string, SessionEnd> =>
+/** How long after a login a request may arrive that was sent before, with the session that it replaced, in milliseconds. */
+const MAX_UNDERWAY = 60_000
+
+/** Until when such requests may arrive, in milliseconds of the process's monotonic clock; 0 if no login replaced the session. */
+const endedSessions = (): Lru<string, number> =>
   processWide('mark:ended-sessions/2', () => new Lru(MAX_ENDED))
 
 /** Remembers that a session has ended, and drops what this process keeps of it. */
 export function markEnded(sessionKey: string, end: SessionEnd = 'ended'): void {
-  endedSessions().set(sessionKey, end)
+  endedSessions().set(sessionKey, end === 'replaced' ? monotonic() + MAX_UNDERWAY : 0)
   forgetProcessTokens(sessionKey)
 }
 
@@ -39,8 +44,8 @@ export function hasEnded({ sessionKey }: Pick<StoredSession, 'sessionKey'>): boo
   return endedSessions().get(sessionKey) !== undefined
 }
 
-export function wasReplaced({ sessionKey }: Pick<StoredSession, 'sessionKey'>): boolean {
-  return endedSessions().get(sessionKey) === 'replaced'
+export function wasJustReplaced({ sessionKey }: Pick<StoredSession, 'sessionKey'>): boolean {
+  return (endedSessions().get(sessionKey) ?? 0) > monotonic()
 }
 
 /** Maximum number of rejected tokens that are remembered. */
