@@ -23,7 +23,10 @@ const guides = readdirSync(fromRoot('docs/providers')).filter((name) => !/^(READ
 
 /** The items of every guide, and the patterns that find them. */
 const items: readonly (readonly [string, RegExp])[] = [
-  ['whether it was tested', /^(Tested with |Based on .* documentation, linked below; not tested\.)/m],
+  [
+    'whether it was tested',
+    /^(Tested with |Based on .* documentation, linked below; (not tested\.|tried with ))/m,
+  ],
   ['domain', /^\| `IDP_DOMAIN` \|/m],
   ['callback URL', /app\.example\.com\/auth\/callback/],
   ['logout URL', /`https:\/\/app\.example\.com`|Google has no logout endpoint/],
