@@ -8,7 +8,8 @@ export async function startWorker({ port, env }) {
   const idp = new IdpClient({ sessionStore: store, ...settingsFrom(env) })
   const server = createApplication(idp).listen(port, '127.0.0.1')
   process.on('SIGTERM', () => {
-    server.close(() => process.exit(0))
+    // A refresh continues when its client has disconnected, and its tokens still have to be saved.
+    server.close(() => setTimeout(() => process.exit(0), Number(env.HTTP_TIMEOUT ?? 5000) + 1000))
     server.closeIdleConnections()
   })
 }
