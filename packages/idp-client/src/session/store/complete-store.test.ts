@@ -312,6 +312,7 @@ describe('a store that remembers no ends, so that the process does', () => {
 })
 
 class ClientClosedError extends Error {}
+class ClientOfflineError extends Error {}
 
 async function failureOf(cause: unknown): Promise<SessionStoreError> {
   const store = new CompleteStore(engine.config, { ...plain(), get: () => Promise.reject(cause) })
@@ -333,6 +334,7 @@ test.each([
     'SESSION_STORE_NOT_SET_UP',
   ],
   [new ClientClosedError('The client is closed'), 'ClientClosedError', 'SESSION_STORE_NOT_CONNECTED'],
+  [new ClientOfflineError('The client is offline'), 'ClientOfflineError', 'SESSION_STORE_UNREACHABLE'],
   [
     Object.assign(new ClientClosedError('closed'), { code: 7 }),
     'ClientClosedError',

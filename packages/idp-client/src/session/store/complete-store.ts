@@ -58,12 +58,13 @@ const endedIn = (store: SessionDataStore) =>
 const NAME = /^[A-Za-z][A-Za-z_]{0,31}$|^[0-9A-Z]{5}$/
 
 const remedies: readonly (readonly [RegExp, Remedy])[] = [
+  [/^(?:ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE)/, 'SESSION_STORE_UNREACHABLE'],
   [
-    /^(?:ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EPIPE|MaxRetriesPerRequestError)/,
+    /^(?:MaxRetriesPerRequest|ClientOffline|SocketClosedUnexpectedly|RootNodesUnavailable|\w*Timeout)Error$/,
     'SESSION_STORE_UNREACHABLE',
   ],
   [/^(?:42P01|42501|3D000|3F000|28P01|28000|NOAUTH|NOPERM|WRONGPASS)$/, 'SESSION_STORE_NOT_SET_UP'],
-  [/^(?:ClientClosedError|ClientOfflineError|SocketClosedUnexpectedlyError)$/, 'SESSION_STORE_NOT_CONNECTED'],
+  [/^ClientClosedError$/, 'SESSION_STORE_NOT_CONNECTED'],
 ]
 
 /* Redis has no other name for its errors than the first word of the message. */
