@@ -14,7 +14,7 @@ export function splitSecrets(text: string): readonly string[] {
 }
 
 function candidates(field: Field): readonly unknown[] {
-  // Of former secrets a blank one means that there is none; the first must be there, because it encrypts.
+  // A blank former secret counts as absent. The first one is required, because it encrypts.
   if (Array.isArray(field.given)) return field.given.filter((entry, index) => index === 0 || isPresent(entry))
   if (isPresent(field.given)) return [field.given]
   return field.text === undefined ? [] : splitSecrets(field.text)

@@ -11,7 +11,7 @@ export interface RequestView {
   readonly headers: RequestHeaders
   /** The method that arrived. */
   readonly method: string
-  /** The method by which the host chooses a handler; absent if it is always that one. */
+  /** The method by which the host chooses a handler; absent if it cannot differ. */
   readonly routedMethod?: string | undefined
   /**
    * The absolute URL as this process received it; null if the host does not provide one (a Server Component).

@@ -21,8 +21,8 @@ export interface NextAuthToken {
 
 /**
  * A session as `map` returns it. `createdAt` may be absent, since next-auth does not keep the time of the login. The compiler does not
- * know the types of a token, so claims, tokens and `createdAt` may be unknown. Claims and tokens of another type count as absent; a
- * `createdAt` that is not a number refuses the session, unless it is undefined.
+ * know the types of a token, so claims, tokens and `createdAt` may be unknown. Claims and tokens of another type count as absent. A
+ * session is refused if `createdAt` is neither a number nor undefined.
  */
 export type NextAuthSession = Omit<FormerSession, 'createdAt' | 'user' | 'sid' | 'idToken' | 'tokens'> & {
   /** The claims of the user. A session without `sub` is not taken over. */

@@ -117,7 +117,7 @@ export function createSessionCookies(parts: SessionCookieParts): SessionCookies 
         if (name !== cookie.name && !name.startsWith(`${cookie.name}__`)) return false
         const { current } = sessionSlot({ cookies, slots }, config)
         if (current?.sessionKey === sessionKey) return memory.hasEnded(current)
-        // The request has found its end, has ended it or has replaced it: deletions are still sent.
+        // This request has noticed the end, or has ended or replaced the session itself: its deletions are sent.
         return attributes.maxAge !== 0
       })
     },

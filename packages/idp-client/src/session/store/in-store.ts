@@ -280,7 +280,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
     async sweep(exchange) {
       if (!cookies.isPresent(exchange.cookies) || (await requests.current(exchange))) return false
       if (requests.slot(exchange).hasUntried) return false
-      // A request from before that login: the browser has the newer session by now, which the deletion would remove.
+      // The request was sent before the login: the deletion would remove the cookie of the new session.
       const named = await requests.references(exchange)
       return named.some(wasJustReplaced) ? false : cookies.clearDead(exchange)
     },

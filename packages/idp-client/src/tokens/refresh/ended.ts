@@ -12,10 +12,10 @@ import { forgetProcessTokens } from './process-tokens.ts'
 /** Maximum number of sessions that are known to have ended. */
 const MAX_ENDED = 20_000
 
-/** How long after a login a request may arrive that was sent before, with the session that it replaced, in milliseconds. */
+/** How long after a login requests with the session that it replaced may still arrive, in milliseconds. */
 const MAX_UNDERWAY = 60_000
 
-/** Until when such requests may arrive, in milliseconds of the process's monotonic clock; 0 if no login replaced the session. */
+/** Until when such requests may arrive, in milliseconds of the process's monotonic clock; 0 if the session ended otherwise. */
 const endedSessions = (): Lru<string, number> =>
   processWide('mark:ended-sessions/2', () => new Lru(MAX_ENDED))
 
