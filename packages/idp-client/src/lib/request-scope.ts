@@ -55,19 +55,20 @@ export function requestScope(): RequestScope {
   }
 }
 
-interface VercelRuntime {
+interface Platform {
   readonly [context: symbol]: { get?(): { waitUntil?: WaitUntil } | undefined } | undefined
 }
 
-/** The key under which functions on Vercel find the context of their request. */
-const VERCEL_CONTEXT = Symbol.for('@vercel/request-context')
+/** The keys under which platforms offer the context of the current request: those that run Next.js, and Vercel. */
+const REQUEST_CONTEXTS = [Symbol.for('@next/request-context'), Symbol.for('@vercel/request-context')]
 
 /**
  * Keeps the current request alive until `work` ends, where the platform can: other requests share it, and I/O and timers end
  * with the request that began them.
  */
 export function outliveRequest(work: Promise<unknown>): void {
-  const context = waitUntil ? { waitUntil } : (globalThis as VercelRuntime)[VERCEL_CONTEXT]?.get?.()
+  const offered = REQUEST_CONTEXTS.map((key) => (globalThis as Platform)[key]?.get?.())
+  const context = waitUntil ? { waitUntil } : offered.find((candidate) => candidate?.waitUntil)
   context?.waitUntil?.(work.then(ignore, ignore))
 }
 

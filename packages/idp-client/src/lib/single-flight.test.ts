@@ -113,9 +113,11 @@ test('[K1] the late end of a run that was taken over does not end the next one',
   expect(after).toEqual(['two'])
 })
 
-test('[Q4] a run is handed to the request that began it, where the platform can keep that alive', async () => {
+const PLATFORMS = ['@next/request-context', '@vercel/request-context']
+
+test.each(PLATFORMS)('[Q4] a run is handed to the request that began it by %s', async (key) => {
   const kept: Promise<unknown>[] = []
-  const context = Symbol.for('@vercel/request-context')
+  const context = Symbol.for(key)
   Reflect.set(globalThis, context, {
     get: () => ({ waitUntil: (work: Promise<unknown>) => kept.push(work) }),
   })
