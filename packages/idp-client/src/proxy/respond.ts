@@ -212,6 +212,8 @@ async function toBrowser(response: Response, sending: Sending): Promise<Response
   }
   // An event stream is never complete, so that its end says nothing; frameworks would log an error.
   const isEventStream = isEvents(headers)
+  // nginx would keep the events, and the head, until its buffers are full.
+  if (isEventStream) headers['x-accel-buffering'] = 'no'
   const onFailure = (thrown: unknown): boolean => {
     const isExpected = limits.reason !== undefined && limits.reason !== 'idle'
     if (!isExpected) reportRefusal(caller.engine.config, toUpstreamError(limits, thrown), 'error')
