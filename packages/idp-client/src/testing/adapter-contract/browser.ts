@@ -43,7 +43,6 @@ function isDeletion({ attributes }: SetCookie): boolean {
   return expires !== undefined && Date.parse(expires) <= 0
 }
 
-/** A browser of one user in front of the host under test. Stores cookies like browsers and follows no redirect. */
 /** Whether `fetch` failed because the server had closed the connection. */
 function isConnectionLost(error: unknown): boolean {
   const cause = error instanceof Error ? error.cause : undefined
@@ -54,6 +53,7 @@ function isConnectionLost(error: unknown): boolean {
   )
 }
 
+/** A browser of one user in front of the host under test. Stores cookies like browsers and follows no redirect. */
 export class Browser {
   readonly #host: ContractHost
   readonly #cookies = new Map<string, SetCookie>()
@@ -110,7 +110,12 @@ export class Browser {
     const response = await fetch(this.address(url), {
       ...init,
       redirect: 'manual',
-      headers: { ...this.headers(url, crossSite), ...Object.fromEntries(new Headers(headers)) },
+      // A server may close an idle connection just when `fetch` uses it again.
+      headers: {
+        connection: 'close',
+        ...this.headers(url, crossSite),
+        ...Object.fromEntries(new Headers(headers)),
+      },
     })
     for (const cookie of response.headers.getSetCookie().map(parseSetCookie)) {
       if (isDeletion(cookie)) this.#cookies.delete(cookie.name)
@@ -133,11 +138,7 @@ export class Browser {
     const isCrossSite = crossSiteForm !== undefined
     const init = {
       method: method ?? (isCrossSite ? 'POST' : 'GET'),
-      headers: {
-        connection: 'close',
-        ...(isCrossSite ? { origin: 'https://provider.example' } : {}),
-        ...headers,
-      },
+      headers: { ...(isCrossSite ? { origin: 'https://provider.example' } : {}), ...headers },
       ...(isCrossSite ? { body: new URLSearchParams(crossSiteForm) } : {}),
       ...(body === undefined ? {} : { body }),
     }
