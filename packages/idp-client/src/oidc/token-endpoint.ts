@@ -1,6 +1,6 @@
 import { genericTokenEndpointRequest } from 'oauth4webapi'
 import { CallbackError } from '../errors/callback.ts'
-import { OAuthError } from '../errors/provider.ts'
+import { isInvalidGrant, OAuthError } from '../errors/provider.ts'
 import { defined } from '../lib/objects.ts'
 import { call } from './call.ts'
 import { isTime } from './claims.ts'
@@ -218,7 +218,7 @@ export async function exchangeCode(provider: Provider, input: CodeExchange): Pro
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
     const code = error.transient ? 'AUTHORIZATION_CODE_GRANT_REQUEST_ERROR' : 'AUTHORIZATION_CODE_GRANT_ERROR'
-    const remedy = error.error === 'invalid_grant' ? { remedy: 'CODE_REFUSED' as const } : {}
+    const remedy = isInvalidGrant(error) ? { remedy: 'CODE_REFUSED' as const } : {}
     throw new CallbackError(code, { cause: error, ...redirectUriSent(error, input.redirectUri), ...remedy })
   }
 }

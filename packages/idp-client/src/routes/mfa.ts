@@ -10,7 +10,7 @@ import { json } from '../http/responses.ts'
 import { defined } from '../lib/objects.ts'
 import { mfaRequiredJson } from './fail-with-json.ts'
 import type { RouteHandler } from './route.ts'
-import { toStatus } from './status.ts'
+import { isOAuthError, toStatus } from './status.ts'
 
 export type MfaRouteKey = Extract<RouteKey, `mfa${string}`>
 
@@ -30,8 +30,7 @@ function toSnakeCase(value: object): Record<string, unknown> {
  * otherwise ours.
  */
 function toErrorCode({ cause, code }: IdpError, status: number): string {
-  const oauthError = typeof cause === 'object' && cause !== null && 'error' in cause ? cause.error : undefined
-  if (typeof oauthError === 'string') return oauthError
+  if (isOAuthError(cause) && !cause.transient && cause.error !== undefined) return cause.error
   return status === 500 ? 'server_error' : code.toLowerCase()
 }
 

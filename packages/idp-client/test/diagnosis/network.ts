@@ -229,6 +229,16 @@ export const network: readonly Mistake[] = [
     make: faulty('token', { kind: 'reset' }),
   },
   {
+    mistake: 'a provider behind a gateway that passes its refusal on with the status of a failure',
+    remedy: 'PROVIDER_UNAVAILABLE',
+    make: faulty('token', {
+      kind: 'respond',
+      status: 503,
+      body: JSON.stringify({ error: 'invalid_grant' }),
+      headers: { 'content-type': 'application/json' },
+    }),
+  },
+  {
     mistake: 'a provider that fails with 503 at the token endpoint',
     remedy: 'PROVIDER_UNAVAILABLE',
     make: faulty('token', { kind: 'respond', status: 503, headers: { 'retry-after': '1' } }),

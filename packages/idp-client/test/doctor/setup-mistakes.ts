@@ -354,6 +354,11 @@ export const refusals: readonly Mistake[] = [
     make: withoutCertificate,
   },
   {
+    mistake: 'a provider that responds to a wrong code with the status of a failure',
+    code: 'PROVIDER_UNAVAILABLE',
+    make: faulty('token', respondWith(503, { error: 'invalid_grant' })),
+  },
+  {
     mistake: 'a client that may not use the code flow',
     code: 'CLIENT_NOT_ALLOWED',
     make: faulty('token', respondWith(400, { error: 'unauthorized_client', error_description: 'alice' })),

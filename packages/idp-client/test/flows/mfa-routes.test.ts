@@ -327,6 +327,15 @@ describe('invalid requests of a browser', () => {
     expect((await browser.send(...asking.verify(token))).status).toBe(200)
   })
 
+  test('a failure of the provider is not a wrong code, whatever its response says', async () => {
+    const { browser, token } = await demanded()
+    const body = JSON.stringify({ error: 'invalid_grant' })
+    const headers = { 'content-type': 'application/json' }
+    world.provider.faults.set('token', { kind: 'respond', status: 503, body, headers })
+    const response = await browser.send(verify, post({ otp: '123' }, token))
+    expect([response.status, (await read(response))['error']]).toEqual([503, 'mfa_verify_error'])
+  })
+
   test('a type of factor that is not accepted: 400', async () => {
     const { browser, token } = await demanded()
     const response = await browser.send(challenge, post({ mfa_token: token, challenge_type: 'oob' }))

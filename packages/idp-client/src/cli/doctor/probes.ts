@@ -2,7 +2,7 @@ import { toUrls } from '../../config/base-url.ts'
 import type { Config } from '../../config/config.ts'
 import { randomToken } from '../../crypto/random.ts'
 import { describe } from '../../errors/diagnosis.ts'
-import { OAuthError } from '../../errors/provider.ts'
+import { isInvalidGrant, OAuthError } from '../../errors/provider.ts'
 import { defined } from '../../lib/objects.ts'
 import { parseUrl } from '../../lib/url.ts'
 import { authorizationUrl, newCodeVerifier } from '../../oidc/authorize.ts'
@@ -31,8 +31,8 @@ interface Probe {
 }
 
 /** Whether the response to a wrong code says nothing against the client: it was authenticated, or the code was read first. */
-function isAccepted({ error, providerStatus }: OAuthError): boolean {
-  return error === 'invalid_grant' || (error === 'invalid_request' && providerStatus === 400)
+function isAccepted(refused: OAuthError): boolean {
+  return isInvalidGrant(refused) || (refused.error === 'invalid_request' && refused.providerStatus === 400)
 }
 
 /** A refusal without a registered error: status 401 is about the authentication of the client (RFC 6749 section 5.2). */
