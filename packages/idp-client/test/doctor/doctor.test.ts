@@ -114,6 +114,15 @@ describe('a healthy set-up', () => {
     })
   })
 
+  test('at a provider that fails at prompt=none, and responds to a login with its page', async () => {
+    await withBench({}, async ({ byVariables, provider }) => {
+      const body = '<form method="post"><input name="password"></form>'
+      provider.faults.set('authorize', { kind: 'respond', body })
+      provider.faults.set('authorize', { kind: 'respond', status: 500 }, { times: 1 })
+      expect(await byVariables()).toMatchObject(healthy)
+    })
+  })
+
   test.each(['http://localhost:3000/auth/callback?error=login_required', '/sign-in?client_id=shop'])(
     'at a provider that names %s in JSON instead of redirecting',
     async (url) => {

@@ -414,6 +414,16 @@ export const refusals: readonly Mistake[] = [
     make: faulty('authorize', respondWith(200, { redirect: true, url: '/error?error=invalid_redirect' })),
   },
   {
+    mistake: 'a redirect URI that a provider refuses which fails at prompt=none',
+    code: 'REDIRECT_URI_REFUSED',
+    make(bench) {
+      const { faults } = bench.provider
+      faults.set('authorize', { kind: 'respond', status: 400 })
+      faults.set('authorize', { kind: 'respond', status: 500 }, { times: 1 })
+      return bench.byVariables()
+    },
+  },
+  {
     mistake: 'a redirect URI that is not registered, with pushed requests',
     code: 'REQUEST_REFUSED',
     also: ['POST_LOGOUT_URL_REFUSED'],

@@ -135,12 +135,17 @@ async function requestAuthorization(
   return requestProvider(url, config)
 }
 
+/** Returns whether the response is a page that sends the user nowhere: that for the login, unless the request had `prompt=none`. */
+const isPage = (response: PlainResponse, probe: Probe): boolean =>
+  response.status === 200 && toLocation(response) === undefined && toErrorSent(response, probe) === null
+
 /** Requests a login with `prompt=none`, and as users do if the provider fails at that, as django-oauth-toolkit does. */
 async function checkRedirectUri(probe: Probe): Promise<Findings> {
   try {
     const silent = await requestAuthorization(probe, { prompt: 'none' })
-    const response = silent.status < 500 ? silent : await requestAuthorization(probe, {})
-    return readAuthorization(response, probe)
+    if (silent.status < 500) return readAuthorization(silent, probe)
+    const response = await requestAuthorization(probe, {})
+    return isPage(response, probe) ? [] : readAuthorization(response, probe)
   } catch (error) {
     return findThrown(error)
   }
