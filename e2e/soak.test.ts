@@ -81,26 +81,31 @@ describe('four processes, one Redis', () => {
     expect(after.map((response) => isResponse(response) && response.status)).toEqual(Array(8).fill(401))
   })
 
-  test('a process that is stopped saves a refresh whose client has disconnected', async () => {
-    const settings = { REDIS_URL: redis.url, AUDIENCE, WORKERS: '1', HTTP_TIMEOUT: '3000' }
-    const stopped = await startCluster(provider, settings)
-    const user = new SoakUser('alice', stopped.url, provider)
-    await user.logIn()
-    const first = await user.send('/token')
-    if (!isResponse(first)) throw new Error('the cluster does not respond')
-    await until(Number(first.body['expiresAt']) + 1)
-    provider.clearRequests()
-    provider.faults.set('token', { kind: 'delay', ms: 1000, commit: true }, { times: 1 })
-    const client = new AbortController()
-    const refresh = user.browser.send(`${stopped.url}/token`, { signal: client.signal })
-    while (provider.count('token') === 0) await new Promise((resolve) => setTimeout(resolve, 20))
-    client.abort()
-    await expect(refresh).rejects.toThrow()
-    await stopped.stop()
+  // Ctrl-C sends SIGINT to the workers, too.
+  test.each(['SIGTERM', 'SIGINT'])(
+    'a process that gets %s saves a refresh whose client has disconnected',
+    async (signal) => {
+      const settings = { REDIS_URL: redis.url, AUDIENCE, WORKERS: '1', HTTP_TIMEOUT: '3000' }
+      const stopped = await startCluster(provider, settings)
+      const user = new SoakUser('alice', stopped.url, provider)
+      await user.logIn()
+      const first = await user.send('/token')
+      if (!isResponse(first) || first.pid === undefined) throw new Error('the cluster does not respond')
+      await until(Number(first.body['expiresAt']) + 1)
+      provider.clearRequests()
+      provider.faults.set('token', { kind: 'delay', ms: 1000, commit: true }, { times: 1 })
+      const client = new AbortController()
+      const refresh = user.browser.send(`${stopped.url}/token`, { signal: client.signal })
+      while (provider.count('token') === 0) await new Promise((resolve) => setTimeout(resolve, 20))
+      client.abort()
+      await expect(refresh).rejects.toThrow()
+      process.kill(first.pid, signal)
+      await stopped.stop()
 
-    const response = await new SoakUser('alice', cluster.url, provider).send('/token', {}, user.browser)
-    expect(response).toMatchObject({ status: 200 })
-  })
+      const response = await new SoakUser('alice', cluster.url, provider).send('/token', {}, user.browser)
+      expect(response).toMatchObject({ status: 200 })
+    },
+  )
 
   test(`${users} users for ${seconds} s, with killed processes and a restart of Redis, lose nothing`, {
     timeout: (seconds + 120) * 20 * 1000,

@@ -7,11 +7,14 @@ export async function startWorker({ port, env }) {
   const { store } = await openStore(env)
   const idp = new IdpClient({ sessionStore: store, ...settingsFrom(env) })
   const server = createApplication(idp).listen(port, '127.0.0.1')
-  process.on('SIGTERM', () => {
+  const stop = () => {
+    if (!server.listening) return
     // A refresh continues when its client has disconnected, and its tokens still have to be saved.
     server.close(() => setTimeout(() => process.exit(0), Number(env.HTTP_TIMEOUT ?? 5000) + 1000))
     server.closeIdleConnections()
-  })
+  }
+  // Ctrl-C sends SIGINT to every process, and the primary SIGTERM after it.
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, stop)
 }
 
 /** Beside the variables that the library reads itself; for trying out and for the soak test. */
