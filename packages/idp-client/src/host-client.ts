@@ -54,7 +54,7 @@ export abstract class HostClient<
     options?: HostPageGuardOptions<Guarded>,
     name = 'requireLogin',
   ): (context: Guarded) => Promise<GuardResult> {
-    const guard = createPageGuard<Guarded>(this.application, { name }, options)
+    const guard = createPageGuard<Guarded>(this.application, name, options)
     return async (context) => {
       const exchange = await this.#toExchange(context, name)
       const decide = (): Promise<GuardResult> =>
@@ -73,7 +73,7 @@ export abstract class HostClient<
     name?: string,
   ): (context: Context) => Promise<ApiGuardResult>
   protected apiGuard(options?: object, name = 'requireAuth'): (context: Context) => Promise<ApiGuardResult> {
-    const guard = createApiGuard(this.application, { name }, options)
+    const guard = createApiGuard(this.application, name, options)
     return async (context) => chain(this.#toExchange(context, name), guard)
   }
 

@@ -4,7 +4,6 @@ import { checkAudience } from '../config/resource.ts'
 import type { Application, Engine } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
 import type { Code } from '../errors/code.ts'
-import { codes } from '../errors/codes.ts'
 import { OAuthError } from '../errors/provider.ts'
 import type { AccessTokenExchangeOptions } from '../flows/exchange-access-token.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -68,14 +67,14 @@ const toScope = ({ requirements: { scope } }: Guard): ChallengeParameters => ({ 
 /** Rejects a request with a credential. */
 function reject(guard: Guard, code: Code, scheme: Scheme = 'Bearer'): AuthResult {
   const challenge = challengeOf(guard, scheme, code, toScope(guard))
-  return { response: rejection(codes[code].status, code, undefined, challenge) }
+  return { response: rejection(code, { challenge }) }
 }
 
 /** Rejects a request without credential: a client may use either scheme, as its tokens demand. */
 function rejectAnonymous(guard: Guard): AuthResult {
   const schemes = ['Bearer', 'DPoP'] as const
   const challenges = schemes.map((scheme) => challengeOf(guard, scheme, undefined, toScope(guard)))
-  return { response: rejection(401, 'NOT_AUTHENTICATED', undefined, challenges.join(', ')) }
+  return { response: rejection('NOT_AUTHENTICATED', { challenge: challenges.join(', ') }) }
 }
 
 /** Seconds after which a client should repeat a request whose token could not be verified. */
@@ -85,7 +84,7 @@ const LONGEST_RETRY = 300
 
 /** Rejects a request whose token could not be verified, which is no fault of its sender. */
 function rejectUndecided(error: IdpError): AuthResult {
-  const response = rejection(503, error.code)
+  const response = rejection(error.code, { status: 503 })
   const retryAfter = (error instanceof OAuthError && error.retryAfter) || 0
   response.headers.set('retry-after', String(Math.max(RETRY_AFTER, Math.min(retryAfter, LONGEST_RETRY))))
   return { response }
@@ -158,7 +157,7 @@ function rejectUnmet(
   const parameters = unmetParameters(unmet, requirements)
   const scopes = unmet === 'scope' ? { scope: unitedScope(...(requirements.scope ?? []), scope) } : {}
   const challenge = parameters && challengeOf(guard, scheme, code, { ...parameters, ...scopes })
-  return { response: rejection(codes[code].status, code, login, challenge) }
+  return { response: rejection(code, { challenge, login }) }
 }
 
 interface RejectedCaller {
@@ -173,8 +172,7 @@ function authorized(auth: Auth, requirements: Requirements): MaybePromise<AuthRe
   if (!requirements.authorize) return passed
   return chain(
     isAuthorized(requirements, () => auth),
-    (isAllowed): AuthResult =>
-      isAllowed ? passed : { response: rejection(codes.ACCESS_DENIED.status, 'ACCESS_DENIED') },
+    (isAllowed): AuthResult => (isAllowed ? passed : { response: rejection('ACCESS_DENIED') }),
   )
 }
 
@@ -194,7 +192,7 @@ async function rejectToken(
   if (!isIdpError(thrown)) throw thrown
   const { code, name } = thrown
   const isUndecided = PROVIDER_ERRORS.includes(name) || code === 'TOKEN_UNDECIDED'
-  if (code === 'CROSS_SITE_REQUEST') return { response: rejection(403, code) }
+  if (code === 'CROSS_SITE_REQUEST') return { response: rejection(code) }
   if (!isUndecided && !SENDER_CODES.includes(code)) throw thrown
   // Every client begins without a nonce.
   if (code !== 'USE_DPOP_NONCE') reportRefusal(application.apiEngine().config, thrown)
@@ -257,7 +255,7 @@ async function checkCookie(engine: Engine, exchange: Exchange, guard: Guard): Pr
   const verdict = await checkSession(engine, exchange, others)
   if (verdict.kind === 'unauthenticated') return rejectAnonymous(guard)
   // Only then: a client on a page of another origin needs the challenge, and has no cookie.
-  if (isCrossSite(engine, exchange)) return { response: rejection(403, 'CROSS_SITE_REQUEST') }
+  if (isCrossSite(engine, exchange)) return { response: rejection('CROSS_SITE_REQUEST') }
   if (verdict.kind === 'exhausted') return rejectUnmet(verdict.unmet, guard)
   if (verdict.kind === 'insufficient') return rejectUnmet(verdict.unmet, guard, { login: verdict.login })
   const scopes = accepted.resources.map((resource) => grantedScope(engine.config, verdict.session, resource))
@@ -280,7 +278,7 @@ export function checkAccepted(
 ): MaybePromise<AuthResult> {
   const { accepted } = guard
   if (isForeignOrigin(application, exchange, accepted.origins))
-    return { response: rejection(403, 'CROSS_SITE_REQUEST') }
+    return { response: rejection('CROSS_SITE_REQUEST') }
   const credential = readCredential(exchange.request)
   if (credential === 'malformed') return reject(guard, 'INVALID_REQUEST')
   if (credential) return checkToken(application, exchange, credential, guard)

@@ -80,8 +80,7 @@ export async function requireLogin(
   const verdict = await reporting(engine.config.log, () => checkAccess(engine, exchange, requirements))
   if (verdict.kind === 'granted') return { session: verdict.session }
   if (verdict.kind === 'exhausted') throw new IdpError(UNMET_CODES[verdict.unmet])
-  if (verdict.kind === 'forbidden')
-    return { response: rejection(codes.ACCESS_DENIED.status, 'ACCESS_DENIED') }
+  if (verdict.kind === 'forbidden') return { response: rejection('ACCESS_DENIED') }
   const { basePath, routes } = engine.config
   const baseUrl = engine.baseUrl(exchange)
   // Without a path that the login ignores: a long one could make the address too long for proxies.
@@ -96,12 +95,12 @@ export const isForbidden = ({ status }: Response): boolean => status === codes.A
 
 /** Returns the response that rejects an API request. */
 function toRejection(verdict: Exclude<Verdict, { kind: 'granted' }>, requirements: Requirements): Response {
-  if (verdict.kind === 'unauthenticated') return rejection(401, 'NOT_AUTHENTICATED')
-  if (verdict.kind === 'forbidden') return rejection(codes.ACCESS_DENIED.status, 'ACCESS_DENIED')
+  if (verdict.kind === 'unauthenticated') return rejection('NOT_AUTHENTICATED')
+  if (verdict.kind === 'forbidden') return rejection('ACCESS_DENIED')
   const code = UNMET_CODES[verdict.unmet]
   const login = verdict.kind === 'insufficient' ? verdict.login : undefined
   const parameters = unmetParameters(verdict.unmet, requirements)
-  return rejection(codes[code].status, code, login, parameters && toChallenge('Bearer', code, parameters))
+  return rejection(code, { challenge: parameters && toChallenge('Bearer', code, parameters), login })
 }
 
 /**
@@ -116,8 +115,7 @@ export async function requireAuth(
 ): Promise<GuardResult> {
   try {
     const engine = application.engine()
-    if (sameOrigin && isCrossSite(engine, exchange))
-      return { response: rejection(codes.CROSS_SITE_REQUEST.status, 'CROSS_SITE_REQUEST') }
+    if (sameOrigin && isCrossSite(engine, exchange)) return { response: rejection('CROSS_SITE_REQUEST') }
     const verdict = await checkAccess(engine, exchange, requirements)
     if (verdict.kind === 'granted') return { session: verdict.session }
     return { response: toRejection(verdict, requirements) }
@@ -131,7 +129,7 @@ async function toFailure({ settings }: Application, thrown: unknown): Promise<Re
   const { asIdpError, reportOutcome } = await import('../log/failure.ts')
   const error = asIdpError(thrown)
   reportOutcome(settings.log, error, { level: 'error', code: 'REQUEST_FAILED' })
-  return rejection(Math.max(500, toStatus(error)), error.code)
+  return rejection(error.code, { status: Math.max(500, toStatus(error)) })
 }
 
 /** Loads the code on first use; from then on it is there without a promise. */

@@ -19,12 +19,6 @@ export interface HostPageGuardOptions<Host> extends GuardRequirements {
   returnTo?: string | ((host: Host) => string | Promise<string>)
 }
 
-/** The name of a guard for messages, and further options that its host has. */
-interface GuardKind {
-  readonly name: string
-  readonly further?: readonly string[]
-}
-
 /** Throws for a guard that only sessions pass, if there are none. */
 function refuseSessions(guard: string, remedy = ''): never {
   const detail = `${guard}: it needs a session, but the option sessions: false says that there are none${remedy}.`
@@ -34,11 +28,15 @@ function refuseSessions(guard: string, remedy = ''): never {
 /**
  * Creates a page guard of a host: reads its options once, and returns a function that decides about one request. `path`
  * returns path and query of the request, `undefined` if the host does not tell.
+ *
+ * @param name of the guard, for messages
+ * @param further names of options that its host has in addition
  */
 export function createPageGuard<Host>(
   application: Application,
-  { name, further = [] }: GuardKind,
+  name: string,
   options: HostPageGuardOptions<Host> = {},
+  further: readonly string[] = [],
 ): (exchange: Exchange, host: Host, path: () => string | undefined) => Promise<GuardResult> {
   if (!application.settings.sessions) refuseSessions(name)
   const requirements = readRequirements(name, options, ['returnTo', ...further])
@@ -56,17 +54,17 @@ export type ApiGuard<Result = GuardResult> = (exchange: Exchange) => Promise<Res
 /** Creates an API guard: reads its options once, and returns a function that decides about one request. */
 export function createApiGuard<Entry extends AcceptEntry, Scope extends string>(
   application: Application,
-  kind: GuardKind,
+  name: string,
   options?: AnyApiGuardOptions<Entry, Scope>,
 ): ApiGuard<ResultFor<Entry>>
 export function createApiGuard(
   application: Application,
-  kind: GuardKind,
+  name: string,
   options?: object,
 ): ApiGuard<ApiGuardResult>
 export function createApiGuard(
   application: Application,
-  { name }: GuardKind,
+  name: string,
   options: object = {},
 ): ApiGuard<ApiGuardResult> {
   const requirements = readRequirements(name, options, ['accept', 'sameOrigin'])

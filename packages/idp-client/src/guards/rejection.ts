@@ -12,8 +12,20 @@ export const UNMET_CODES: Readonly<Record<Unmet, Code>> = {
   scope: 'INSUFFICIENT_SCOPE',
 }
 
+/** Details of a rejection beside its code. */
+interface RejectionDetails {
+  /** Default: that of the code. */
+  readonly status?: number
+  readonly challenge?: string | undefined
+  /** The login that can help. */
+  readonly login?: LoginParameters | undefined
+}
+
 /** Returns the response of a guard that rejects a request: JSON without data of the user. */
-export function rejection(status: number, code: Code, login?: LoginParameters, challenge?: string): Response {
+export function rejection(
+  code: Code,
+  { challenge, login, status = codes[code].status }: RejectionDetails = {},
+): Response {
   const headers = challenge === undefined ? {} : { 'WWW-Authenticate': challenge }
   return json(status, { error: code.toLowerCase(), code, description: codes[code].message, login }, headers)
 }

@@ -78,7 +78,7 @@ export class ApiProxy<HostRequest extends object = object, HostResponse extends 
   constructor(application: Application, options: ProxyOptions, respond: Respond<HostRequest, HostResponse>) {
     this.#application = application
     this.#config = readProxy(options)
-    const guard = createApiGuard(application, { name: 'idp.proxy' }, options.guard)
+    const guard = createApiGuard(application, 'idp.proxy', options.guard)
     this.#guard = options.guard && guard
     this.#respond = respond
     this.prefix = this.#config.prefix

@@ -45,7 +45,7 @@ export interface ProxyRules {
 /** Responds with a failure of this library, and reports it. */
 function toFailure({ engine }: Application, thrown: unknown, { methods }: ProxyConfig): Response {
   const error = asIdpError(thrown)
-  const response = asOwn(mfaRequiredJson(error) ?? rejection(toStatus(error), error.code))
+  const response = asOwn(mfaRequiredJson(error) ?? rejection(error.code, { status: toStatus(error) }))
   if (error.code === 'PROXY_METHOD_REFUSED') response.headers.set('allow', methods.join(', '))
   // Configuration errors were reported at construction.
   if (error.code === 'INVALID_CONFIGURATION') return response
@@ -298,7 +298,7 @@ export async function respond(
     const session = await engine.sessions.load(exchange)
     const watched = session && watch({ engine, exchange, session }, config, tag)
     const rejected = await reject(application, exchange, guard, watched)
-    if (!watched || rejected) return asOwn(rejected ?? rejection(401, 'NOT_AUTHENTICATED'))
+    if (!watched || rejected) return asOwn(rejected ?? rejection('NOT_AUTHENTICATED'))
     return await sendOn(watched, config, upstream).finally(() => keepLaterUse(engine, exchange))
   } catch (thrown) {
     return toFailure(application, thrown, config)

@@ -63,7 +63,7 @@ type AnyHandler = AppRouteHandler<never> | NextApiHandler | AuthApiHandler<never
 
 /** Wraps a handler of either router; which one is only known from the arguments of each call. */
 export function protectApi(application: Application, handler: AnyHandler, options: EitherGuardOptions) {
-  const check = createApiGuard(application, { name: 'withApiAuthRequired' }, options)
+  const check = createApiGuard(application, 'withApiAuthRequired', options)
   return (first: NextRequest | NextApiRequest, second: unknown): Promise<unknown> => {
     markPagesRun()
     return isWebRequest(first)

@@ -67,7 +67,7 @@ export function protectAppPage<Props>(
   component: PageComponent<Props>,
   options: PageGuardOptions<Props> = {},
 ): (props: Props) => Promise<ReactNode> {
-  const guard = createPageGuard(application, { name: GUARD_NAME }, options)
+  const guard = createPageGuard(application, GUARD_NAME, options)
   markPageGuard()
   return async (props) => {
     const { exchange } = await bindAmbient()
@@ -97,11 +97,9 @@ export function protectPagesPage<Props extends Record<string, unknown>>(
   application: Application,
   options: PagesGuardOptions<Props>,
 ): GetServerSideProps<Props & { user: User }> {
-  const guard = createPageGuard<GetServerSidePropsContext>(
-    application,
-    { name: GUARD_NAME, further: ['getServerSideProps'] },
-    options,
-  )
+  const guard = createPageGuard<GetServerSidePropsContext>(application, GUARD_NAME, options, [
+    'getServerSideProps',
+  ])
   markPageGuard()
   return async (context) => {
     const { exchange } = bindNode(context.req, context.res)

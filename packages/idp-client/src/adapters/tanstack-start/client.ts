@@ -88,7 +88,7 @@ export class IdpClient extends WebHostClient {
    * response with 403, and `ACCESS_DENIED` while a document is rendered.
    */
   async requireLogin(options?: PageGuardOptions): Promise<SessionData> {
-    const guard = createPageGuard<undefined>(this.application, { name: 'requireLogin' }, options)
+    const guard = createPageGuard<undefined>(this.application, 'requireLogin', options)
     const { exchange } = this.bind()
     const { headers, url } = exchange.request
     // The URL of a call of a server function is not that of the page.
@@ -114,7 +114,7 @@ export class IdpClient extends WebHostClient {
     options: ResourceGuardOptions<E, S>,
   ): Promise<AcceptedAuth<E>>
   async requireAuth(options?: EitherGuardOptions): Promise<SessionData | Auth> {
-    const guard = createApiGuard(this.application, { name: 'requireAuth' }, options)
+    const guard = createApiGuard(this.application, 'requireAuth', options)
     const result = await guard(this.bind().exchange)
     if (result.response) throw result.response
     return result.auth ?? result.session
