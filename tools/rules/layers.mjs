@@ -93,9 +93,12 @@ export const layers = {
     ]),
   ),
   'adapters/build-time': { values: ['errors'] },
-  'adapters/astro-integration': { values: ['adapters/build-time'], types: ['config', 'adapters/web'] },
+  'adapters/astro-integration': {
+    values: ['errors', 'adapters/build-time'],
+    types: ['config', 'adapters/web'],
+  },
   'adapters/nuxt-module': {
-    values: ['adapters/build-time', 'adapters/nuxt'],
+    values: ['errors', 'adapters/build-time', 'adapters/nuxt'],
     types: ['adapters/node', ...hostTypes],
   },
   public: { values: ['errors', ...publicValues] },

@@ -1,4 +1,4 @@
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { invalidAtStart } from '../errors/configuration.ts'
 import { defined, isObject } from '../lib/objects.ts'
 import { parseUrl } from '../lib/url.ts'
 import { isLoopback } from './base-url.ts'
@@ -131,10 +131,7 @@ const NAMES = [
 const QUOTABLE = /^[\x21\x23-\x5b\x5d-\x7e]+$/
 
 function refuse(what: string): never {
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', {
-    detail: `idp.resource: ${what}`,
-    atConstruction: true,
-  })
+  throw invalidAtStart(`idp.resource: ${what}`)
 }
 
 function readList(name: 'scopes' | 'notAudience', value: unknown): readonly string[] {

@@ -12,3 +12,8 @@ export class InvalidConfigurationError extends IdpError<CodesOf<'InvalidConfigur
 export function invalidConfiguration(detail: string): InvalidConfigurationError {
   return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail })
 }
+
+/** Creates the error for a mistake that stops the start of the application: its message always contains the detail. */
+export function invalidAtStart(detail: string): InvalidConfigurationError {
+  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
+}

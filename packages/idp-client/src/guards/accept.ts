@@ -1,6 +1,6 @@
 import type { ResourceConfig } from '../config/resource.ts'
 import type { Application } from '../engine.ts'
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { invalidConfiguration } from '../errors/configuration.ts'
 import type { Requirements } from './requirements.ts'
 import { Resource } from './resource.ts'
 
@@ -13,7 +13,7 @@ export interface Accepted {
 }
 
 function refuse(guard: string, what: string): never {
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail: `${guard}: ${what}` })
+  throw invalidConfiguration(`${guard}: ${what}`)
 }
 
 /**

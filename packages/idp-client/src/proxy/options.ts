@@ -1,7 +1,7 @@
 import { isLoopback } from '../config/base-url.ts'
 import { parseHttpUrl } from '../config/http-url.ts'
 import { unknownOption } from '../config/unknown-keys.ts'
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { invalidAtStart } from '../errors/configuration.ts'
 import type { GuardRequirements } from '../guards/requirements.ts'
 import { defined, isObject } from '../lib/objects.ts'
 import { isForbiddenName } from './headers.ts'
@@ -108,10 +108,7 @@ const LONGEST = 2_147_483
 type Given = Partial<Record<keyof ProxyOptions, unknown>>
 
 function refuse(what: string): never {
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', {
-    detail: `idp.proxy: ${what}`,
-    atConstruction: true,
-  })
+  throw invalidAtStart(`idp.proxy: ${what}`)
 }
 
 function checkKeys(options: object): void {

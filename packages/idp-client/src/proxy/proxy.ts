@@ -1,5 +1,5 @@
 import type { Application, ProxyRoute } from '../engine.ts'
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { invalidAtStart } from '../errors/configuration.ts'
 import type { ApiGuardResult } from '../guards/guards.ts'
 import type { ApiGuard } from '../guards/host-guards.ts'
 import { createApiGuard } from '../guards/host-guards.ts'
@@ -33,7 +33,7 @@ function register({ proxies }: Application, proxy: ProxyRoute): void {
   // Development servers run modules again.
   if (other && other.identity !== proxy.identity) {
     const detail = 'idp.proxy: two proxies have the same prefix and different options.'
-    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
+    throw invalidAtStart(detail)
   }
   proxies.set(proxy.prefix, proxy)
 }

@@ -1,4 +1,5 @@
 import type { SessionDataStore } from '../config/options.ts'
+import { invalidAtStart } from '../errors/configuration.ts'
 import type { Clock } from '../lib/clock.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
@@ -7,7 +8,7 @@ import { UsedNames } from '../lib/used-names.ts'
 import type { Owner } from '../session/ended-by.ts'
 import { isEndedBy } from '../session/ended-by.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import { createEndedAt, invalidStore, REMEMBERED_SECONDS, toEndedName, toOwner } from './record.ts'
+import { createEndedAt, REMEMBERED_SECONDS, toEndedName, toOwner } from './record.ts'
 
 export type { User } from '../session/model/session-data.ts'
 
@@ -91,7 +92,7 @@ function liveSessions(sessions: Lru<string, StoredRecord>, clock: Clock) {
 export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionDataStore> {
   const { clock = systemClock, maxSessions = MAX_SESSIONS, name = 'default' } = options
   if (!Number.isSafeInteger(maxSessions) || maxSessions < 1)
-    throw invalidStore('maxSessions of memoryStore has to be an integer above 0.')
+    throw invalidAtStart('maxSessions of memoryStore has to be an integer above 0.')
   const { ended, locks, names, sessions } = getMemory(name, maxSessions)
   const live = liveSessions(sessions, clock)
 

@@ -1,11 +1,11 @@
 import type { LogoutToken, SessionDataStore } from '../config/options.ts'
+import { invalidAtStart } from '../errors/configuration.ts'
 import { systemClock } from '../lib/clock.ts'
 import { isEndedBy } from '../session/ended-by.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import {
   createEndedAt,
   escapeName,
-  invalidStore,
   parseSession,
   REMEMBERED_SECONDS,
   toEndedName,
@@ -53,7 +53,9 @@ const getCode = (error: unknown): unknown =>
 /* Every statement is independent: after a serialization failure it is simply run again. */
 function queryWith(client: PostgresClient): Query {
   if (typeof client?.query !== 'function')
-    throw invalidStore('postgresStore needs a pool of pg, or an object with a function query(text, values).')
+    throw invalidAtStart(
+      'postgresStore needs a pool of pg, or an object with a function query(text, values).',
+    )
   return async (text, ...values) => {
     for (;;) {
       try {
@@ -266,7 +268,7 @@ select count(*) as count from gone`,
 
 function assertName(name: string): string {
   if (/^[\w-]{1,48}$/.test(name)) return name
-  throw invalidStore('table and schema of postgresStore are up to 48 letters, digits, _ and -.')
+  throw invalidAtStart('table and schema of postgresStore are up to 48 letters, digits, _ and -.')
 }
 
 /* Subjects and provider session ids may be too long for a B-tree index; a hash index accepts any length. */

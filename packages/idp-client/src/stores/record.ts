@@ -1,13 +1,7 @@
 import type { ProviderSession } from '../config/options.ts'
-import { InvalidConfigurationError } from '../errors/configuration.ts'
 import { SessionStoreError } from '../errors/session.ts'
 import type { Owner } from '../session/ended-by.ts'
 import type { SessionData, StoredInternalData } from '../session/model/session-data.ts'
-
-/** Creates the error of a store whose parameters are wrong. */
-export function invalidStore(detail: string): InvalidConfigurationError {
-  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
-}
 
 /** How long the end of a session at the provider is remembered, in seconds. */
 export const REMEMBERED_SECONDS = 600

@@ -1,4 +1,4 @@
-import { invalidStore } from './record.ts'
+import { invalidAtStart } from '../errors/configuration.ts'
 
 /** Sends a command with its arguments; `key` is its only key, which a cluster needs to find the node. */
 export type RedisCommand = (command: string[], key: string) => Promise<unknown>
@@ -50,7 +50,7 @@ const toCommands = (send: RedisCommand): RedisCommands => ({
 export function redisCommands(client: RedisClient, wait: ReplicaWait | undefined): AllRedisCommands {
   const isObject = typeof client === 'object' && client !== null
   if (typeof client !== 'function' && !(isObject && ('call' in client || 'sendCommand' in client)))
-    throw invalidStore('redisStore needs a client of redis or ioredis, or a function that sends a command.')
+    throw invalidAtStart('redisStore needs a client of redis or ioredis, or a function that sends a command.')
   const send = createSender(client)
   const commands = toCommands(send)
   return {
@@ -108,7 +108,7 @@ function createPipeline(client: RedisClient): Pipeline {
       return batch.execAsPipeline()
     }
   }
-  throw invalidStore(
+  throw invalidAtStart(
     'waitForReplicas needs a client of redis or ioredis: WAIT has to use the connection that sent the command.',
   )
 }
@@ -128,7 +128,7 @@ function createReplicatedSender(
   { count, timeout = 500 }: ReplicaWait,
 ): RedisCommand {
   if (![count, timeout].every((value) => Number.isSafeInteger(value) && value > 0))
-    throw invalidStore('waitForReplicas needs count and timeout (milliseconds) as positive integers.')
+    throw invalidAtStart('waitForReplicas needs count and timeout (milliseconds) as positive integers.')
   const pipeline = createPipeline(client)
 
   return async (command, key) => {

@@ -1,8 +1,8 @@
 import { hashToken } from '../crypto/random.ts'
+import { invalidAtStart } from '../errors/configuration.ts'
 import type { FormerLibraryOptions } from './former-library.ts'
 import { createTakeOver } from './former-library.ts'
 import type { OpenedJwe } from './open-jwe.ts'
-import { invalid } from './open-jwe.ts'
 import { isUser, toEarliest, toNonEmptyString, toTime, toTokens } from './shape.ts'
 import type { FormerSession, FormerTokens, TakeOver } from './take-over.ts'
 
@@ -66,7 +66,7 @@ const TRANSACTION_CONTENT = new Set([
 export function nextAuth(options: NextAuthTakeOver): TakeOver {
   const { map } = options
   if (typeof map !== 'function')
-    throw invalid(
+    throw invalidAtStart(
       'The property map of takeOver (next-auth) must be a function that returns the session of a token: { user, tokens, … }.',
     )
   const library = {

@@ -1,5 +1,5 @@
 import { fromBase64url } from '../crypto/base64url.ts'
-import { InvalidConfigurationError } from '../errors/configuration.ts'
+import { invalidAtStart } from '../errors/configuration.ts'
 import { isObject } from '../lib/objects.ts'
 import { strictText, utf8 } from '../lib/utf8.ts'
 
@@ -17,14 +17,10 @@ export interface OpenedJwe {
 
 const MIN_SECRET_LENGTH = 32
 
-/** Returns the error of an option of a function of this entry. */
-export const invalid = (detail: string): InvalidConfigurationError =>
-  new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
-
 function assertLongEnough(library: string, secrets: readonly unknown[]): void {
   const isLongEnough = (secret: unknown) => typeof secret === 'string' && secret.length >= MIN_SECRET_LENGTH
   if (secrets.length > 0 && secrets.every(isLongEnough)) return
-  throw invalid(
+  throw invalidAtStart(
     `The secret of takeOver (${library}) must be the secret of the former library, or a non-empty array of its secrets, each with at least ${MIN_SECRET_LENGTH} characters. If the former secret is shorter, omit takeOver: its users log in again.`,
   )
 }
@@ -75,7 +71,7 @@ export function createOpener(
   let keys: Promise<CryptoKey[]> | undefined
   return async (jwe) => {
     if (!secrets)
-      throw invalid(
+      throw invalidAtStart(
         `The secret of takeOver (${library}) is undefined. Set the variable that it is read from.`,
       )
     if (!isCanonical(jwe)) return null

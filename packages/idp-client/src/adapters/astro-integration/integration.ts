@@ -2,7 +2,8 @@ import { existsSync } from 'node:fs'
 import { loadEnvFile } from 'node:process'
 import { fileURLToPath } from 'node:url'
 import type { RoutesOptions } from '../../config/options.ts'
-import { assertOptions, findFile, invalid, toSlashes } from '../build-time/options.ts'
+import { invalidAtStart } from '../../errors/configuration.ts'
+import { assertOptions, findFile, toSlashes } from '../build-time/options.ts'
 import type { OriginCheckOptions } from '../web/origin-check.ts'
 
 const routeNames = Object.keys({
@@ -106,7 +107,7 @@ function findClient(
   if (client === undefined) return findFile(`${toPath(srcDir)}lib/idp`)
   const file = findFile(toPath(new URL(client, root)))
   if (file) return file
-  throw invalid(`client in astro.config names ${client}, which does not exist. \
+  throw invalidAtStart(`client in astro.config names ${client}, which does not exist. \
 Write in that file: export const idp = new IdpClient(), with import { IdpClient } from 'idp-client/astro'.`)
 }
 
@@ -156,7 +157,9 @@ function assertIntegrationOptions(options: IntegrationOptions): void {
   })
   const { trustedOrigins = [] } = options
   if (Array.isArray(trustedOrigins) && trustedOrigins.every(isOrigin)) return
-  throw invalid("trustedOrigins in astro.config must be an array of origins like 'https://pay.example.com'.")
+  throw invalidAtStart(
+    "trustedOrigins in astro.config must be an array of origins like 'https://pay.example.com'.",
+  )
 }
 
 /** Returns the patterns of the pages that Astro needs for the auth routes. */

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { InvalidConfigurationError } from '../../errors/configuration.ts'
+import { invalidAtStart } from '../../errors/configuration.ts'
 
 /** Options that a framework's configuration has for a client, before they are checked. */
 interface Given {
@@ -19,10 +19,6 @@ interface Known {
   readonly client: string
 }
 
-export function invalid(detail: string): InvalidConfigurationError {
-  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
-}
-
 export const toSlashes = (path: string): string => path.replaceAll('\\', '/')
 
 /** Returns an existing file, whose path may lack its extension. */
@@ -36,7 +32,7 @@ function assertKnown(options: object, known: readonly string[], prefix: string, 
   const unknown = Object.keys(options).find((name) => !known.includes(name))
   if (unknown === undefined) return
   const names = known.map((name) => prefix + name).join(', ')
-  throw invalid(`${prefix}${unknown} in ${place} is not a known option; the options are ${names}.`)
+  throw invalidAtStart(`${prefix}${unknown} in ${place} is not a known option; the options are ${names}.`)
 }
 
 /** Throws `INVALID_CONFIGURATION` for an unknown option, and for a `client` or a route that is not a path. */
@@ -47,10 +43,10 @@ export function assertOptions(
   assertKnown(options, names, prefix, place)
   const { client, routes = {} } = options
   if (client !== undefined && typeof client !== 'string')
-    throw invalid(`${prefix}client in ${place} must be a path. Write client: '${example}'.`)
+    throw invalidAtStart(`${prefix}client in ${place} must be a path. Write client: '${example}'.`)
   assertKnown(routes, routeNames, `${prefix}routes.`, place)
   for (const [name, path] of Object.entries(routes)) {
     if (path === undefined || (typeof path === 'string' && path.startsWith('/'))) continue
-    throw invalid(`${prefix}routes.${name} in ${place} must be a path like /auth/name.`)
+    throw invalidAtStart(`${prefix}routes.${name} in ${place} must be a path like /auth/name.`)
   }
 }

@@ -1,7 +1,7 @@
 import type { Settings } from '../../config/config.ts'
 import type { Application } from '../../engine.ts'
 import { IdpError } from '../../errors/base.ts'
-import { InvalidConfigurationError } from '../../errors/configuration.ts'
+import { invalidAtStart } from '../../errors/configuration.ts'
 import { isStreamed } from '../../http/responses.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { recover } from '../../lib/chain.ts'
@@ -56,13 +56,11 @@ export interface RequestHooks {
   inScope(request: FrameworkRequest, next: () => void): void
 }
 
-function invalid(detail: string): InvalidConfigurationError {
-  return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
-}
-
 function checkPrefix({ basePath }: Settings, prefix: string): void {
   if (prefix !== '' && prefix !== basePath)
-    throw invalid('Register idp.plugin without prefix, or set FRAMEWORK_PUBLIC_BASE_PATH to the prefix.')
+    throw invalidAtStart(
+      'Register idp.plugin without prefix, or set FRAMEWORK_PUBLIC_BASE_PATH to the prefix.',
+    )
 }
 
 /**
@@ -115,7 +113,7 @@ export function createPlugin(sessionName: string, hooks: RequestHooks): FastifyP
     checkPrefix(hooks.application.settings, prefix)
     if (app.hasRequestDecorator(sessionName)) {
       const remedy = 'register idp.plugin once, or choose another name with the option sessionName.'
-      throw invalid(`request.${sessionName} exists: ${remedy}`)
+      throw invalidAtStart(`request.${sessionName} exists: ${remedy}`)
     }
     app.decorateRequest(sessionName, null)
     addHooks(app, hooks)

@@ -16,7 +16,7 @@ import {
   UseGuards,
 } from '@nestjs/common'
 import { IdpError } from '../../errors/base.ts'
-import { InvalidConfigurationError } from '../../errors/configuration.ts'
+import { invalidAtStart } from '../../errors/configuration.ts'
 import type { AcceptEntry } from '../../guards/accepted-auth.ts'
 import type { Auth } from '../../guards/auth.ts'
 import type { ApiGuardResult } from '../../guards/guards.ts'
@@ -111,7 +111,7 @@ export function RequireAuth<E extends AcceptEntry = never, S extends string = st
     const given: AnyApiGuardOptions<E, S> | undefined = options(client)
     if (given) return client.createApiGuard(given)
     const detail = 'RequireAuth: its function must return options.'
-    throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
+    throw invalidAtStart(detail)
   })
 }
 

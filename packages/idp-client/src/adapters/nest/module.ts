@@ -2,7 +2,7 @@ import type { DynamicModule, FactoryProvider } from '@nestjs/common'
 import { Inject, Module } from '@nestjs/common'
 import { HttpAdapterHost } from '@nestjs/core'
 import type { IdpClientOptions } from '../../config/options.ts'
-import { InvalidConfigurationError } from '../../errors/configuration.ts'
+import { invalidAtStart } from '../../errors/configuration.ts'
 import { IdpClient, MOUNT_LINE } from './client.ts'
 import type { PlatformServer } from './early-middleware.ts'
 
@@ -44,7 +44,7 @@ export class IdpModule {
   configure(): void {
     if (MOUNTED in this.#host) {
       const detail = `IdpModule is imported twice, so that an application would have two clients. Import it once: ${MOUNT_LINE}`
-      throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
+      throw invalidAtStart(detail)
     }
     Object.assign(this.#host, { [MOUNTED]: true })
     this.#client.mount(this.#host.httpAdapter.getInstance<PlatformServer>())

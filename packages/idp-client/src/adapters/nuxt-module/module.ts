@@ -1,6 +1,7 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { assertOptions, findFile, invalid, toSlashes } from '../build-time/options.ts'
+import { invalidAtStart } from '../../errors/configuration.ts'
+import { assertOptions, findFile, toSlashes } from '../build-time/options.ts'
 
 /** Paths of the routes that pages request, as in the option `routes` of the client. */
 export interface ModuleRoutes {
@@ -91,7 +92,7 @@ function findClient(
   const [first = '', ...rest] = client.split('/')
   const file = findFile(resolve(rootDir, [alias[first] ?? first, ...rest].join('/')))
   if (file) return file
-  throw invalid(`idp.client in nuxt.config names ${client}, which does not exist. \
+  throw invalidAtStart(`idp.client in nuxt.config names ${client}, which does not exist. \
 Write in that file: export const idp = new IdpClient(), with import { IdpClient } from 'idp-client/nuxt'.`)
 }
 

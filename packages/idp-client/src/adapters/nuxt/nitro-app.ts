@@ -1,5 +1,5 @@
 import type { Settings } from '../../config/config.ts'
-import { InvalidConfigurationError } from '../../errors/configuration.ts'
+import { invalidAtStart } from '../../errors/configuration.ts'
 import type { FrameworkRequest } from './event-handler.ts'
 
 /** The used part of a `NitroApp`. */
@@ -15,7 +15,7 @@ export interface NitroApp {
 export function toH3App({ h3App }: Partial<NitroApp>): NitroApp['h3App'] {
   if (h3App) return h3App
   const detail = 'idp-client/nuxt needs h3 1: Nuxt 3 or 4, or Nitro 2. With h3 2 use idp-client.'
-  throw new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
+  throw invalidAtStart(detail)
 }
 
 /**
