@@ -7,7 +7,7 @@ import { diagnose } from '../errors/diagnosis.ts'
 import { remedies } from '../errors/remedies.ts'
 import type { Remedy } from '../errors/remedy.ts'
 import type { Failure } from './failure-page.ts'
-import { failurePage } from './failure-page.ts'
+import { failureJson, failurePage } from './failure-page.ts'
 import { STYLE, STYLE_HASH } from './page.ts'
 
 const diagnosisOf = (code: Code, remedy: Remedy = code) => diagnose(new IdpError(code, { remedy }))
@@ -133,14 +133,15 @@ describe('failurePage', () => {
     expect(page).toContain(
       '<a href="https://github.com/idp-client/idp-client/blob/main/docs/guides/troubleshooting.md#CLIENT_REFUSED:~:text=CLIENT_REFUSED">Troubleshooting: CLIENT_REFUSED</a>',
     )
-    const { error } = await failurePage({ ...failure, diagnosis, development: true, json: true }).json()
+    const { error } = await failureJson({ ...failure, diagnosis, development: true }).json()
     expect(error).toMatchObject({
       detail: 'Be<cause.',
       advice: remedies.CLIENT_REFUSED,
       remedy: 'CLIENT_REFUSED',
     })
-    for (const json of [false, true]) {
-      const text = await html({ diagnosis, json })
+    const inProduction = { ...failure, diagnosis }
+    for (const response of [failurePage(inProduction), failureJson(inProduction)]) {
+      const text = await response.text()
       for (const hidden of ['cause.', remedies.CLIENT_REFUSED, 'CLIENT_REFUSED'])
         expect(text).not.toContain(hidden)
     }
@@ -155,7 +156,7 @@ describe('failurePage', () => {
   })
 
   it('responds with JSON to a client that accepts only JSON', async () => {
-    const response = failurePage({ ...failure, json: true })
+    const response = failureJson(failure)
     expect(response.status).toBe(400)
     expect(response.headers.get('Content-Type')).toBe('application/json')
     expect(await response.json()).toEqual({

@@ -3,9 +3,8 @@ import type { Code } from '../errors/code.ts'
 import { codes } from '../errors/codes.ts'
 import type { Diagnosis } from '../errors/diagnosis.ts'
 import { setupMistakes } from '../errors/setup-mistakes.ts'
-import { defined } from '../lib/objects.ts'
 import { escapeHtml, isLink, link, page } from './page.ts'
-import { json as jsonResponse } from './responses.ts'
+import { json } from './responses.ts'
 
 /** The content of a failure page. */
 export interface FailureReport {
@@ -97,13 +96,11 @@ export function toWording({ diagnosis, status }: FailureReport): (typeof wording
 }
 
 export interface Failure extends FailureReport {
-  /** Respond with `{"error":{"code","message"},"id"}` instead of the page. */
-  readonly json?: boolean
   /** Links are paths or http(s) URLs of the application; others are left out. */
   readonly homeUrl: string
-  readonly retryUrl?: string
+  readonly retryUrl?: string | undefined
   /** URL to which the page redirects automatically; the caller ensures that this happens only once. */
-  readonly restartUrl?: string
+  readonly restartUrl?: string | undefined
 }
 
 /** Returns the footer: the code and the correlation id. */
@@ -125,12 +122,7 @@ export function toExplanation({ development, diagnosis }: FailureReport): string
  * contains no input of the request.
  */
 export function failurePage(failure: Failure): Response {
-  const { status, homeUrl, development, diagnosis, id, restartUrl, retryUrl } = failure
-  if (failure.json) {
-    const { advice, detail, error: code, remedy } = diagnosis
-    const explained = development ? { detail, advice, remedy } : {}
-    return jsonResponse(status, { error: { code, message: codes[code].message, ...explained }, id })
-  }
+  const { status, homeUrl, restartUrl, retryUrl } = failure
   const restarts = isLink(restartUrl)
   const rest = [
     toExplanation(failure),
@@ -138,5 +130,12 @@ export function failurePage(failure: Failure): Response {
     `<nav>${link(restarts ? restartUrl : retryUrl, 'Try again', 'main')}${link(homeUrl, 'Home')}</nav>`,
     toReference(failure),
   ].join('')
-  return page(defined({ status, ...toWording(failure), rest, refreshUrl: restarts ? restartUrl : undefined }))
+  return page({ status, ...toWording(failure), rest, refreshUrl: restarts ? restartUrl : undefined })
+}
+
+/** Returns `{"error":{"code","message"},"id"}`, in place of the page. */
+export function failureJson({ development, diagnosis, id, status }: FailureReport): Response {
+  const { advice, detail, error: code, remedy } = diagnosis
+  const explained = development ? { detail, advice, remedy } : {}
+  return json(status, { error: { code, message: codes[code].message, ...explained }, id })
 }

@@ -63,7 +63,7 @@ export interface Page {
   /** Markup below the sentence. */
   readonly rest: string
   /** URL to which the page redirects automatically. */
-  readonly refreshUrl?: string
+  readonly refreshUrl?: string | undefined
   readonly script?: PageScript
 }
 

@@ -2,7 +2,6 @@ import type { CallbackOutcome } from '../callback/attempt.ts'
 import { callback as endTransaction } from '../callback/callback.ts'
 import { completeLogin } from '../callback/complete-login.ts'
 import type { Engine } from '../engine.ts'
-import { diagnose } from '../errors/diagnosis.ts'
 import { accountTokens } from '../flows/get-access-token.ts'
 import { continuePage } from '../http/continue-page.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -10,10 +9,10 @@ import { popupFailurePage, popupPage } from '../http/popup-page.ts'
 import { isCrossSiteDocument } from '../http/request-kind.ts'
 import { redirect } from '../http/responses.ts'
 import { publicPrefix } from '../http/return-path.ts'
-import { failWithPage } from './fail-with-page.ts'
+import { failWithPage, toReport } from './fail-with-page.ts'
 import { loginPath, restartPath } from './login-path.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
-import { needsLogin, toStatus } from './status.ts'
+import { needsLogin } from './status.ts'
 
 /** Query parameter of a callback that a page of ours has repeated. */
 const REPEATED = 'repeated'
@@ -36,9 +35,7 @@ function respond(engine: Engine, request: RouteRequest, outcome: CallbackOutcome
     case 'popup': {
       const { popup, result } = outcome
       if ('user' in result) return popupPage(popup, result.user)
-      const { development, id } = request
-      const status = toStatus(result.error)
-      return popupFailurePage(popup, { status, diagnosis: diagnose(result.error), development, id })
+      return popupFailurePage(popup, toReport(result.error, request))
     }
     case 'failure': {
       const { error, page, restart, returnTo } = outcome

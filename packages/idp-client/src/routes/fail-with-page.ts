@@ -1,32 +1,28 @@
 import type { IdpError } from '../errors/base.ts'
 import { diagnose } from '../errors/diagnosis.ts'
-import { failurePage } from '../http/failure-page.ts'
+import type { FailureReport } from '../http/failure-page.ts'
+import { failureJson, failurePage } from '../http/failure-page.ts'
 import { wantsJson } from '../http/request-kind.ts'
-import { defined } from '../lib/objects.ts'
 import { mfaRequiredJson } from './fail-with-json.ts'
 import type { Links, RouteRequest } from './route.ts'
 import { toStatus } from './status.ts'
 
+/** Returns the content of the failure page for an error. */
+export function toReport(
+  error: IdpError,
+  { development, id }: Pick<RouteRequest, 'development' | 'id'>,
+): FailureReport {
+  return { status: toStatus(error), diagnosis: diagnose(error), development, id }
+}
+
 /** Responds on routes that users navigate to: with a page, or with JSON if the client prefers it. */
 export function failWithPage(
   error: IdpError,
-  { development, exchange, id }: RouteRequest,
+  request: RouteRequest,
   links: Links,
   restartUrl?: string,
 ): Response {
-  const json = wantsJson(exchange.request.headers)
-  const mfaRequired = json && mfaRequiredJson(error)
-  if (mfaRequired) return mfaRequired
-  return failurePage(
-    defined({
-      status: toStatus(error),
-      diagnosis: diagnose(error),
-      development,
-      id,
-      json,
-      homeUrl: links.home,
-      retryUrl: links.login,
-      restartUrl,
-    }),
-  )
+  const report = toReport(error, request)
+  if (wantsJson(request.exchange.request.headers)) return mfaRequiredJson(error) ?? failureJson(report)
+  return failurePage({ ...report, homeUrl: links.home, retryUrl: links.login, restartUrl })
 }

@@ -1,17 +1,15 @@
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
-import { diagnose } from '../errors/diagnosis.ts'
 import { login as beginLogin } from '../flows/login.ts'
 import { newNonce } from '../http/page.ts'
 import { popupFailurePage } from '../http/popup-page.ts'
 import { isSameOrigin, wantsJson } from '../http/request-kind.ts'
 import { redirect } from '../http/responses.ts'
 import { defined } from '../lib/objects.ts'
-import { failWithPage } from './fail-with-page.ts'
+import { failWithPage, toReport } from './fail-with-page.ts'
 import { RESTARTED } from './login-path.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
 import { lastValues } from './route.ts'
-import { toStatus } from './status.ts'
 
 /** Parameters of the login route itself, which the provider never sees. */
 const OWN_PARAMETERS: ReadonlySet<string> = new Set(['returnTo', 'challengeMode', 'popup', RESTARTED])
@@ -61,15 +59,11 @@ async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Pr
 
 /** Posts the failure of a popup to its opener, which would otherwise wait until the popup is closed. */
 const fail: RouteHandler['fail'] = (error, request, links) => {
-  const { development, exchange, id, query } = request
-  const values = lastValues(query)
+  const values = lastValues(request.query)
   const channel = values.get('popup') ?? ''
   const isPopup = values.get('challengeMode') === 'popup' && (channel === '' || POPUP.test(channel))
-  if (!isPopup || wantsJson(exchange.request.headers)) return failWithPage(error, request, links)
-  return popupFailurePage(
-    { channel, nextUrl: links.home, nonce: newNonce() },
-    { status: toStatus(error), diagnosis: diagnose(error), development, id },
-  )
+  if (!isPopup || wantsJson(request.exchange.request.headers)) return failWithPage(error, request, links)
+  return popupFailurePage({ channel, nextUrl: links.home, nonce: newNonce() }, toReport(error, request))
 }
 
 export const login: RouteHandler = { handle, fail }
