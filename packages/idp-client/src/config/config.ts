@@ -9,6 +9,12 @@ import type { PublicJwk, RoutesOptions, SessionDataStore } from './options.ts'
 /** Names of the mounted routes. */
 export type RouteKey = keyof RoutesOptions
 
+/** Names of the routes whose paths pages get: those that the helpers for browsers request, and the logout. */
+export type PageRouteKey = Exclude<
+  RouteKey,
+  'backChannelLogout' | 'callback' | 'connectAccount' | 'frontChannelLogout' | 'jwks'
+>
+
 /** Paths without base path, each beginning with exactly one slash and not ending with one. */
 export type RoutePaths = Readonly<Record<RouteKey, string>>
 

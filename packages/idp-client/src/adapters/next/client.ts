@@ -1,7 +1,7 @@
 import type { GetServerSideProps, NextApiHandler, NextApiRequest, NextApiResponse } from 'next'
 import type { NextRequest, NextResponse } from 'next/server.js'
 import type { ReactNode } from 'react'
-import type { RoutePaths } from '../../config/config.ts'
+import type { PageRouteKey, RoutePaths } from '../../config/config.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import { createApplication } from '../../engine.ts'
 import type { AcceptEntry, AcceptedAuth } from '../../guards/accepted-auth.ts'
@@ -34,17 +34,7 @@ export type FrameworkRequest = NextRequest
 export type FrameworkResponse = NextResponse
 
 /** Paths of the routes that pages link to or call, without base path. */
-export type PublicRoutes = Pick<
-  RoutePaths,
-  | 'login'
-  | 'logout'
-  | 'profile'
-  | 'accessToken'
-  | 'mfaAuthenticators'
-  | 'mfaChallenge'
-  | 'mfaAssociate'
-  | 'mfaVerify'
->
+export type PublicRoutes = Pick<RoutePaths, PageRouteKey>
 
 /**
  * OpenID Connect for Next.js, App Router and Pages Router. Construct it once, in a module that proxy, pages and route

@@ -1,19 +1,12 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { PageRouteKey } from '../../config/config.ts'
+import type { RoutesOptions } from '../../config/options.ts'
 import { invalidAtStart } from '../../errors/configuration.ts'
 import { assertOptions, findFile, toSlashes } from '../build-time/options.ts'
 
 /** Paths of the routes that pages request, as in the option `routes` of the client. */
-export interface ModuleRoutes {
-  readonly login?: string | undefined
-  readonly logout?: string | undefined
-  readonly profile?: string | undefined
-  readonly accessToken?: string | undefined
-  readonly mfaAuthenticators?: string | undefined
-  readonly mfaChallenge?: string | undefined
-  readonly mfaAssociate?: string | undefined
-  readonly mfaVerify?: string | undefined
-}
+export type ModuleRoutes = Readonly<Pick<RoutesOptions, PageRouteKey>>
 
 const routeNames = Object.keys({
   login: true,
@@ -24,7 +17,7 @@ const routeNames = Object.keys({
   mfaChallenge: true,
   mfaAssociate: true,
   mfaVerify: true,
-} satisfies Record<keyof ModuleRoutes, true>)
+} satisfies Record<PageRouteKey, true>)
 
 /** Options of the module: `idp` in `nuxt.config.ts`. */
 export interface ModuleOptions {
