@@ -22,7 +22,7 @@ import { Limits } from './limits.ts'
 import type { ProxyConfig } from './options.ts'
 import { toPublic, toUpstream } from './path.ts'
 import type { Caller } from './token.ts'
-import { currentToken, replace } from './token.ts'
+import { currentToken, replaceRefused } from './token.ts'
 import { MAX_WHOLE_BYTES, Upload } from './upload.ts'
 import type { UpstreamRequest } from './upstream.ts'
 import { discard, repeatedBody, sendWithToken, toUpstreamError } from './upstream.ts'
@@ -57,14 +57,13 @@ function toFailure({ engine }: Application, thrown: unknown, { methods }: ProxyC
 /** One request to the API, and what ends with it. */
 interface Sending {
   readonly caller: Caller
-  readonly config: ProxyConfig
   readonly request: UpstreamRequest
   /** Frees everything; may be called again. */
   readonly close: () => void
 }
 
 /** The times after which a request ends, in milliseconds. */
-function toDurations({ engine, session }: Caller, { idleTimeout, maxDuration }: ProxyConfig) {
+function toDurations({ config: { idleTimeout, maxDuration }, engine, session }: Caller) {
   const { clock, session: rules } = engine.config
   const end = endsAt({ ...toTimes(session), usedAt: Number.POSITIVE_INFINITY }, rules)
   return { idle: idleTimeout * 1000, duration: Math.min(maxDuration, Math.max(0, end - clock())) * 1000 }
@@ -78,10 +77,10 @@ interface Watched extends Caller {
 }
 
 /** Watches a session from the moment that it was read: whatever follows takes time. */
-function watch(caller: Caller, config: ProxyConfig, tag: string): Watched {
-  const limits = new Limits(toDurations(caller, config))
+function watch(caller: Caller): Watched {
+  const limits = new Limits(toDurations(caller))
   const { clock } = caller.engine.config
-  const stop = onSessionEnd(tag, caller.session, {
+  const stop = onSessionEnd(caller.clientTag, caller.session, {
     end: () => limits.end('session'),
     endBy: (time) => limits.shorten((time - clock()) * 1000),
   })
@@ -102,8 +101,8 @@ function takeBody({ exchange, unwatch }: Watched): Transfer {
   }
 }
 
-function prepare(caller: Watched, config: ProxyConfig, url: URL): Sending {
-  const { exchange, limits, unwatch } = caller
+function prepare(caller: Watched, url: URL): Sending {
+  const { config, exchange, limits, unwatch } = caller
   const { headers, method } = exchange.request
   const { body, onLeave } = takeBody(caller)
   // Fetch has no body for these methods, and for an API it has no meaning (RFC 9110 section 9.3.1).
@@ -123,40 +122,28 @@ function prepare(caller: Watched, config: ProxyConfig, url: URL): Sending {
   if (limits.signal.aborted) close()
   return {
     caller,
-    config,
     request: { method, url, headers: sent, upload, limits, fetch: config.fetch },
     close,
   }
 }
 
 /** Sends the request with a token, and once more with a new one if the API refuses that as invalid. */
-async function send({ caller, config, request }: Sending): Promise<Response> {
+async function send({ caller, request }: Sending): Promise<Response> {
   const { engine } = caller
   const { limits, upload } = request
-  const current = await currentToken(caller, config)
+  const current = await currentToken(caller)
   // An API that demands the certificate would end the connection without a response.
   const isUnbound = engine.config.mutualTls?.boundTokens && (await lacksBinding(current.token))
-  const token = (isUnbound && (await replaceRefused(caller, config, current.token))) || current
+  const token = (isUnbound && (await replaceRefused(caller, current.token))) || current
   limits.moved()
   const response = await sendWithToken(engine, request, token, upload ? await upload.first() : {})
   if (!refusesToken(response) || upload?.isKept === false) return response
-  const next = await replaceRefused(caller, config, token.token)
+  const next = await replaceRefused(caller, token.token)
   const body = next && (await repeatedBody(upload))
   if (!body) return response
   discard(response)
   limits.moved()
   return sendWithToken(engine, request, next, body)
-}
-
-/** Returns the token that replaces a refused one; `null` without one, when the response of the API is passed on. */
-async function replaceRefused(caller: Caller, config: ProxyConfig, refused: string) {
-  try {
-    return await replace(caller, config, refused)
-  } catch (thrown) {
-    if (isIdpError(thrown, 'SESSION_EXPIRED')) throw thrown
-    reportRefusal(caller.engine.config, asIdpError(thrown), 'error')
-    return null
-  }
 }
 
 /** Statuses without a body (RFC 9110 section 15), which a response with one cannot be created with. */
@@ -176,7 +163,7 @@ function isEvents({ 'content-type': type = '' }: Readonly<Record<string, string>
 function rewriteAddresses(
   from: Headers,
   to: Record<string, string>,
-  { caller: { engine, exchange }, config, request }: Sending,
+  { caller: { config, engine, exchange }, request }: Sending,
 ): void {
   for (const name of ['location', 'content-location']) {
     const address = from.get(name)
@@ -191,7 +178,8 @@ function rewriteAddresses(
 
 /** Returns the response of the API as the browser gets it. */
 async function toBrowser(response: Response, sending: Sending): Promise<Response> {
-  const { caller, close, config, request } = sending
+  const { caller, close, request } = sending
+  const { config, engine } = caller
   const { limits, method, upload } = request
   const { body, status } = response
   if (status < 200 || status > 599)
@@ -216,15 +204,15 @@ async function toBrowser(response: Response, sending: Sending): Promise<Response
   if (isEventStream) headers['x-accel-buffering'] = 'no'
   const onFailure = (thrown: unknown): boolean => {
     const isExpected = limits.reason !== undefined && limits.reason !== 'idle'
-    if (!isExpected) reportRefusal(caller.engine.config, toUpstreamError(limits, thrown), 'error')
+    if (!isExpected) reportRefusal(engine.config, toUpstreamError(limits, thrown), 'error')
     return isEventStream && isExpected
   }
   const download = toDownload(body, limits, { onEnd: close, onFailure, isEventStream })
   return streamedResponse(download, { status, headers })
 }
 
-async function sendOn(caller: Watched, config: ProxyConfig, url: URL): Promise<Response> {
-  const sending = prepare(caller, config, url)
+async function sendOn(caller: Watched, url: URL): Promise<Response> {
+  const sending = prepare(caller, url)
   let response: Response | undefined
   try {
     response = await send(sending)
@@ -294,12 +282,12 @@ export async function respond(
     admit(engine, exchange, config.methods)
     const upstream = rest === null ? null : toUpstream(config.target, rest, url?.search ?? '')
     if (!upstream) throw new IdpError('PROXY_PATH_REFUSED')
-    const tag = await engine.clientTag()
+    const clientTag = await engine.clientTag()
     const session = await engine.sessions.load(exchange)
-    const watched = session && watch({ engine, exchange, session }, config, tag)
+    const watched = session && watch({ engine, clientTag, exchange, session, config })
     const rejected = await reject(application, exchange, guard, watched)
     if (!watched || rejected) return asOwn(rejected ?? rejection('NOT_AUTHENTICATED'))
-    return await sendOn(watched, config, upstream).finally(() => keepLaterUse(engine, exchange))
+    return await sendOn(watched, upstream).finally(() => keepLaterUse(engine, exchange))
   } catch (thrown) {
     return toFailure(application, thrown, config)
   }

@@ -1,37 +1,50 @@
-import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import type { Engine } from '../engine.ts'
+import { isIdpError } from '../errors/base.ts'
 import type { AccessToken } from '../flows/get-access-token.ts'
 import { getAccessToken } from '../flows/get-access-token.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
+import { defined } from '../lib/objects.ts'
+import { asIdpError } from '../log/failure.ts'
+import { reportRefusal } from '../log/refusal.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { SessionToken } from '../tokens/replacement.ts'
 import { replacementToken } from '../tokens/replacement.ts'
 import { isBackground } from './admission.ts'
-
-/** Which token the API takes. */
-type Want = Pick<GetAccessTokenOptions, 'audience' | 'scope'>
+import type { ProxyConfig } from './options.ts'
 
 /** The user of one proxied request. */
 export interface Caller {
   readonly engine: Engine
+  readonly clientTag: string
   readonly exchange: Exchange
   readonly session: StoredSession
+  /** The options of the proxy. */
+  readonly config: ProxyConfig
 }
 
 /** Returns the access token of the session for the API; refreshed if it has expired. Polling does not extend the session by that. */
 export function currentToken(
-  { engine, exchange }: Caller,
-  want: Want & Pick<GetAccessTokenOptions, 'refresh'>,
+  { config: { audience, scope }, engine, exchange }: Caller,
+  refresh = false,
 ): MaybePromise<AccessToken> {
-  return getAccessToken(engine, exchange, want, { isBackground: isBackground(exchange.request) })
+  const options = defined({ audience, scope, refresh })
+  return getAccessToken(engine, exchange, options, { isBackground: isBackground(exchange.request) })
 }
 
-/** Returns the token that replaces one that the API has refused as invalid, as `replacementToken` of `tokens`. */
-export async function replace(caller: Caller, want: Want, token: string): Promise<SessionToken | null> {
-  const { engine, session } = caller
+/**
+ * Returns the token that replaces one that the API has refused as invalid, as `replacementToken` of `tokens`; `null` without one,
+ * when the response of the API is passed on.
+ */
+export async function replaceRefused(caller: Caller, token: string): Promise<SessionToken | null> {
+  const { clientTag, config: want, engine, session } = caller
   const { config } = engine
-  const { sessionKey } = session
-  const refused = { config, clientTag: await engine.clientTag(), sessionKey, token, want }
-  return replacementToken(refused, async () => currentToken(caller, { ...want, refresh: true }))
+  const refused = { config, clientTag, sessionKey: session.sessionKey, token, want }
+  try {
+    return await replacementToken(refused, async () => currentToken(caller, true))
+  } catch (thrown) {
+    if (isIdpError(thrown, 'SESSION_EXPIRED')) throw thrown
+    reportRefusal(config, asIdpError(thrown), 'error')
+    return null
+  }
 }
