@@ -1,5 +1,4 @@
 import type { Request as ExpressRequest, Response as ExpressResponse } from 'express'
-import type { IdpClientOptions } from '../../config/options.ts'
 import type { Auth } from '../../guards/auth.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import { NodeClient } from '../node/node-client.ts'
@@ -37,9 +36,4 @@ export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
  *   res.json(session?.user)
  * })
  */
-export class IdpClient extends NodeClient<FrameworkRequest, FrameworkResponse> {
-  /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
-  constructor(options: IdpClientOptions = {}) {
-    super(options)
-  }
-}
+export class IdpClient extends NodeClient<FrameworkRequest, FrameworkResponse> {}

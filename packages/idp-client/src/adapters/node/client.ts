@@ -1,4 +1,3 @@
-import type { IdpClientOptions } from '../../config/options.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { NodeRequest, NodeResponse } from './binding.ts'
 import { NodeClient } from './node-client.ts'
@@ -34,9 +33,4 @@ export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
  *   }
  * })
  */
-export class IdpClient extends NodeClient<FrameworkRequest, FrameworkResponse> {
-  /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
-  constructor(options: IdpClientOptions = {}) {
-    super(options)
-  }
-}
+export class IdpClient extends NodeClient<FrameworkRequest, FrameworkResponse> {}

@@ -54,8 +54,8 @@ export abstract class NodeClient<
   Request extends NodeRequest,
   Response extends NodeResponse,
 > extends NodeHostClient<Request, Response> {
-  /** @internal */
-  protected constructor(options: IdpClientOptions) {
+  /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
+  constructor(options: IdpClientOptions = {}) {
     super(options, { toNode: (request, response) => ({ request, response }) })
   }
 
