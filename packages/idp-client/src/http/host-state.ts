@@ -1,8 +1,9 @@
 import { invalidConfiguration } from '../errors/configuration.ts'
-import type { Binding, Exchange } from './exchange.ts'
+import type { Binding, Exchange, RequestCookies, RequestView } from './exchange.ts'
+import { requestCookies } from './exchange.ts'
 
 /** State of one request, which all its operations and exchanges share. */
-export type RequestState = Omit<Exchange, 'canWrite'>
+type RequestState = Omit<Exchange, 'canWrite'>
 
 /** The `Set-Cookie` lines of one of our cookies on a response. */
 interface WrittenCookie {
@@ -63,9 +64,16 @@ class Stamp extends Returned {
  * Returns the state of a host's request object, created by the first operation, so that cookies are decrypted once per
  * request and staged writes are visible to later operations.
  */
-export function requestState(hostRequest: object, create: () => RequestState): RequestState {
+export function requestState(
+  hostRequest: object,
+  createView: () => RequestView,
+  readCookies = ({ headers }: RequestView): RequestCookies => requestCookies(headers.get('cookie')),
+): RequestState {
   const state = Stamp.get(hostRequest)
-  state.request ??= create()
+  if (!state.request) {
+    const request = createView()
+    state.request = { request, ...readCookies(request) }
+  }
   return state.request
 }
 

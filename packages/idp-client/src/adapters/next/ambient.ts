@@ -69,10 +69,11 @@ export async function bindAmbient(): Promise<Binding> {
   await connection?.()
   const requestHeaders: Headers = await headers()
   const host: HostCookies = await cookies()
-  const state = requestState(requestHeaders, () => ({
-    request: toAmbientView(requestHeaders),
-    ...(cookieContext.get() ?? requestCookies(readCookies(requestHeaders.get('cookie'), host))),
-  }))
+  const state = requestState(
+    requestHeaders,
+    () => toAmbientView(requestHeaders),
+    () => cookieContext.get() ?? requestCookies(readCookies(requestHeaders.get('cookie'), host)),
+  )
   const canWrite = (): boolean => canSetCookies(host)
   // In the proxy, cookies can be set.
   if (!canWrite()) markPagesRun()

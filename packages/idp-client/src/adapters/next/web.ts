@@ -80,7 +80,11 @@ export function writeCookies(
 
 /** Returns the exchange of a `NextRequest` or any other Web request. */
 export function toExchange(request: Request, canWrite: boolean): Exchange {
-  return toWebExchange(request, () => canWrite, toRequestView)
+  return toWebExchange(
+    request,
+    () => canWrite,
+    () => toRequestView(request),
+  )
 }
 
 /** Binds a `NextRequest` or any other Web request, and the response for its cookies, if there is one. */

@@ -1,5 +1,4 @@
 import type { Binding } from '../../http/exchange.ts'
-import { requestCookies } from '../../http/exchange.ts'
 import { requestState } from '../../http/host-state.ts'
 import { defined } from '../../lib/objects.ts'
 import type { NodeRequest } from './request.ts'
@@ -21,15 +20,7 @@ export function bindNode(request: NodeRequest, response?: NodeResponse, ownPath?
   const path = ownPath ?? pathBelowPrefix(request)
   const prefix = ownPath === undefined ? removedPrefix(request) : undefined
   const place = defined({ path, prefix })
-  const {
-    cookies,
-    request: view,
-    slots,
-  } = requestState(request, () => {
-    const created = toRequestView(request)
-    const cookie = created.headers.get('cookie')
-    return { request: created, ...requestCookies(cookie) }
-  })
+  const { cookies, request: view, slots } = requestState(request, () => toRequestView(request))
   const canWrite = (): boolean => response !== undefined && !response.headersSent && !isGone(response)
   return {
     exchange: {

@@ -4,7 +4,6 @@ import { parseForm, parseJson, readChunks, readText } from '../../http/body.ts'
 import type { CookieJar, StagedCookie } from '../../http/cookie-jar.ts'
 import { flushToHeaders } from '../../http/cookie-text.ts'
 import type { Binding, Exchange, RequestView, Transfer } from '../../http/exchange.ts'
-import { requestCookies } from '../../http/exchange.ts'
 import { hasResponded, openMountLine, requestState } from '../../http/host-state.ts'
 import { noStore } from '../../http/responses.ts'
 
@@ -60,8 +59,6 @@ export class WebRequestView implements RequestView {
   }
 }
 
-type ToView = (request: Request) => RequestView
-
 /** Target of cookies: a response that the application is going to send, or its headers. */
 export type WebTarget = Response | Headers
 
@@ -79,16 +76,9 @@ export function flushOnto(cookies: CookieJar, headers: Headers, older?: readonly
 export function toExchange(
   request: Request,
   canWrite: () => boolean,
-  toView: ToView = (given) => new WebRequestView(given),
+  createView = (): RequestView => new WebRequestView(request),
 ): Exchange {
-  const {
-    cookies,
-    request: view,
-    slots,
-  } = requestState(request, () => {
-    const created = toView(request)
-    return { request: created, ...requestCookies(created.headers.get('cookie')) }
-  })
+  const { cookies, request: view, slots } = requestState(request, createView)
   return { request: view, cookies, slots, canWrite }
 }
 
