@@ -1,3 +1,4 @@
+import { reportFrameworkBase } from '../../config/framework-base.ts'
 import type { IdpClientOptions } from '../../config/options.ts'
 import type { AcceptEntry } from '../../guards/accepted-auth.ts'
 import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
@@ -10,9 +11,11 @@ import { ambient, WebHostClient } from '../web/web-host.ts'
 import { toLocals } from '../web/with-auth.ts'
 import { isLinkInBuild } from './build.ts'
 import type { FrameworkRequest, FrameworkResponse, HandleInput } from './event.ts'
-import { reportPathsBase } from './paths-base.ts'
 import { throwRejection, withCookiesOfRedirects } from './redirects.ts'
 import { serveSubRequest } from './sub-request.ts'
+
+// SvelteKit's Vite plugin replaces this name by `paths.base` in everything that it bundles; elsewhere it is not defined.
+declare const __SVELTEKIT_PATHS_BASE__: string | undefined
 
 /** Options of a page guard of this entry. */
 export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
@@ -61,7 +64,8 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
     event,
     resolve,
   }: HandleInput<Event>): Promise<FrameworkResponse> => {
-    reportPathsBase(this.application.settings)
+    const base = typeof __SVELTEKIT_PATHS_BASE__ === 'string' ? __SVELTEKIT_PATHS_BASE__ : undefined
+    reportFrameworkBase(this.application.settings, base)
     const respond = async (): Promise<FrameworkResponse> => {
       const property = { locals: event.locals, name: this.#sessionName, client: this }
       await defineSession(property, async () => (isSvelteKitBuild() ? null : this.getSession(event)))

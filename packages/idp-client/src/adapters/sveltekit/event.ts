@@ -1,4 +1,9 @@
-import type { EventCookies } from './redirects.ts'
+import type { CookieAttributes } from '../../http/cookie-jar.ts'
+
+/** The used part of `event.cookies`. */
+export interface EventCookies {
+  set(name: string, value: string, options: CookieAttributes & { encode(value: string): string }): void
+}
 
 /** Request type of this entry: the `event` of hooks, server load functions, form actions and `+server.ts`. */
 export interface FrameworkRequest {

@@ -1,16 +1,7 @@
 import { error, isRedirect, redirect } from '@sveltejs/kit'
 import { isForbidden } from '../../guards/guards.ts'
-import type { CookieAttributes, CookieJar, CookieSink } from '../../http/cookie-jar.ts'
-
-/** The used part of `event.cookies`. */
-export interface EventCookies {
-  set(name: string, value: string, options: CookieAttributes & { encode(value: string): string }): void
-}
-
-interface RedirectedEvent {
-  readonly cookies: EventCookies
-  readonly isDataRequest?: boolean
-}
+import type { CookieJar, CookieSink } from '../../http/cookie-jar.ts'
+import type { EventCookies, FrameworkRequest } from './event.ts'
 
 /** By status of a redirect that caches may store without `Cache-Control` (RFC 9110 section 15.1): one that they must not. */
 const TEMPORARY: Readonly<Record<number, number>> = { 300: 302, 301: 302, 308: 307 }
@@ -26,7 +17,7 @@ function toSink(cookies: EventCookies): CookieSink {
  * SvelteKit creates the response, and its headers.
  */
 export async function withCookiesOfRedirects(
-  event: RedirectedEvent,
+  event: Pick<FrameworkRequest, 'cookies' | 'isDataRequest'>,
   cookies: CookieJar,
   respond: () => Promise<Response>,
 ): Promise<Response> {
