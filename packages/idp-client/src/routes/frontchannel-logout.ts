@@ -1,5 +1,4 @@
 import type { Engine } from '../engine.ts'
-import type { IdpErrorOptions } from '../errors/base.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
 import type { Code } from '../errors/code.ts'
 import { frontchannelLogout as endSession } from '../flows/frontchannel-logout.ts'
@@ -22,25 +21,21 @@ function isCounted({ code, name }: IdpError): boolean {
   return name === 'DiscoveryError' || REFUSALS.includes(code)
 }
 
-function refuse(code: Code, options: IdpErrorOptions = {}): never {
-  throw new IdpError(code, options)
-}
-
 /** Browsers without Fetch Metadata, and on plain http, send no `Sec-Fetch-Dest`. */
 function assertInFrame(headers: RequestHeaders): void {
   const destination = headers.get('sec-fetch-dest')
-  if (destination !== null && destination !== 'iframe') refuse('IFRAME_REQUIRED')
-  if (isPrefetch(headers)) refuse('IFRAME_REQUIRED', { detail: 'It is a prefetch.' })
+  if (destination !== null && destination !== 'iframe') throw new IdpError('IFRAME_REQUIRED')
+  if (isPrefetch(headers)) throw new IdpError('IFRAME_REQUIRED', { detail: 'It is a prefetch.' })
 }
 
 function readQuery(query: URLSearchParams): { readonly sid: string; readonly iss?: string } {
   const [sid = '', ...furtherSids] = query.getAll('sid')
   const [iss, ...furtherIssuers] = query.getAll('iss')
   if (furtherSids.length > 0 || furtherIssuers.length > 0)
-    refuse('FRONTCHANNEL_LOGOUT_ERROR', { detail: 'sid or iss is repeated.' })
+    throw new IdpError('FRONTCHANNEL_LOGOUT_ERROR', { detail: 'sid or iss is repeated.' })
   if (!SID.test(sid)) {
     const detail = 'sid is missing, or not 1 to 255 printable characters.'
-    refuse('FRONTCHANNEL_LOGOUT_ERROR', { detail })
+    throw new IdpError('FRONTCHANNEL_LOGOUT_ERROR', { detail })
   }
   return defined({ sid, iss })
 }
