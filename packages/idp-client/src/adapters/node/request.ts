@@ -148,19 +148,13 @@ async function readBody<T>(request: NodeRequest, kind: BodyKind<T>): Promise<T> 
   return kind.fromString(await readText(chunks ? { [Symbol.asyncIterator]: () => chunks } : null))
 }
 
-/** A request whose body is read. */
-interface BodyRequest {
-  readonly request: NodeRequest
-  readonly contentType: string | null
-}
-
-function readForm({ contentType, request }: BodyRequest): Promise<URLSearchParams> {
+function readForm(request: NodeRequest, contentType: string | null): Promise<URLSearchParams> {
   const fromString = (body: string): URLSearchParams => parseForm(contentType, body)
   const fromObject = (fields: object): URLSearchParams => fromString(toForm(fields).toString())
   return readBody(request, { fromString, fromObject, name: 'forms' })
 }
 
-function readJson({ contentType, request }: BodyRequest): Promise<JsonBody> {
+function readJson(request: NodeRequest, contentType: string | null): Promise<JsonBody> {
   return readBody(request, {
     fromString: (body) => parseJson(contentType, body),
     fromObject: (value) => jsonBody(contentType, value),
@@ -232,11 +226,10 @@ class NodeRequestView implements RequestView {
 
   constructor(request: NodeRequest) {
     const headers = new NodeHeaders(request)
-    const toBody = (): BodyRequest => ({ request, contentType: headers.get('content-type') })
     this.headers = headers
     this.method = request.originalMethod ?? request.method ?? 'GET'
-    this.form = lazy(() => readForm(toBody()))
-    this.json = lazy(() => readJson(toBody()))
+    this.form = lazy(() => readForm(request, headers.get('content-type')))
+    this.json = lazy(() => readJson(request, headers.get('content-type')))
     this.request = request
   }
 
