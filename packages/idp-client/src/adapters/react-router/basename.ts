@@ -1,4 +1,5 @@
 import type { Settings } from '../../config/config.ts'
+import { reportFrameworkBase } from '../../config/framework-base.ts'
 import type { FrameworkRequest } from './client.ts'
 
 /** Returns the `basename` that React Router removed before it matched a route, if the path of the route has no parameters. */
@@ -13,12 +14,10 @@ function toBasename({ params, pattern = ':', request }: FrameworkRequest): strin
 const compared = new WeakSet<Settings>()
 
 /** Reports a `basename` that the base path does not name, in the first request that tells it. React Router ignores its case. */
-export async function reportBasename(settings: Settings, args: FrameworkRequest): Promise<void> {
+export function reportBasename(settings: Settings, args: FrameworkRequest): void {
   if (compared.has(settings)) return
   const basename = toBasename(args)?.replace(/\/+$/, '')
   if (basename === undefined) return
   compared.add(settings)
-  if (basename.toLowerCase() === settings.basePath.toLowerCase()) return
-  const { reportFrameworkBase } = await import('../../config/framework-base.ts')
-  reportFrameworkBase(settings, basename)
+  if (basename.toLowerCase() !== settings.basePath.toLowerCase()) reportFrameworkBase(settings, basename)
 }

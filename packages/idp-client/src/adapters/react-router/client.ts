@@ -71,7 +71,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
    * the cookies to their response. Bound to the instance.
    */
   readonly middleware = async (args: FrameworkRequest, next: () => Promise<Response>): Promise<Response> => {
-    await reportBasename(this.application.settings, args)
+    reportBasename(this.application.settings, args)
     return this.serve(args, next)
   }
 

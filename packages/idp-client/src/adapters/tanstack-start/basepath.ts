@@ -1,4 +1,5 @@
 import type { Settings } from '../../config/config.ts'
+import { reportFrameworkBase } from '../../config/framework-base.ts'
 
 /** The part of TanStack Start's own context of a request that is used. */
 interface StartContext {
@@ -15,7 +16,6 @@ export async function reportBasepath(settings: Settings): Promise<void> {
   if (context?.handlerType !== 'router') return
   const { basepath } = await context.getRouter()
   if (!basepath) return
-  const { reportFrameworkBase } = await import('../../config/framework-base.ts')
   // From `base` of Vite it comes without slashes.
   reportFrameworkBase(settings, `/${basepath.replace(/^\//, '')}`)
 }
