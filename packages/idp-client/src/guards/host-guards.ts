@@ -94,8 +94,7 @@ async function toFailurePage(
   const id = newCorrelationId()
   const { development, log } = application.settings
   reportOutcome(log, error, { level, code: 'REQUEST_FAILED', id })
-  const request = { exchange, hostRequest: null, query: new URLSearchParams(), id, development }
-  return failWithPage(error, request, { home: `${linkPrefix(application, exchange)}/` })
+  return failWithPage(error, { development, exchange, id }, { home: `${linkPrefix(application, exchange)}/` })
 }
 
 /**

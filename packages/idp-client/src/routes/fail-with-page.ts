@@ -18,7 +18,7 @@ export function toReport(
 /** Responds on routes that users navigate to: with a page, or with JSON if the client prefers it. */
 export function failWithPage(
   error: IdpError,
-  request: RouteRequest,
+  request: Pick<RouteRequest, 'development' | 'exchange' | 'id'>,
   links: Links,
   restartUrl?: string,
 ): Response {
