@@ -42,7 +42,7 @@ function namesIn(declaration) {
   return names.filter((name) => name !== undefined)
 }
 
-/** Declarations of bundled files by their name, each with its file, and the names that every file exports. */
+/** Declarations of bundled files by their name, each with its file, and the names that every file exports by itself. */
 function readDeclarations(folder) {
   const declared = new Map()
   const exported = new Map()
@@ -58,12 +58,13 @@ function readDeclarations(folder) {
 }
 
 test('every name that editors show on hover is exported', () => {
-  const { entries, folder, untyped } = packages['idp-client']
+  const { entries, exportedByHosts, folder, untyped } = packages['idp-client']
   const { declared, exported } = readDeclarations(fromRoot(`${folder}/dist`))
   const files = Object.keys(entries).flatMap((entry) =>
     ['cli', ...untyped].includes(entry) ? [] : [`${entry}.d.ts`],
   )
-  const byEntries = new Set(files.flatMap((file) => [...exported.get(file)]))
+  const byAllHosts = Object.keys(exportedByHosts).map((entry) => `${entry}.d.ts`)
+  const byEntries = new Set([...files, ...byAllHosts].flatMap((file) => [...exported.get(file)]))
   // A set is iterated with what is added meanwhile.
   const shown = new Set(byEntries)
   for (const name of shown)

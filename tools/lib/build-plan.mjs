@@ -8,13 +8,15 @@ const plain = {
   generated: [],
   clientEntries: [],
   untyped: [],
+  exportedByHosts: {},
 }
 
 /**
  * The files of each package. `entries` share chunks: what all `hosts` load is one file, and so is what the `leanEntries`
  * take of it. `separate` files are chosen by the `imports` map of the package at run time and therefore stay files of
  * their own. `commands` get a shebang, `clientEntries` must keep their "use client" directive, `untyped` ones are
- * imported by generated code only and have no declarations, `generated` are the modules that the build makes of the pages.
+ * imported by generated code only and have no declarations, `generated` are the modules that the build makes of the pages,
+ * `exportedByHosts` the declarations that every host exports with `*`.
  */
 export const packages = {
   'dev-provider': {
@@ -43,6 +45,7 @@ export const packages = {
     clientEntries: ['react'],
     untyped: Object.keys(entries).filter((name) => entries[name].untyped),
     hosts: entriesOf('host'),
+    exportedByHosts: { 'shared/public': 'public.ts' },
     leanEntries: entriesOf('browser', 'store'),
     types: 'packages/idp-client/tsconfig.build.json',
     inputs: [

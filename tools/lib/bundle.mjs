@@ -67,6 +67,8 @@ const outputOptions = {
   // Readers have the repository: comments are two fifths of the code, and the declarations have those for users. Bundlers
   // need the annotations of what they may remove.
   comments: { legal: false, jsdoc: false, annotation: true },
+  // Files import each other's functions by their names: shorter than a letter and the name, and easier to read.
+  minifyInternalExports: false,
 }
 
 /** Contents by path. */
@@ -81,13 +83,21 @@ export function loadedWith(id, importsOf, seen = new Set()) {
   return seen
 }
 
-/** Which modules load together with a given one. */
-export function moduleGraph() {
+/**
+ * Which modules load together with a given one.
+ *
+ * @param {Record<string, string>} [outside] modules of the bundle that others import by another name
+ */
+export function moduleGraph(outside = {}) {
   const imports = new Map()
   const plugin = {
     name: 'module-graph',
     buildEnd() {
-      for (const id of this.getModuleIds()) imports.set(id, this.getModuleInfo(id)?.importedIds ?? [])
+      for (const id of this.getModuleIds())
+        imports.set(
+          id,
+          (this.getModuleInfo(id)?.importedIds ?? []).map((each) => outside[each] ?? each),
+        )
     },
   }
   return { plugin, loadedWith: (id) => loadedWith(id, (each) => imports.get(each) ?? []) }

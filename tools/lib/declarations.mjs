@@ -1,5 +1,5 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { rolldown } from 'rolldown'
 import { dts } from 'rolldown-plugin-dts'
 import { createGroups, moduleGraph } from './bundle.mjs'
@@ -16,19 +16,31 @@ export async function declarations(plan, target) {
   if (code !== 0) throw new Error(`build: types of ${plan.folder} do not compile\n${output}`)
   const files = filesIn(emitted).filter((file) => file.endsWith('.d.ts'))
   for (const file of files) writeFileSync(file, nodeSpecifiers(readFileSync(file, 'utf8')))
-  const entries = Object.entries(plan.entries).filter(([entry]) => !plan.untyped.includes(entry))
-  await bundleDeclarations(plan, Object.fromEntries(entries), emitted, target)
+  const typed = Object.entries(plan.entries).filter(([entry]) => !plan.untyped.includes(entry))
+  await bundleDeclarations(plan, { ...Object.fromEntries(typed), ...plan.exportedByHosts }, emitted, target)
   rmSync(emitted, { recursive: true })
 }
 
 async function bundleDeclarations(plan, entries, emitted, target) {
   const source = (file) => join(emitted, file.replace(/\.tsx?$/, '.d.ts'))
-  const graph = moduleGraph()
+  // A file of names that hosts export with `*` stays one: otherwise each of them lists all names twice, 7 kB.
+  const files = Object.fromEntries(
+    Object.entries(plan.exportedByHosts).map(([entry, file]) => [`./${entry}.js`, source(file)]),
+  )
+  const keepFiles = {
+    name: 'keep-files',
+    resolveId(specifier, importer = '') {
+      const imported = join(dirname(importer), specifier.replace(/\.js$/, '.d.ts'))
+      const id = Object.keys(files).find((each) => files[each] === imported)
+      return id === undefined ? null : { id, external: true }
+    },
+  }
+  const graph = moduleGraph(files)
   const bundled = await rolldown({
     cwd: emitted,
     input: Object.fromEntries(Object.entries(entries).map(([out, file]) => [out, source(file)])),
     external: (id) => !id.startsWith('.') && !id.startsWith(emitted),
-    plugins: [dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false }), graph.plugin],
+    plugins: [dts({ dtsInput: true, emitDtsOnly: true, tsconfig: false }), graph.plugin, keepFiles],
     preserveEntrySignatures: 'strict',
     experimental: { attachDebugInfo: 'none' },
     // How long plugins take depends on the machine.
