@@ -5,6 +5,7 @@ import type { Log } from '../log/log.ts'
 import type { TakeOver } from '../take-over/take-over.ts'
 import type { BeforeSessionSavedHook, OnCallbackHook } from './hooks.ts'
 import type { PublicJwk, RoutesOptions, SessionDataStore } from './options.ts'
+import type { VendorKey } from './vendor.ts'
 
 /** Names of the mounted routes. */
 export type RouteKey = keyof RoutesOptions
@@ -195,7 +196,8 @@ export interface ApiConfig extends Settings {
   readonly telemetry: boolean
   readonly dpop: DpopConfig
   readonly fetch: typeof globalThis.fetch
-  readonly vendor: Readonly<Record<string, string>>
+  /** Wire values that no standard defines. */
+  readonly vendor: Readonly<Record<VendorKey, string>>
 }
 
 /** Complete, valid, deeply frozen (keys, functions and the store excepted). Nothing below `config/` applies a default. */

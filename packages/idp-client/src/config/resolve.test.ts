@@ -9,6 +9,7 @@ import type { IdpClientOptions } from './options.ts'
 import { customClock, customFetch } from './options.ts'
 import { resolve } from './resolve.ts'
 import { optionPaths } from './unknown-keys.ts'
+import { vendorValues } from './vendor.ts'
 
 const complete: IdpClientOptions = {
   domain: 'tenant.example.com',
@@ -47,7 +48,7 @@ describe('complete configurations', () => {
       fetchUserInfo: false,
       processLasts: true,
       hooks: {},
-      vendor: {},
+      vendor: vendorValues,
       session: { absoluteDuration: 259_200, inactivityDuration: 86_400 },
       transaction: { parallel: true, cookie: { maxAge: 3600 } },
       dpop: { enabled: false, keys: { kind: 'none' } },
@@ -124,7 +125,8 @@ describe('complete configurations', () => {
       [customFetch]: carrier,
     })
     expect(config.hooks).toEqual({ beforeSessionSaved, onCallback })
-    expect(config).toMatchObject({ vendor: { logoutPath: '/out' }, clock, fetch: carrier })
+    expect(config).toMatchObject({ clock, fetch: carrier })
+    expect(config?.vendor).toEqual({ ...vendorValues, logoutPath: '/out' })
   })
 
   test('the default fetch is the global one at the time of the request', async () => {
@@ -238,7 +240,7 @@ describe('[E2] white space', () => {
       'notice: vendor.somethingElse is not a known option and has no effect.',
       'notice: A key in vendor is not a known option and has no effect.',
     ])
-    expect(config?.vendor).toEqual({ logoutPath: '' })
+    expect(config?.vendor).toEqual({ ...vendorValues, logoutPath: '' })
   })
 })
 

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { vendorValues } from '../config/vendor.ts'
 import { isOfOrganization } from '../oidc/claims.ts'
 import type { SessionData, TokenSet } from '../session/model/session-data.ts'
 import type { ClaimContext, Requirements, Unmet } from './requirements.ts'
 import { findUnmet as unmetIn } from './requirements.ts'
 
 const NOW = 1_800_000_000
-const config = { vendor: {} }
+const config = { vendor: vendorValues }
 const reading: ClaimContext = {
   now: NOW,
   tolerance: 60,

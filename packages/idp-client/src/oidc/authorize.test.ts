@@ -7,7 +7,6 @@ import {
   OWNED_PARAMETERS,
   toCodeChallenge,
 } from './authorize.ts'
-import { vendorValue } from './vendor-values.ts'
 
 test('protocol parameters cannot be set by the application', () => {
   const never = ['client_id', 'response_type', 'code_challenge', 'code_challenge_method', 'state', 'nonce']
@@ -49,12 +48,6 @@ test('[S103] all other parameters are sent', () => {
   ]) {
     expect([mayQuerySet(name), mayConfigurationSet(name)]).toEqual([true, true])
   }
-})
-
-test('a vendor value is that of the table unless the option overrides it', () => {
-  expect(vendorValue({ vendor: {} }, 'logoutPath')).toBe('/v2/logout')
-  expect(vendorValue({ vendor: { logoutPath: '/bye' } }, 'logoutPath')).toBe('/bye')
-  expect(vendorValue({ vendor: { logoutPath: '/bye' } }, 'federatedLogoutParameter')).toBe('federated')
 })
 
 test('the challenge is that of RFC 7636 appendix B', async () => {

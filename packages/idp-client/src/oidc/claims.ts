@@ -2,7 +2,6 @@ import type { Config } from '../config/config.ts'
 import type { Remedy } from '../errors/remedy.ts'
 import { isSameName } from '../lib/same-name.ts'
 import type { JsonObject } from './json.ts'
-import { vendorValue } from './vendor-values.ts'
 
 /** Checks of single claims, for every kind of token and for guards. */
 
@@ -125,6 +124,6 @@ export function isOfOrganization(
   organization: string,
 ): boolean {
   if (id === organization) return true
-  const isName = !organization.startsWith(vendorValue(config, 'organizationIdPrefix'))
+  const isName = !organization.startsWith(config.vendor.organizationIdPrefix)
   return isName && typeof name === 'string' && isSameName(name, organization)
 }

@@ -3,7 +3,6 @@ import type { Config } from '../config/config.ts'
 import { call } from './call.ts'
 import { hasAlias } from './metadata.ts'
 import type { Provider } from './provider.ts'
-import { vendorValue } from './vendor-values.ts'
 
 export interface LogoutRequest {
   /** Sent byte for byte as `post_logout_redirect_uri`. */
@@ -32,7 +31,7 @@ export async function endSessionUrl(provider: Provider, request: LogoutRequest):
     state: request.state,
     logout_hint: request.logoutHint,
     id_token_hint: request.idTokenHint,
-    [vendorValue(config, 'federatedLogoutParameter')]: request.federated ? '' : undefined,
+    [config.vendor.federatedLogoutParameter]: request.federated ? '' : undefined,
   }
   for (const [name, value] of Object.entries(parameters))
     if (value !== undefined) url.searchParams.set(name, value)
@@ -44,10 +43,10 @@ export function v2LogoutUrl(
   config: Pick<Config, 'clientId' | 'provider' | 'vendor'>,
   request: Pick<LogoutRequest, 'returnTo' | 'federated'>,
 ): URL {
-  const url = new URL(vendorValue(config, 'logoutPath'), config.provider.url)
-  url.searchParams.set(vendorValue(config, 'logoutReturnToParameter'), request.returnTo)
+  const url = new URL(config.vendor.logoutPath, config.provider.url)
+  url.searchParams.set(config.vendor.logoutReturnToParameter, request.returnTo)
   url.searchParams.set('client_id', config.clientId)
-  if (request.federated) url.searchParams.set(vendorValue(config, 'federatedLogoutParameter'), '')
+  if (request.federated) url.searchParams.set(config.vendor.federatedLogoutParameter, '')
   return url
 }
 

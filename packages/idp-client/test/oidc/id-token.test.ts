@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { vendorValues } from '../../src/config/vendor.ts'
 import type { Provider } from '../../src/oidc/provider.ts'
 import { exchange, providerOf, recordingLog, refused, SECRET } from './client.ts'
 import type { Claims, SigningKey } from './local-provider.ts'
@@ -336,7 +337,10 @@ describe('claims', () => {
   })
 
   test('the prefix of organization ids can be set for another provider', async () => {
-    const ids = providerOf(op.issuer, { clock: () => now, vendor: { organizationIdPrefix: 'tenant-' } })
+    const ids = providerOf(op.issuer, {
+      clock: () => now,
+      vendor: { ...vendorValues, organizationIdPrefix: 'tenant-' },
+    })
     op.idToken = () => op.sign({ org_id: 'tenant-2', org_name: 'tenant-1' })
     expect((await refused(exchange(ids, { organization: 'tenant-1' }))).cause.message).toMatch(/org_id/)
     op.idToken = () => op.sign({ org_id: 'tenant-2', org_name: 'org_1' })

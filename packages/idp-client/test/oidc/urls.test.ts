@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { vendorValues } from '../../src/config/vendor.ts'
 import { authorizationUrl, newCodeVerifier } from '../../src/oidc/authorize.ts'
 import { endSessionUrl, v2LogoutUrl } from '../../src/oidc/end-session.ts'
 import { configOf, providerOf, REDIRECT_URI, rejection } from './client.ts'
@@ -178,7 +179,7 @@ describe('the end-session URL', () => {
   })
 
   test('the option vendor replaces single wire values', () => {
-    const vendor = { logoutPath: '/signout', logoutReturnToParameter: 'next' }
+    const vendor = { ...vendorValues, logoutPath: '/signout', logoutReturnToParameter: 'next' }
     const config = configOf('https://op.example', { vendor })
     expect(v2LogoutUrl(config, { returnTo: 'x', federated: true }).href).toBe(
       `https://op.example/signout?next=x&client_id=${CLIENT_ID}&federated=`,

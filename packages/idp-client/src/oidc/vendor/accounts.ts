@@ -13,7 +13,6 @@ import { parseObject, stringList, stringProperty } from '../json.ts'
 import { requireEndpoint, unusableReason } from '../metadata.ts'
 import type { Provider } from '../provider.ts'
 import { descriptionText, invalidResponse, oauthErrorAt } from '../translate.ts'
-import { vendorValue } from '../vendor-values.ts'
 
 /** Scopes of the account API, which manages the connected accounts of the signed-in user. */
 
@@ -21,8 +20,8 @@ const SCOPES = ['accountCreateScope', 'accountReadScope', 'accountDeleteScope'] 
 
 /** Returns the options of `getAccessToken` for the account API: one token with its three scopes only. */
 export function accountToken(config: Config): { audience: string; scope: string; mergeScopes: false } {
-  const { href: audience } = new URL(vendorValue(config, 'accountAudience'), `${config.provider.url}/`)
-  const scope = SCOPES.map((key) => vendorValue(config, key)).join(' ')
+  const { href: audience } = new URL(config.vendor.accountAudience, `${config.provider.url}/`)
+  const scope = SCOPES.map((key) => config.vendor[key]).join(' ')
   return { audience, scope, mergeScopes: false }
 }
 
@@ -46,7 +45,7 @@ async function send(
   { body, method, path, query = {} }: Call,
 ): Promise<ReceivedResponse> {
   const { config } = provider
-  const url = new URL(vendorValue(config, 'accountApiPath') + path, config.provider.url)
+  const url = new URL(config.vendor.accountApiPath + path, config.provider.url)
   for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value)
   const dpop = token_type === 'DPoP' ? provider.dpop : undefined
   let nonce: string | null | undefined
@@ -248,7 +247,7 @@ export async function listAccounts(provider: Provider, access: AccountAccess): P
     })
     if (next === undefined) return all
     cursors.add(next)
-    query = { [vendorValue(provider.config, 'accountCursorParameter')]: next }
+    query = { [provider.config.vendor.accountCursorParameter]: next }
   }
 }
 

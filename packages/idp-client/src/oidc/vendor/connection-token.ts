@@ -2,7 +2,6 @@ import { defined } from '../../lib/objects.ts'
 import type { Provider } from '../provider.ts'
 import type { RequestProgress, TokenGrant } from '../token-endpoint.ts'
 import { requestTokens, validateTokenGrant, withProgress } from '../token-endpoint.ts'
-import { vendorValue } from '../vendor-values.ts'
 
 export interface ConnectionRequest extends RequestProgress {
   /** Name of the upstream identity provider at the provider. */
@@ -32,10 +31,10 @@ export async function requestConnectionToken(
     connection,
     subject_token: subjectToken,
     subject_token_type: subjectTokenType,
-    requested_token_type: vendorValue(config, 'connectionTokenType'),
+    requested_token_type: config.vendor.connectionTokenType,
     login_hint: loginHint,
   })
-  const grantType = vendorValue(config, 'connectionTokenGrantType')
+  const grantType = config.vendor.connectionTokenGrantType
   const target = { provider: withProgress(provider, request), metadata, upstream: true }
   const response = await requestTokens(target, grantType, parameters)
   return validateTokenGrant(provider, response, {}, now)

@@ -14,7 +14,6 @@ import type { RequestProgress, TokenGrant } from '../token-endpoint.ts'
 import { requestTokens, validateTokenGrant, withProgress } from '../token-endpoint.ts'
 import type { ProviderResponse } from '../translate.ts'
 import { invalidResponse, oauthErrorAt, refusalIn, unexpectedStatus } from '../translate.ts'
-import { vendorValue } from '../vendor-values.ts'
 
 /**
  * Client of the provider's MFA API: JSON in both directions, authorized by the token of `mfa_required`. Every function
@@ -44,7 +43,7 @@ async function call<T>(
   read: (text: string, response: ProviderResponse) => T,
 ): Promise<T> {
   try {
-    const address = new URL(vendorValue(config, paths[endpoint]), config.provider.url).href
+    const address = new URL(config.vendor[paths[endpoint]], config.provider.url).href
     const received = await send(address, request)
     const response = { ...readResponse(received, config.clock()), challenge: undefined }
     if (!received.response.ok) throw refusalIn(response) ?? unexpectedStatus(response)
@@ -55,7 +54,7 @@ async function call<T>(
 }
 
 function toChannel({ config }: Provider, wire: string | undefined): string | undefined {
-  return wire === vendorValue(config, 'mfaPushChannel') ? 'push' : wire
+  return wire === config.vendor.mfaPushChannel ? 'push' : wire
 }
 
 function readAuthenticator(provider: Provider, entry: JsonObject, response: ProviderResponse): Authenticator {
@@ -149,7 +148,7 @@ export async function associate(
 ): Promise<MfaEnrollment> {
   const { channels, email, phoneNumber, type } = request
   const credentials = await clientCredentials(provider, await provider.metadata())
-  const push = vendorValue(provider.config, 'mfaPushChannel')
+  const push = provider.config.vendor.mfaPushChannel
   const body = defined({
     ...credentials,
     authenticator_types: [type],
@@ -202,7 +201,7 @@ export async function verifyFactor(provider: Provider, request: FactorRequest): 
   const metadata = await provider.metadata()
   const now = provider.config.clock()
   const parameters = defined({ mfa_token: mfaToken, ...toParameters(proof), audience, scope })
-  const grantType = vendorValue(provider.config, grantTypes[proof.kind])
+  const grantType = provider.config.vendor[grantTypes[proof.kind]]
   const target = { provider: withProgress(provider, request), metadata }
   const response = await requestTokens(target, grantType, parameters)
   const grant = await validateTokenGrant(provider, response, defined({ subject, previous }), now)
