@@ -16,33 +16,31 @@ import type { Log } from './log/log.ts'
 import type { StartInteractiveLoginOptions } from './routes/start-login.ts'
 
 type KeyOf<Options> = Options extends unknown ? keyof Options : never
-type Names<Options> = Readonly<Record<KeyOf<Options>, true>>
-
-/** All options of the operations whose unknown options have no effect; those of `createFetcher` and guards throw. */
-const names = {
-  startInteractiveLogin: {
-    authorizationParameters: true,
-    returnTo: true,
-    challengeMode: true,
-  } satisfies Names<StartInteractiveLoginOptions>,
-  getAccessToken: {
-    refresh: true,
-    scope: true,
-    audience: true,
-    mergeScopes: true,
-  } satisfies Names<GetAccessTokenOptions>,
-  getAccessTokenForConnection: {
-    connection: true,
-    login_hint: true,
-    subject_token_type: true,
-  } satisfies Names<GetAccessTokenForConnectionOptions>,
-  connectAccount: {
-    connection: true,
-    scopes: true,
-    authorizationParams: true,
-    returnTo: true,
-  } satisfies Names<ConnectAccountOptions>,
+/** The operations whose unknown options have no effect; those of `createFetcher` and guards throw. */
+interface OptionsOf {
+  readonly startInteractiveLogin: StartInteractiveLoginOptions
+  readonly getAccessToken: GetAccessTokenOptions
+  readonly getAccessTokenForConnection: GetAccessTokenForConnectionOptions
+  readonly connectAccount: ConnectAccountOptions
   // Accepts what `listConnectedAccounts` returns.
+  readonly deleteConnectedAccount: DeleteConnectedAccountOptions | ConnectedAccount
+  readonly customTokenExchange: CustomTokenExchangeOptions
+  readonly getTokenByBackchannelAuth: BackchannelAuthenticationOptions
+  readonly refreshTokens: RefreshTokensOptions
+  readonly 'mfa.getAuthenticators': MfaAuthenticatorsOptions
+  readonly 'mfa.challenge': MfaChallengeOptions
+  readonly 'mfa.enroll': MfaEnrollOptions
+  readonly 'mfa.verify': MfaVerifyOptions
+}
+
+/** The names of all their options. Does not compile if one is missing. */
+const names: {
+  readonly [Operation in keyof OptionsOf]: Readonly<Record<KeyOf<OptionsOf[Operation]>, true>>
+} = {
+  startInteractiveLogin: { authorizationParameters: true, returnTo: true, challengeMode: true },
+  getAccessToken: { refresh: true, scope: true, audience: true, mergeScopes: true },
+  getAccessTokenForConnection: { connection: true, login_hint: true, subject_token_type: true },
+  connectAccount: { connection: true, scopes: true, authorizationParams: true, returnTo: true },
   deleteConnectedAccount: {
     id: true,
     connection: true,
@@ -50,7 +48,7 @@ const names = {
     scopes: true,
     created_at: true,
     expires_at: true,
-  } satisfies Names<DeleteConnectedAccountOptions | ConnectedAccount>,
+  },
   customTokenExchange: {
     subjectToken: true,
     subjectTokenType: true,
@@ -60,7 +58,7 @@ const names = {
     actorToken: true,
     actorTokenType: true,
     additionalParameters: true,
-  } satisfies Names<CustomTokenExchangeOptions>,
+  },
   getTokenByBackchannelAuth: {
     bindingMessage: true,
     requestedExpiry: true,
@@ -70,18 +68,10 @@ const names = {
     loginHint: true,
     loginHintToken: true,
     idTokenHint: true,
-  } satisfies Names<BackchannelAuthenticationOptions>,
-  refreshTokens: {
-    refreshToken: true,
-    scope: true,
-    audience: true,
-  } satisfies Names<RefreshTokensOptions>,
-  'mfa.getAuthenticators': { mfaToken: true } satisfies Names<MfaAuthenticatorsOptions>,
-  'mfa.challenge': {
-    mfaToken: true,
-    challengeType: true,
-    authenticatorId: true,
-  } satisfies Names<MfaChallengeOptions>,
+  },
+  refreshTokens: { refreshToken: true, scope: true, audience: true },
+  'mfa.getAuthenticators': { mfaToken: true },
+  'mfa.challenge': { mfaToken: true, challengeType: true, authenticatorId: true },
   'mfa.enroll': {
     mfaToken: true,
     authenticatorTypes: true,
@@ -89,14 +79,8 @@ const names = {
     factorType: true,
     phoneNumber: true,
     email: true,
-  } satisfies Names<MfaEnrollOptions>,
-  'mfa.verify': {
-    mfaToken: true,
-    otp: true,
-    oobCode: true,
-    bindingCode: true,
-    recoveryCode: true,
-  } satisfies Names<MfaVerifyOptions>,
+  },
+  'mfa.verify': { mfaToken: true, otp: true, oobCode: true, bindingCode: true, recoveryCode: true },
 }
 
 /** Two operations have the same option under different names. */
