@@ -1,5 +1,5 @@
 import type { RequestView } from '../http/exchange.ts'
-import { isLoopback, resolveBaseUrl, toUrls } from './base-url.ts'
+import { isLoopback, parseUrls, resolveBaseUrl } from './base-url.ts'
 import type { Config } from './config.ts'
 import { parseHost } from './http-url.ts'
 import { isInternal } from './request-host.ts'
@@ -73,6 +73,6 @@ export function reportRouteAddress(config: Config, request: RequestView): void {
     log.once(INTERNAL, 'BASE_URL_INTERNAL')
   const { prefix } = request
   if (prefix === undefined || prefix === basePath) return
-  const isKnown = toUrls(appBaseUrl).some((url) => new URL(url).pathname === prefix)
+  const isKnown = parseUrls(appBaseUrl).some(({ pathname }) => pathname === prefix)
   if (!isKnown) log.once(MOUNTED, 'BASE_PATH_MISSING')
 }

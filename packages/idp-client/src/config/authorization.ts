@@ -1,7 +1,7 @@
 import { frozenMap } from '../lib/freeze.ts'
 import { defined } from '../lib/objects.ts'
 import { parseRedirectUri } from '../lib/url.ts'
-import { toOrigins } from './base-url.ts'
+import { parseUrls } from './base-url.ts'
 import type { AppBaseUrl, AuthorizationConfig, ScopeSetting } from './config.ts'
 import type { AuthorizationParameters } from './options.ts'
 import type { Source } from './readers.ts'
@@ -74,8 +74,8 @@ function resolveRedirectUri(
   if (!url) {
     return refuse('redirect_uri', 'must be an absolute URL without fragment')
   }
-  const origins = appBaseUrl ? toOrigins(appBaseUrl) : new Set()
-  if (origins.size > 0 && !origins.has(url.origin)) {
+  const urls = parseUrls(appBaseUrl)
+  if (urls.length > 0 && !urls.some(({ origin }) => origin === url.origin)) {
     return refuse('redirect_uri', 'must have the origin of appBaseUrl, where the transaction cookie is')
   }
   return uri

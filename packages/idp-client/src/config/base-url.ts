@@ -47,20 +47,15 @@ function fixed(field: Field, value: unknown): AppBaseUrl | null {
   return null
 }
 
-/** The configured base URLs; empty if they are inferred from requests. */
-export function toUrls(appBaseUrl: AppBaseUrl): readonly string[] {
-  if (appBaseUrl.kind === 'static') return [appBaseUrl.url]
-  return appBaseUrl.kind === 'allow-list' ? appBaseUrl.entries.map(({ url }) => url) : []
+/** The configured base URLs; empty if they are inferred from requests, or wrong. */
+export function toUrls(appBaseUrl: AppBaseUrl | null): readonly string[] {
+  if (appBaseUrl?.kind === 'static') return [appBaseUrl.url]
+  return appBaseUrl?.kind === 'allow-list' ? appBaseUrl.entries.map(({ url }) => url) : []
 }
 
-/** Protocols of the application; empty if they are inferred from requests. */
-export function toProtocols(appBaseUrl: AppBaseUrl): ReadonlySet<string> {
-  return new Set(toUrls(appBaseUrl).map((url) => new URL(url).protocol))
-}
-
-/** Origins of the application; empty if they are inferred from requests. */
-export function toOrigins(appBaseUrl: AppBaseUrl): ReadonlySet<string> {
-  return new Set(toUrls(appBaseUrl).map((url) => new URL(url).origin))
+/** The same, parsed. */
+export function parseUrls(appBaseUrl: AppBaseUrl | null): readonly URL[] {
+  return toUrls(appBaseUrl).map((url) => new URL(url))
 }
 
 /** Paths that must not be in the base URL, because they are put behind it. */
@@ -73,14 +68,15 @@ interface AppPaths {
 export function resolveAppBaseUrl(source: Source, { basePath, callback }: AppPaths): AppBaseUrl | null {
   const field = getField('appBaseUrl', source)
   const resolved = read(field)
-  if (resolved && toUrls(resolved).some((url) => new URL(url).pathname.endsWith(callback))) {
+  const paths = parseUrls(resolved).map(({ pathname }) => pathname)
+  if (paths.some((path) => path.endsWith(callback))) {
     invalid(
       field,
       `must be the URL of the application, not its callback URL: remove ${callback}, which is added to it`,
     )
     return null
   }
-  if (resolved && basePath !== '' && toUrls(resolved).some((url) => new URL(url).pathname !== '/')) {
+  if (basePath !== '' && paths.some((path) => path !== '/')) {
     invalid(
       field,
       'has a path although FRAMEWORK_PUBLIC_BASE_PATH (in Next.js NEXT_PUBLIC_BASE_PATH, or the framework) gives the path as well: ' +

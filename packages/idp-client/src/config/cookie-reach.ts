@@ -1,5 +1,5 @@
 import { isBelow } from '../lib/url.ts'
-import { toUrls } from './base-url.ts'
+import { parseUrls } from './base-url.ts'
 import type { AppBaseUrl, Config, Settings } from './config.ts'
 import type { AddIssue } from './readers.ts'
 
@@ -8,9 +8,9 @@ const ROUTES = ['login', 'callback', 'logout'] as const
 
 /** Where browsers see the application: the base path, else the path of the base URL. */
 function toPathPrefixes(basePath: string, appBaseUrl: AppBaseUrl | null): readonly string[] {
-  const urls = appBaseUrl ? toUrls(appBaseUrl) : []
+  const urls = parseUrls(appBaseUrl)
   if (basePath !== '' || urls.length === 0) return [basePath]
-  return urls.map((url) => new URL(url).pathname.replace(/\/+$/, ''))
+  return urls.map(({ pathname }) => pathname.replace(/\/+$/, ''))
 }
 
 /** Reports cookies whose path does not contain the routes that need them: a logout could not delete them. */

@@ -1,6 +1,6 @@
 import type { SameSite } from '../http/cookie-jar.ts'
 import { defined } from '../lib/objects.ts'
-import { isLoopback, toOrigins, toProtocols } from './base-url.ts'
+import { isLoopback, parseUrls } from './base-url.ts'
 import type { AppBaseUrl, CookieSettings, Secure } from './config.ts'
 import type { ChoiceRow, FlagRow, TextRow, WithDefault } from './option-rows.ts'
 import type { Field } from './readers.ts'
@@ -52,8 +52,7 @@ function readDomain(field: Field<TextRow> | undefined, appBaseUrl: AppBaseUrl | 
   if (!domainName.test(domain)) {
     return invalid(field, 'must be a host name like example.com, without protocol and port')
   }
-  const hosts = appBaseUrl ? [...toOrigins(appBaseUrl)].map((origin) => new URL(origin).hostname) : []
-  if (hosts.some((host) => host !== domain && !host.endsWith(`.${domain}`))) {
+  if (parseUrls(appBaseUrl).some(({ hostname }) => !`.${hostname}`.endsWith(`.${domain}`))) {
     notice(field, 'does not contain the host of appBaseUrl, so browsers will refuse the cookie')
   }
   return domain
@@ -75,18 +74,14 @@ function explicitlyInsecure(fields: CookieFields, around: CookieContext, demand:
       fields.secure,
       'must not be false in production while the base URL is inferred: remove it, or set appBaseUrl (or APP_BASE_URL)',
     )
-  } else if (appBaseUrl && toProtocols(appBaseUrl).has('https:')) {
+  } else if (parseUrls(appBaseUrl).some(({ protocol }) => protocol === 'https:')) {
     notice(fields.secure, 'is false although appBaseUrl is https: cookies could leak over plain http')
   }
 }
 
 /** Returns whether a base URL is http, and not on this machine. */
 export function isPlainHttp(appBaseUrl: AppBaseUrl | null): boolean {
-  if (!appBaseUrl) return false
-  return [...toOrigins(appBaseUrl)].some((origin) => {
-    const url = new URL(origin)
-    return url.protocol === 'http:' && !isLoopback(url.host)
-  })
+  return parseUrls(appBaseUrl).some(({ host, protocol }) => protocol === 'http:' && !isLoopback(host))
 }
 
 function resolveSecure(fields: CookieFields, around: CookieContext, sameSite: SameSite): Secure {
@@ -104,8 +99,7 @@ function resolveSecure(fields: CookieFields, around: CookieContext, sameSite: Sa
     return true
   }
   if (demand) {
-    const plain = appBaseUrl !== null && toProtocols(appBaseUrl).has('http:')
-    if (plain)
+    if (parseUrls(appBaseUrl).some(({ protocol }) => protocol === 'http:'))
       invalid(fields.secure, `cannot follow an appBaseUrl that is http, because ${demand}; use https`)
     return true
   }

@@ -1,3 +1,5 @@
+import type { KeyKind } from '../crypto/keys.ts'
+
 /** PEM labels (RFC 7468) of the two types of keys in options and variables. */
 export type PemLabel = 'PRIVATE KEY' | 'PUBLIC KEY'
 
@@ -9,9 +11,6 @@ export function unescapePem(text: string): string {
   const [, , unquoted = text] = /^(["'])(.*)\1$/s.exec(text) ?? []
   return unquoted.replaceAll('\\r', '').replaceAll('\\n', '\n').trim()
 }
-
-/** The kinds of keys that something here signs with. */
-export type KeyKind = 'RSA' | 'P-256' | 'P-384' | 'P-521' | 'Ed25519'
 
 /** DER of the object identifiers of key types (RFC 3279, RFC 5480, RFC 8410), in hexadecimal. */
 const identifiers: readonly (readonly [string, KeyKind])[] = [
@@ -41,23 +40,17 @@ export function detectKeyKind(pem: string): KeyKind | undefined {
   return identifiers.find(([identifier]) => head.includes(identifier))?.[1]
 }
 
-/** DER of the version of an RSA private key (RFC 8017, appendix A.1.2), the tag of its modulus, and a length of two bytes. */
-const MODULUS = /0201000282([0-9a-f]{4})/
+/**
+ * DER of the tag of a modulus, and a length of two bytes: after the version of an RSA private key (RFC 8017, appendix A.1.2), or in
+ * the bit string of a public key in SPKI form, in a sequence that begins with it (appendix A.1.1).
+ */
+const MODULUS = /(?:020100|0382[0-9a-f]{4}003082[0-9a-f]{4})0282([0-9a-f]{4})/
 
-/** The same of a public key in SPKI form: a bit string of a sequence that begins with the modulus (RFC 8017, appendix A.1.1). */
-const PUBLIC_MODULUS = /0382[0-9a-f]{4}003082[0-9a-f]{4}0282([0-9a-f]{4})/
-
-/** Returns whether a modulus has at least 2048 bits: 256 bytes after one of zeros. */
-function isLong(modulus: RegExp, pem: string): boolean {
-  const [, length = '0'] = modulus.exec(toHex(pem)) ?? []
+/** Returns whether the modulus of an RSA key has at least 2048 bits: 256 bytes after one of zeros. */
+export function hasLongModulus(pem: string): boolean {
+  const [, length = '0'] = MODULUS.exec(toHex(pem)) ?? []
   return Number.parseInt(length, 16) > 256
 }
-
-/** Returns whether the modulus of an RSA private key has at least 2048 bits. */
-export const hasLongModulus = (pem: string): boolean => isLong(MODULUS, pem)
-
-/** Returns whether the modulus of an RSA public key has at least 2048 bits. */
-export const hasLongPublicModulus = (pem: string): boolean => isLong(PUBLIC_MODULUS, pem)
 
 /** Hexadecimal digits of an uncompressed point on P-256, and of a private key that names no public one. */
 const POINT = 130

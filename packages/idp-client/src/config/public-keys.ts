@@ -1,10 +1,9 @@
-import { toKeyIdentity } from '../crypto/keys.ts'
+import { algorithmsOfKind, toKeyIdentity } from '../crypto/keys.ts'
 import { isObject } from '../lib/objects.ts'
 import type { PublicJwk } from './options.ts'
-import { detectKeyKind, hasLongPublicModulus, pemFault, unescapePem } from './pem.ts'
+import { detectKeyKind, hasLongModulus, pemFault, unescapePem } from './pem.ts'
 import type { Field, Source } from './readers.ts'
 import { getField, invalid, isPresent, toField } from './readers.ts'
-import { algorithmsOfKind } from './signing-key.ts'
 
 /** Members of private and symmetric keys (RFC 7518 sections 6.2.2, 6.3.2 and 6.4.1). */
 const PRIVATE = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k']
@@ -56,7 +55,7 @@ function readPem(field: Field, text: string): string | undefined {
   const fault = pemFault(pem, 'PUBLIC KEY')
   if (fault !== null) return invalid(field, fault)
   const kind = detectKeyKind(pem)
-  return kind && (kind !== 'RSA' || hasLongPublicModulus(pem)) ? pem : invalid(field, WRONG_TYPE)
+  return kind && (kind !== 'RSA' || hasLongModulus(pem)) ? pem : invalid(field, WRONG_TYPE)
 }
 
 function readKey(field: Field): string | PublicJwk | undefined {

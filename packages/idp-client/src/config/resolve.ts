@@ -7,7 +7,7 @@ import { processWide } from '../lib/registry.ts'
 import { parseUrl } from '../lib/url.ts'
 import { createLog } from '../log/log.ts'
 import { resolveAuthorization } from './authorization.ts'
-import { resolveAppBaseUrl, toOrigins } from './base-url.ts'
+import { parseUrls, resolveAppBaseUrl } from './base-url.ts'
 import { resolveClientAuth, resolveIdTokenAlgorithms, resolveRequestObject } from './client-auth.ts'
 import type {
   ApiConfig,
@@ -75,7 +75,7 @@ function resolveBaseSettings(source: Source, sessions: boolean): BaseSettings {
     sessions,
     ...routes,
     basePath,
-    origins: appBaseUrl ? [...toOrigins(appBaseUrl)] : [],
+    origins: parseUrls(appBaseUrl).map(({ origin }) => origin),
     trustProxy: readFlag(getField('trustProxy', source)) ?? trustByDefault,
     noContentProfileResponseWhenUnauthenticated: readFlag(
       getField('noContentProfileResponseWhenUnauthenticated', source),

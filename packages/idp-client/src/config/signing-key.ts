@@ -1,26 +1,13 @@
-import { isCryptoKey, signatureAlgorithms } from '../crypto/keys.ts'
+import { algorithmsOfKind, isCryptoKey, signatureAlgorithms } from '../crypto/keys.ts'
 import { defined } from '../lib/objects.ts'
 import type { SigningKey } from './config.ts'
 import type { OtherRow, TextRow } from './option-rows.ts'
-import type { KeyKind } from './pem.ts'
 import { detectKeyKind, hasLongModulus, pemFault, unescapePem } from './pem.ts'
 import type { Field } from './readers.ts'
 import { invalid, isPresent, readText } from './readers.ts'
 
-/** Asymmetric algorithms only (RFC 7518, RFC 8037, RFC 9864): a shared secret signs nothing here. */
-export const signingAlgorithms: ReadonlySet<string> = new Set([
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-  'Ed25519',
-])
+/** Asymmetric algorithms only: a shared secret signs nothing here. */
+export const signingAlgorithms: ReadonlySet<string> = new Set(Object.values(algorithmsOfKind).flat())
 
 /** Reads the name of an algorithm. */
 function readAlgorithm(field: Field<TextRow>): string | undefined {
@@ -57,15 +44,6 @@ function readKey(field: Field<OtherRow>): string | CryptoKey | undefined {
   if (kind === 'RSA' && !hasLongModulus(pem)) return invalid(field, TOO_SHORT)
   if (kind) return pem
   return invalid(field, 'must hold an RSA, an elliptic curve (P-256, P-384, P-521) or an Ed25519 key')
-}
-
-/** The algorithms that a key of each kind can sign with. */
-export const algorithmsOfKind: Record<KeyKind, readonly string[]> = {
-  RSA: ['RS256', 'PS256', 'RS384', 'PS384', 'RS512', 'PS512'],
-  'P-256': ['ES256'],
-  'P-384': ['ES384'],
-  'P-521': ['ES512'],
-  Ed25519: ['EdDSA', 'Ed25519'],
 }
 
 /** Returns the algorithms that a key can sign with: all of its kind for a PEM string, one for a `CryptoKey`. */

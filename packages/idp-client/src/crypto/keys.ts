@@ -23,21 +23,26 @@ export async function generateDpopKeyPair(options: { extractable?: boolean } = {
   return { publicKey, privateKey }
 }
 
-const curves: ReadonlyMap<string, string> = new Map([
-  ['P-256', 'ES256'],
-  ['P-384', 'ES384'],
-  ['P-521', 'ES512'],
-])
+/** The kinds of keys that sign here. */
+export type KeyKind = 'RSA' | 'P-256' | 'P-384' | 'P-521' | 'Ed25519'
 
-/**
- * Returns the JWS algorithms of a key (RFC 7518, RFC 8037, RFC 9864); a `CryptoKey` supports one algorithm, which may
- * have two names.
- */
+/** The JWS algorithms that a key of each kind can sign with (RFC 7518, RFC 8037, RFC 9864). */
+export const algorithmsOfKind: Readonly<Record<KeyKind, readonly string[]>> = {
+  RSA: ['RS256', 'PS256', 'RS384', 'PS384', 'RS512', 'PS512'],
+  'P-256': ['ES256'],
+  'P-384': ['ES384'],
+  'P-521': ['ES512'],
+  Ed25519: ['EdDSA', 'Ed25519'],
+}
+
+const CURVES: readonly KeyKind[] = ['P-256', 'P-384', 'P-521']
+
+/** Returns the JWS algorithms of a key; a `CryptoKey` supports one algorithm, which may have two names. */
 export function signatureAlgorithms({ algorithm }: CryptoKey): readonly string[] {
-  if (algorithm.name === 'Ed25519') return ['EdDSA', 'Ed25519']
+  if (algorithm.name === 'Ed25519') return algorithmsOfKind.Ed25519
   if (algorithm.name === 'ECDSA' && 'namedCurve' in algorithm) {
-    const name = curves.get(String(algorithm.namedCurve))
-    return name === undefined ? [] : [name]
+    const curve = CURVES.find((name) => name === algorithm.namedCurve)
+    return curve ? algorithmsOfKind[curve] : []
   }
   const family = { 'RSASSA-PKCS1-v1_5': 'RS', 'RSA-PSS': 'PS' }[algorithm.name]
   if (family === undefined || !('hash' in algorithm)) return []

@@ -1,3 +1,5 @@
+import { isPlainObject } from './objects.ts'
+
 function refuse(): never {
   throw new TypeError('This collection is read-only.')
 }
@@ -16,19 +18,13 @@ export function frozenSet<T>(values: Iterable<T>): ReadonlySet<T> {
   return freezeCollection(new Set(values), ['add', 'delete', 'clear'])
 }
 
-function isPlain(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null) return false
-  if (Array.isArray(value)) return true
-  const prototype: unknown = Object.getPrototypeOf(value)
-  return prototype === Object.prototype || prototype === null
-}
-
 /**
  * Freezes plain objects and arrays all the way down. Functions and instances of classes (keys, maps) stay as they are,
  * and so does `except`, an object that belongs to the application.
  */
 export function deepFreeze<T>(value: T, except?: object): T {
-  if (!isPlain(value) || value === except || Object.isFrozen(value)) return value
+  if (!(Array.isArray(value) || isPlainObject(value))) return value
+  if (value === except || Object.isFrozen(value)) return value
   Object.freeze(value)
   for (const member of Object.values(value)) deepFreeze(member, except)
   return value
