@@ -4,10 +4,4 @@ import type { AsyncContext, WaitUntil } from './async-context.ts'
 /** The runtime ends no work with its request. */
 export const waitUntil: WaitUntil | undefined = undefined
 
-export function createAsyncContext<T>(): AsyncContext<T> {
-  const storage = new AsyncLocalStorage<T>()
-  return {
-    run: (value, callback) => storage.run(value, callback),
-    get: () => storage.getStore(),
-  }
-}
+export const createAsyncContext = <T>(): AsyncContext<T> => new AsyncLocalStorage<T>()

@@ -7,7 +7,7 @@ import * as web from './async-context.web.ts'
 async function follows(context: AsyncContext<string>): Promise<(string | undefined)[]> {
   const seen = async (): Promise<string | undefined> => {
     await new Promise((resolve) => setImmediate(resolve))
-    return context.get()
+    return context.getStore()
   }
   return Promise.all([context.run('alice', seen), context.run('bob', seen), seen()])
 }

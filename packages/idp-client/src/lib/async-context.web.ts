@@ -3,13 +3,8 @@ import type { AsyncContext, WaitUntil } from './async-context.ts'
 /** The runtime ends no work with its request. */
 export const waitUntil: WaitUntil | undefined = undefined
 
-interface Storage<T> {
-  run<R>(value: T, callback: () => R): R
-  getStore(): T | undefined
-}
-
 interface StorageModule {
-  readonly AsyncLocalStorage?: new <T>() => Storage<T>
+  readonly AsyncLocalStorage?: new <T>() => AsyncContext<T>
 }
 
 interface Runtime extends StorageModule {
@@ -18,16 +13,13 @@ interface Runtime extends StorageModule {
 
 /**
  * Uses the `AsyncLocalStorage` of the runtime: the global one of edge runtimes, or that of its Node compatibility, which is
- * found without an import that other runtimes could not resolve. Without one, `get` returns undefined: pass the request
- * instead.
+ * found without an import that other runtimes could not resolve. Without one, `getStore` returns undefined: pass the
+ * request instead.
  */
 export function createAsyncContext<T>(): AsyncContext<T> {
   const { AsyncLocalStorage: builtIn, process } = globalThis as Runtime
   const AsyncLocalStorage = builtIn ?? process?.getBuiltinModule?.('node:async_hooks')?.AsyncLocalStorage
-  if (!AsyncLocalStorage) return { run: (_value, callback) => callback(), get: () => undefined }
-  const storage = new AsyncLocalStorage<T>()
-  return {
-    run: (value, callback) => storage.run(value, callback),
-    get: () => storage.getStore(),
-  }
+  return AsyncLocalStorage
+    ? new AsyncLocalStorage<T>()
+    : { run: (_value, callback) => callback(), getStore: () => undefined }
 }

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { outsideRequest, requestContext, requestScope } from './request-scope.ts'
 
 const [first, second] = [requestContext<string>('first/1'), requestContext<number>('second/1')]
-const seen = (): unknown[] => [first.get(), second.get()]
+const seen = (): unknown[] => [first.getStore(), second.getStore()]
 const inRequest = <T>(callback: () => T): T => first.run('alice', () => second.run(7, callback))
 
 test('[D2] work that outlives a request runs outside the scope of the request', async () => {

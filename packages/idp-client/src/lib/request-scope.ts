@@ -6,7 +6,7 @@ import { processWide } from './registry.ts'
 const ignore = (): void => {}
 
 /* One context for each kind of host that an application uses. */
-const contexts = processWide('cache:request-contexts/1', () => new Map<string, AsyncContext<unknown>>())
+const contexts = processWide('cache:request-contexts/2', () => new Map<string, AsyncContext<unknown>>())
 
 /**
  * Returns the context for a value of one request. All copies of the package share it, so that a copy finds the request
@@ -46,7 +46,7 @@ export interface RequestScope {
 
 /** Returns the scope of the current request. */
 export function requestScope(): RequestScope {
-  let values = new Map([...contexts].map(([name, context]) => [name, context.get()] as const))
+  let values = new Map([...contexts].map(([name, context]) => [name, context.getStore()] as const))
   return {
     run: (callback) => runWith(values, callback),
     release() {

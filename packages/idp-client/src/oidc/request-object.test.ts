@@ -22,7 +22,7 @@ test('a key is imported once, outside of the request that asked first', async ()
   const signingKey = {
     algorithms: ['ES256'],
     get key() {
-      seen.push(CONTEXT.get())
+      seen.push(CONTEXT.getStore())
       return privateKey
     },
   }

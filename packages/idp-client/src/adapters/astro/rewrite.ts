@@ -28,7 +28,7 @@ export function isRewrite({ locals, request }: FrameworkRequest): boolean {
   assertNotShared(locals)
   const outer = openBinding(locals)
   if (!outer || openBinding(request)) return false
-  if (outer === ambient.get()) return true
+  if (outer === ambient.getStore()) return true
   shared.add(locals)
   return rejectShared()
 }

@@ -72,7 +72,7 @@ export async function bindAmbient(): Promise<Binding> {
   const state = requestState(
     requestHeaders,
     () => toAmbientView(requestHeaders),
-    () => cookieContext.get() ?? requestCookies(readCookies(requestHeaders.get('cookie'), host)),
+    () => cookieContext.getStore() ?? requestCookies(readCookies(requestHeaders.get('cookie'), host)),
   )
   const canWrite = (): boolean => canSetCookies(host)
   // In the proxy, cookies can be set.

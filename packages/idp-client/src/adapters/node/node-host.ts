@@ -102,7 +102,7 @@ export abstract class NodeHostClient<
   /** @internal */
   protected override bind(context?: Context, response?: FrameworkResponse): Binding {
     if (!context) {
-      const binding = ambient.get()
+      const binding = ambient.getStore()
       if (binding) return binding
       throw this.requestMissing()
     }

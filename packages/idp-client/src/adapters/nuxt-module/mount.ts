@@ -50,7 +50,7 @@ export function mount(idp: IdpClient, nitroApp: HookedNitroApp): void {
   idp.plugin(nitroApp)
   const { h3App } = nitroApp
   const { handler } = h3App
-  h3App.handler = (event) => handler.call(h3App, Object.assign(event, { idpOuter: current.get() }))
+  h3App.handler = (event) => handler.call(h3App, Object.assign(event, { idpOuter: current.getStore() }))
   const personal = new WeakSet<object>()
   nitroApp.hooks.hook('request', ({ context }) => {
     // The event of a cached page shares the context, and has no cookies.

@@ -41,7 +41,7 @@ function isCachedFunction(): boolean {
  * development also if it is a cached function, whose result is that of other users, too.
  */
 export function assertNotCached(development: boolean): void {
-  const event = current.get()
+  const event = current.getStore()
   if (!event) return
   if (isCached(event)) {
     const detail = 'Inside a cached handler pass the event: its response is sent to every user.'
@@ -70,7 +70,7 @@ export function reportSharedPage(log: Log): void {
  * response sets the cookies: so neither misses or overwrites what the other has saved. Otherwise it is read-only.
  */
 export function bindSubRequest(request: NodeRequest): Binding | undefined {
-  const outerEvent = current.get()
+  const outerEvent = current.getStore()
   const outer = outerEvent && openBinding(outerEvent.node.req)
   if (!outer) return undefined
   const own = bindNode(request)

@@ -74,7 +74,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
     const { request } = event
     if (!event.isSubRequest && isLinkInBuild(this.application, request)) return empty(204)
     // Without cookies (`credentials: 'omit'`) it is anonymous.
-    const outer = event.isSubRequest && request.headers.has('cookie') ? ambient.get() : undefined
+    const outer = event.isSubRequest && request.headers.has('cookie') ? ambient.getStore() : undefined
     return outer
       ? serveSubRequest({ application: this.application, client: this, outer, request }, respond)
       : this.serve(event, () => withCookiesOfRedirects(event, this.bind(event).exchange.cookies, respond))

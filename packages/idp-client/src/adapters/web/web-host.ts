@@ -153,7 +153,7 @@ export abstract class WebHostClient<Context extends object = Request> extends Ho
       const open = openBinding(this.#toIdentity(request))
       return open && !target ? open : bindRequest(this.#toRequest(request), target, open?.exchange)
     }
-    const binding = ambient.get()
+    const binding = ambient.getStore()
     if (!binding) throw this.requestMissing()
     return binding
   }
