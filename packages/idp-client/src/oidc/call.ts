@@ -9,7 +9,7 @@ import { pause } from '../lib/pause.ts'
 import { parseUrl } from '../lib/url.ts'
 import { concatenate, text, utf8 } from '../lib/utf8.ts'
 import { version } from '../lib/version.ts'
-import { clientMetadata, describeAuthentication } from './client-auth.ts'
+import { describeAuthentication } from './client-auth.ts'
 import { challengeErrors, isNonceChallenge, nonceRetryDelay } from './dpop.ts'
 import { parseObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
@@ -221,7 +221,7 @@ async function sendWithNonce(request: ProviderCall, send: SendRequest): Promise<
         ? requireAlias(metadata, endpoint, config.allowInsecureRequests)
         : requireEndpoint(metadata, endpoint),
     },
-    client: clientMetadata(config),
+    client: { client_id: config.clientId },
     authentication: provider.authentication(metadata, endpoint),
     options: {
       async [customFetch](url, { body, headers, method }) {

@@ -1,11 +1,10 @@
 import { CompactSign } from 'jose/jws/compact/sign'
 import { importPKCS8 } from 'jose/key/import'
-import type { Client, ClientAuth } from 'oauth4webapi'
-import { ClientSecretPost, clockSkew, TlsClientAuth } from 'oauth4webapi'
+import type { ClientAuth } from 'oauth4webapi'
+import { ClientSecretPost, TlsClientAuth } from 'oauth4webapi'
 import type { Config, SecretMethod } from '../config/config.ts'
 import { randomToken } from '../crypto/random.ts'
 import { invalidConfiguration } from '../errors/configuration.ts'
-import { systemClock } from '../lib/clock.ts'
 import { defined } from '../lib/objects.ts'
 import { lazy } from '../lib/request-scope.ts'
 import { utf8 } from '../lib/utf8.ts'
@@ -104,15 +103,6 @@ function assertionAuths(config: Config, auth: Assertion): (metadata: ServerMetad
   }
 }
 
-/** Returns the client for `oauth4webapi`; its DPoP proofs use the time of the provider. */
-export function clientMetadata(config: Pick<Config, 'clientId' | 'clock' | 'dpop'>): Client {
-  const client: Client = { client_id: config.clientId }
-  const skew = serverTime(config) - systemClock()
-  // A second more or less is the rounding of two reads, not another clock.
-  if (Math.abs(skew) > 1) client[clockSkew] = skew
-  return client
-}
-
 /**
  * Form-urlencodes a credential for HTTP Basic (RFC 6749 section 2.3.1). The unreserved characters of RFC 3986 stay as they
  * are, which every decoder reads alike, and so do providers that decode nothing.
@@ -203,10 +193,10 @@ export async function clientCredentials(
   { authentication, config }: Pick<Provider, 'authentication' | 'config'>,
   metadata: ServerMetadata,
 ): Promise<Readonly<Record<string, string>>> {
-  const { clientAuth } = config
+  const { clientAuth, clientId } = config
   const authenticate =
     clientAuth.kind === 'secret' ? ClientSecretPost(clientAuth.secret) : authentication(metadata)
   const members = new URLSearchParams()
-  await authenticate({ issuer: metadata.issuer }, clientMetadata(config), members, new Headers())
+  await authenticate({ issuer: metadata.issuer }, { client_id: clientId }, members, new Headers())
   return Object.fromEntries(members)
 }
