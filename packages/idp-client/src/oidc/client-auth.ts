@@ -2,10 +2,11 @@ import { CompactSign } from 'jose/jws/compact/sign'
 import { importPKCS8 } from 'jose/key/import'
 import type { ClientAuth } from 'oauth4webapi'
 import { ClientSecretPost, TlsClientAuth } from 'oauth4webapi'
-import type { Config, SecretMethod } from '../config/config.ts'
+import type { Config, SecretMethod, SigningKey } from '../config/config.ts'
 import { randomToken } from '../crypto/random.ts'
 import { invalidConfiguration } from '../errors/configuration.ts'
 import { defined } from '../lib/objects.ts'
+import { perObject } from '../lib/registry.ts'
 import { lazy } from '../lib/request-scope.ts'
 import { utf8 } from '../lib/utf8.ts'
 import { serverTime } from './claims.ts'
@@ -30,12 +31,7 @@ function selectAlgorithm(
   throw invalidConfiguration(detail)
 }
 
-/** Imports the private key of an option. */
-export async function importSigningKey(
-  option: string,
-  key: string | CryptoKey,
-  algorithm: string,
-): Promise<CryptoKey> {
+async function importKey(option: string, key: string | CryptoKey, algorithm: string): Promise<CryptoKey> {
   if (typeof key !== 'string') return key
   try {
     return await importPKCS8(key, algorithm)
@@ -43,6 +39,21 @@ export async function importSigningKey(
     // The runtime's own error is not kept: it may quote the key.
     throw invalidConfiguration(`${option} cannot be used as a PKCS#8 private key for ${algorithm}.`)
   }
+}
+
+/** The imported keys by algorithm: importing one costs more than signing with it. */
+const getImported = perObject((_key: SigningKey) => new Map<string, () => Promise<CryptoKey>>())
+
+/** Imports the private key of an option, once for each algorithm. */
+export function importSigningKey(
+  option: string,
+  signingKey: SigningKey,
+  algorithm: string,
+): Promise<CryptoKey> {
+  const keys = getImported(signingKey)
+  const load = keys.get(algorithm) ?? lazy(() => importKey(option, signingKey.key, algorithm))
+  keys.set(algorithm, load)
+  return load()
 }
 
 /** A private key of the client, imported for one algorithm. */
@@ -74,32 +85,19 @@ export function signClaims(
 
 const ASSERTION_TYPE = 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer'
 
-async function assertionBy(config: Config, auth: Assertion, metadata: ServerMetadata): Promise<ClientAuth> {
-  const algorithm = selectAlgorithm(auth, metadata)
-  const { audience, keyId } = auth
-  const key = await importSigningKey('clientAssertionSigningKey', auth.key, algorithm)
-  // Ed25519 has two names; the provider gets the one that it advertised.
-  const signer = { key, algorithm, keyId }
-  const aud = audience === 'token_endpoint' ? requireEndpoint(metadata, 'tokenEndpoint') : metadata.issuer
+/** `private_key_jwt`: `aud` is one string, the issuer or the token endpoint; lifetime 60 s, a fresh `jti` each time (RFC 7523). */
+function assertionAuth(config: Config, auth: Assertion, metadata: ServerMetadata): ClientAuth {
   const { clientId } = config
   return async (_server, _client, body) => {
+    // Ed25519 has two names; the provider gets the one that it advertised.
+    const algorithm = selectAlgorithm(auth, metadata)
+    const key = await importSigningKey('clientAssertionSigningKey', auth, algorithm)
+    const aud =
+      auth.audience === 'token_endpoint' ? requireEndpoint(metadata, 'tokenEndpoint') : metadata.issuer
+    const signer = { key, algorithm, keyId: auth.keyId }
     body.set('client_id', clientId)
     body.set('client_assertion_type', ASSERTION_TYPE)
     body.set('client_assertion', await signClaims(config, signer, { sub: clientId, aud }))
-  }
-}
-
-/**
- * `private_key_jwt`: `aud` is one string, the issuer or the token endpoint; lifetime 60 s, a fresh `jti` each time (RFC 7523).
- * The key is imported once for each metadata, since that costs more than signing.
- */
-function assertionAuths(config: Config, auth: Assertion): (metadata: ServerMetadata) => ClientAuth {
-  let latest: { readonly metadata: ServerMetadata; readonly signer: () => Promise<ClientAuth> } | undefined
-  return (metadata) => {
-    if (latest?.metadata !== metadata)
-      latest = { metadata, signer: lazy(() => assertionBy(config, auth, metadata)) }
-    const { signer } = latest
-    return async (...given) => (await signer())(...given)
   }
 }
 
@@ -148,7 +146,7 @@ function secretMethod(
 /** Returns how this client authenticates at an endpoint: exactly one method, a key by signed assertion, a certificate by TLS. */
 export function clientAuthentications(config: Config): Provider['authentication'] {
   const { clientAuth } = config
-  if (clientAuth.kind === 'assertion') return assertionAuths(config, clientAuth)
+  if (clientAuth.kind === 'assertion') return (metadata) => assertionAuth(config, clientAuth, metadata)
   if (clientAuth.kind === 'certificate') return () => TlsClientAuth()
   const { secret } = clientAuth
   return (metadata, endpoint) =>

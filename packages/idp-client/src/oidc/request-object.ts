@@ -1,7 +1,5 @@
 import type { Config, SigningKey } from '../config/config.ts'
 import { invalidConfiguration } from '../errors/configuration.ts'
-import { perObject } from '../lib/registry.ts'
-import { lazy } from '../lib/request-scope.ts'
 import { importSigningKey, signClaims } from './client-auth.ts'
 import { parseObject, parseObjects } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
@@ -46,17 +44,6 @@ function selectAlgorithm({ algorithm, algorithms }: SigningKey, metadata: Server
   throw invalidConfiguration(detail)
 }
 
-/** The imported keys by algorithm: importing one costs more than signing with it. */
-const getImported = perObject((_key: SigningKey) => new Map<string, () => Promise<CryptoKey>>())
-
-function importOnce(signingKey: SigningKey, algorithm: string): Promise<CryptoKey> {
-  const keys = getImported(signingKey)
-  const load =
-    keys.get(algorithm) ?? lazy(() => importSigningKey('requestObject.key', signingKey.key, algorithm))
-  keys.set(algorithm, load)
-  return load()
-}
-
 function toClaim(name: string, text: string): unknown {
   const parse = PARSED.get(name)
   if (!parse) return text
@@ -91,7 +78,7 @@ export async function signRequestObject(
   const { clientId } = config
   // Ed25519 has two names; the provider gets the one that it advertised.
   const algorithm = selectAlgorithm(signingKey, metadata, kind)
-  const key = await importOnce(signingKey, algorithm)
+  const key = await importSigningKey('requestObject.key', signingKey, algorithm)
   const claims = { ...toClaims(parameters, kind, clientId), aud: metadata.issuer }
   return signClaims(config, { key, algorithm, keyId: signingKey.keyId }, claims, 'oauth-authz-req+jwt')
 }
