@@ -1,3 +1,4 @@
+import { defined } from '../lib/objects.ts'
 import { toAdvice } from './advice.ts'
 import type { IdpError } from './base.ts'
 import { isIdpError } from './base.ts'
@@ -86,12 +87,6 @@ function foreignCause(errors: readonly IdpError[]): Pick<Diagnosis, 'exception'>
   return error && 'cause' in error ? { exception: toClassName(error.cause) } : {}
 }
 
-type Members = { readonly [Name in keyof Diagnosis]?: Diagnosis[Name] | undefined }
-
-function present(members: Members): Partial<Diagnosis> {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
-}
-
 /**
  * Returns what may be reported about a failure, and its fix: the one place that decides it for events, the lines of the
  * default logger, and failure pages in development.
@@ -109,7 +104,7 @@ export function diagnose(error: IdpError): Diagnosis {
     error: code,
     detail: describe(error),
     ...toAdvice(remedy, code),
-    ...present({
+    ...defined({
       endpoint: find(errors, 'endpoint', 'string') as ProviderEndpoint | undefined,
       providerError: said === undefined ? undefined : registeredError(said),
       status: find(errors, 'providerStatus', 'number'),
