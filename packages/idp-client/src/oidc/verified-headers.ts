@@ -6,6 +6,7 @@ const LENGTH_LIMIT = 2048
 /** The headers of verified tokens, by their encoding: the tokens of one key share it. */
 export class VerifiedHeaders<Header> {
   readonly #limit: number
+  /** Not an `Lru`, whose `get` would replace the key by a part of the caller's token. */
   readonly #headers = new Map<string, Header>()
 
   /** @param limit number of headers to remember; the oldest is forgotten first. */
