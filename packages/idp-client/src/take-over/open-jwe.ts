@@ -1,7 +1,7 @@
 import { fromBase64url } from '../crypto/base64url.ts'
 import { invalidAtStart } from '../errors/configuration.ts'
-import { isObject } from '../lib/objects.ts'
-import { strictText, utf8 } from '../lib/utf8.ts'
+import { decodeJsonObject } from '../lib/json.ts'
+import { utf8 } from '../lib/utf8.ts'
 
 /**
  * The secret of the former library, or several of them while it rotates them. Each has 32 characters or more. Undefined, for example
@@ -34,11 +34,6 @@ async function deriveKey(secret: string, info: string): Promise<CryptoKey> {
 /** Several strings decode to the same bytes. Only one of them is accepted, so that a string can identify the session. */
 const isCanonical = (jwe: string) => jwe.split('.').every((part) => fromBase64url(part) !== null)
 
-function parseObject(bytes: Uint8Array): Record<string, unknown> | null {
-  const value: unknown = JSON.parse(strictText(bytes))
-  return isObject(value) ? value : null
-}
-
 async function openWith(jwe: string, key: CryptoKey): Promise<OpenedJwe | null> {
   // Many modules, which an application loads when its first former session arrives.
   const { compactDecrypt } = await import('jose/jwe/compact/decrypt')
@@ -47,7 +42,7 @@ async function openWith(jwe: string, key: CryptoKey): Promise<OpenedJwe | null> 
       keyManagementAlgorithms: ['dir'],
       contentEncryptionAlgorithms: ['A256GCM'],
     })
-    const payload = parseObject(plaintext)
+    const payload = decodeJsonObject(plaintext)
     return payload && { header: { ...protectedHeader }, payload }
   } catch {
     return null

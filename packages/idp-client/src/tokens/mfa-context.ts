@@ -4,8 +4,9 @@ import type { MfaRequirements } from '../errors/mfa.ts'
 import { MfaError } from '../errors/mfa.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
+import { decodeJsonObject } from '../lib/json.ts'
 import { defined } from '../lib/objects.ts'
-import { strictText, utf8 } from '../lib/utf8.ts'
+import { utf8 } from '../lib/utf8.ts'
 import { provenSubject } from '../session/model/authentication.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { SessionStorage } from '../session/storage.ts'
@@ -60,8 +61,8 @@ export async function sealMfaContext({ sealer }: MfaContextParts, context: MfaCo
 const isText = (value: unknown): value is string => typeof value === 'string'
 
 /* Whatever opens was written by this library; the checks are for other versions of it. */
-function decode(text: string): MfaContext | null {
-  const { v, t, a, q, w, r, i, u, h, c } = JSON.parse(text) as Record<string, unknown>
+function decode(bytes: Uint8Array | null): MfaContext | null {
+  const { v, t, a, q, w, r, i, u, h, c } = decodeJsonObject(bytes) ?? {}
   if (v !== 1 || !isText(t) || !isText(w) || !isText(c) || typeof i !== 'number') return null
   const [audience, scope, subject, sessionKey] = [a, q, u, h].map((value) =>
     isText(value) ? value : undefined,
@@ -71,18 +72,9 @@ function decode(text: string): MfaContext | null {
   return defined({ token: t, wanted, requirements, createdAt: i, subject, sessionKey, clientTag: c })
 }
 
-async function opened({ sealer }: MfaContextParts, sealed: string): Promise<MfaContext | null> {
-  const bytes = await sealer.open('mfa', sealed)
-  try {
-    return bytes && decode(strictText(bytes))
-  } catch {
-    return null
-  }
-}
-
 /** Returns the context in an `mfa_token` of this client, also if it has expired. Throws `MfaError` `MFA_TOKEN_INVALID`. */
 export async function openMfaContext(parts: MfaContextParts, sealed: string): Promise<MfaContext> {
-  const context = await opened(parts, sealed)
+  const context = decode(await parts.sealer.open('mfa', sealed))
   if (!context || context.clientTag !== (await parts.clientTag())) throw new MfaError('MFA_TOKEN_INVALID')
   return context
 }

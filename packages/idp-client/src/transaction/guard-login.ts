@@ -2,8 +2,9 @@ import type { Config } from '../config/config.ts'
 import { constantTimeEqual, hashToken } from '../crypto/random.ts'
 import type { Sealer } from '../crypto/seal.ts'
 import type { MaybePromise } from '../lib/chain.ts'
+import { decodeJsonObject } from '../lib/json.ts'
 import { defined } from '../lib/objects.ts'
-import { strictText, utf8 } from '../lib/utf8.ts'
+import { utf8 } from '../lib/utf8.ts'
 import { provenIn, provenOrganization } from '../session/model/authentication.ts'
 import { beyondScope, unitedScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -46,17 +47,12 @@ export async function openGuardParameters(
   sealed: unknown,
 ): Promise<GuardParameters | null> {
   const bytes = typeof sealed === 'string' ? await sealer.open('guard', sealed) : null
-  if (!bytes) return null
-  try {
-    const { c, i, p, v } = JSON.parse(strictText(bytes)) as Record<string, unknown>
-    if (v !== 1 || typeof i !== 'number' || typeof c !== 'string') return null
-    if (config.clock() - i >= LIFETIME || !constantTimeEqual(c, await clientTag())) return null
-    const given = new Map(Object.entries(Object(p)))
-    const known = NAMES.map((name) => [name, given.get(name)] as const)
-    return Object.fromEntries(known.filter(([, value]) => typeof value === 'string'))
-  } catch {
-    return null
-  }
+  const { c, i, p, v } = decodeJsonObject(bytes) ?? {}
+  if (v !== 1 || typeof i !== 'number' || typeof c !== 'string') return null
+  if (config.clock() - i >= LIFETIME || !constantTimeEqual(c, await clientTag())) return null
+  const given = new Map(Object.entries(Object(p)))
+  const known = NAMES.map((name) => [name, given.get(name)] as const)
+  return Object.fromEntries(known.filter(([, value]) => typeof value === 'string'))
 }
 
 /** The parameters of an authorization request, and the part of its scope that the application requested (`StoredSession`). */

@@ -4,8 +4,9 @@ import type { Sealer } from '../crypto/seal.ts'
 import { CallbackError } from '../errors/callback.ts'
 import type { SafeReturnPath } from '../http/return-path.ts'
 import { safeReturnPath } from '../http/return-path.ts'
+import { decodeJsonObject } from '../lib/json.ts'
 import { defined } from '../lib/objects.ts'
-import { strictText, utf8, utf8Length } from '../lib/utf8.ts'
+import { utf8, utf8Length } from '../lib/utf8.ts'
 import type { TransactionLookup } from './in-cookie.ts'
 
 /** Data in the `state` of a login or connection, available without its transaction cookie. */
@@ -45,20 +46,15 @@ export async function createState(sealer: Sealer, note: StateNote): Promise<stri
 export async function decryptState(sealer: Sealer, state: string): Promise<StateNote | null> {
   if (!FORM.test(state)) return null
   const bytes = await sealer.open('state', state.slice(RANDOM_CHARACTERS + 1))
-  if (!bytes) return null
-  try {
-    const { v, i, o, h, r, a } = JSON.parse(strictText(bytes)) as Record<string, unknown>
-    if (v !== 1 || typeof i !== 'number' || typeof o !== 'string') return null
-    return defined({
-      issuedAt: i,
-      host: o,
-      requestHost: typeof h === 'string' ? h : undefined,
-      returnTo: safeReturnPath(r, `https://${o}`) ?? undefined,
-      noRestart: a === 1 ? true : undefined,
-    })
-  } catch {
-    return null
-  }
+  const { v, i, o, h, r, a } = decodeJsonObject(bytes) ?? {}
+  if (v !== 1 || typeof i !== 'number' || typeof o !== 'string') return null
+  return defined({
+    issuedAt: i,
+    host: o,
+    requestHost: typeof h === 'string' ? h : undefined,
+    returnTo: safeReturnPath(r, `https://${o}`) ?? undefined,
+    noRestart: a === 1 ? true : undefined,
+  })
 }
 
 /** Returns the `state` of a callback and its note. Throws `MISSING_STATE`, or `UNKNOWN_STATE` if it was not issued here. */

@@ -1,8 +1,9 @@
 import type { SafeReturnPath } from '../http/return-path.ts'
 import { safeReturnPath } from '../http/return-path.ts'
+import { decodeJsonObject } from '../lib/json.ts'
 import { defined } from '../lib/objects.ts'
 import type { Bytes } from '../lib/utf8.ts'
-import { strictText, utf8 } from '../lib/utf8.ts'
+import { utf8 } from '../lib/utf8.ts'
 
 /** Properties of every transaction: data for the callback, encrypted in a cookie. */
 interface TransactionBase {
@@ -118,24 +119,19 @@ const REQUIRED_STRINGS: ReadonlyMap<unknown, readonly string[]> = new Map([
 
 /** Decodes a transaction. Returns null for another version or invalid bytes; never throws. */
 export function decodeTransaction(bytes: Bytes): Transaction | null {
-  try {
-    const wire: Record<string, unknown> = JSON.parse(strictText(bytes))
-    if (wire['v'] !== VERSION) return null
-    const fields: Record<string, unknown> = { responseType: 'code' }
-    for (const [long, short] of FIELDS) if (Object.hasOwn(wire, short)) fields[long] = wire[short]
-    const { returnTo: target, ...rest } = fields
-    const required = REQUIRED_STRINGS.get(fields['responseType'])
-    if (!required?.every((name) => typeof fields[name] === 'string')) return null
-    const transaction = rest as unknown as Transaction
-    const { appBaseUrl, expiresAt, redirectUri, startedAt } = transaction
-    if (!Number.isFinite(expiresAt) || !Number.isFinite(startedAt)) return null
-    const returnTo = safeReturnPath(target, appBaseUrl)
-    return defined({
-      ...transaction,
-      redirectUri: redirectUri.startsWith('/') ? appBaseUrl + redirectUri : redirectUri,
-      returnTo: returnTo === null ? undefined : returnTo,
-    })
-  } catch {
-    return null
-  }
+  const wire = decodeJsonObject(bytes)
+  if (wire?.['v'] !== VERSION) return null
+  const fields: Record<string, unknown> = { responseType: 'code' }
+  for (const [long, short] of FIELDS) if (Object.hasOwn(wire, short)) fields[long] = wire[short]
+  const { returnTo: target, ...rest } = fields
+  const required = REQUIRED_STRINGS.get(fields['responseType'])
+  if (!required?.every((name) => typeof fields[name] === 'string')) return null
+  const transaction = rest as unknown as Transaction
+  const { appBaseUrl, expiresAt, redirectUri, startedAt } = transaction
+  if (!Number.isFinite(expiresAt) || !Number.isFinite(startedAt)) return null
+  return defined({
+    ...transaction,
+    redirectUri: redirectUri.startsWith('/') ? appBaseUrl + redirectUri : redirectUri,
+    returnTo: safeReturnPath(target, appBaseUrl) ?? undefined,
+  })
 }

@@ -6,7 +6,8 @@ import { chunkNames, joinedCookies, splitCookie } from '../../http/chunks.ts'
 import type { CookieAttributes, CookieJar } from '../../http/cookie-jar.ts'
 import type { RequestCookies } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
-import { strictText, utf8 } from '../../lib/utf8.ts'
+import { decodeJsonObject } from '../../lib/json.ts'
+import { utf8 } from '../../lib/utf8.ts'
 import type { ConnectionTokenSet } from '../model/session-data.ts'
 import type { SealedConnectionToken } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
@@ -31,16 +32,12 @@ const VERSION = 1
 const MAX_TOKENS = 32
 
 function decode(bytes: Uint8Array, sessionKey: string): ConnectionTokenSet | null {
-  try {
-    const { v, h, t } = JSON.parse(strictText(bytes)) as Record<string, unknown>
-    if (v !== VERSION || h !== sessionKey || typeof t !== 'object' || t === null) return null
-    const { accessToken, connection, expiresAt } = t as Partial<ConnectionTokenSet>
-    const whole =
-      typeof accessToken === 'string' && typeof connection === 'string' && Number.isFinite(expiresAt)
-    return whole ? (t as ConnectionTokenSet) : null
-  } catch {
-    return null
-  }
+  const { v, h, t } = decodeJsonObject(bytes) ?? {}
+  if (v !== VERSION || h !== sessionKey || typeof t !== 'object' || t === null) return null
+  const { accessToken, connection, expiresAt } = t as Partial<ConnectionTokenSet>
+  const whole =
+    typeof accessToken === 'string' && typeof connection === 'string' && Number.isFinite(expiresAt)
+  return whole ? (t as ConnectionTokenSet) : null
 }
 
 const toPrefix = (sessionName: string): string => `${sessionName}__conn_`

@@ -1,6 +1,6 @@
 import { fromBase64url } from '../../crypto/base64url.ts'
 import { hashToken } from '../../crypto/random.ts'
-import { strictText } from '../../lib/utf8.ts'
+import { decodeJsonObject } from '../../lib/json.ts'
 import type { SessionData, User } from './session-data.ts'
 
 /**
@@ -39,13 +39,8 @@ export function withoutProtocolClaims(session: SessionData): SessionData {
 /** Returns all claims of a stored ID token, which was validated when it was received; undefined if it cannot be decoded. */
 export function decodeClaims(idToken: string | undefined): User | undefined {
   const payload = fromBase64url(idToken?.split('.')[1] ?? '')
-  if (!payload || payload.length === 0) return undefined
-  try {
-    const claims: unknown = JSON.parse(strictText(payload))
-    return typeof claims === 'object' && claims !== null && 'sub' in claims ? (claims as User) : undefined
-  } catch {
-    return undefined
-  }
+  const claims = decodeJsonObject(payload)
+  return claims && 'sub' in claims ? (claims as User) : undefined
 }
 
 /** Returns the provider's `sub` of the user. A hook may have given `user.sub` another meaning. */
