@@ -121,22 +121,6 @@ export async function getDpopProver({ config }: Engine): Promise<DpopProver> {
   }
 }
 
-type Fetch = typeof globalThis.fetch
-
-/** Returns whether a token visibly is not bound to a certificate: with `certificateBoundAccessTokens`, one from before it was set. */
-export async function lacksBinding(accessToken: string): Promise<boolean> {
-  const { isCertificateBound } = await import('../oidc/certificate-binding.ts')
-  return isCertificateBound(accessToken) === false
-}
-
-/**
- * With `certificateBoundAccessTokens`: returns the `fetch` that presents the certificate, for a token of the session that is bound to it;
- * undefined for another one.
- */
-export async function certificateFetch({ config }: Engine, accessToken: string): Promise<Fetch | undefined> {
-  return (await lacksBinding(accessToken)) ? undefined : config.fetch
-}
-
 /** The token of one call, and how a token of the session is replaced that the API refuses. */
 interface CallToken {
   readonly accessToken: string
@@ -144,52 +128,44 @@ interface CallToken {
 }
 
 /**
- * Sends a call with a token of the session where these are bound to the client's certificate. A token that visibly is not bound is
- * replaced first, since an API that demands the certificate ends the connection without a response. If the API refuses a token as
- * invalid, as it does after a rotation of the certificate (RFC 8705 section 3), the call is sent again with a new one.
+ * Sends a call with a bearer token where the tokens of the session are bound to the client's certificate. A token of the session that
+ * visibly is not bound is replaced first, since an API that demands the certificate ends the connection without a response. If the API
+ * refuses a token as invalid, as it does after a rotation of the certificate (RFC 8705 section 3), the call is sent again with a new one.
  */
-async function sendRenewing(
+async function sendByCertificate(
   engine: Engine,
   call: ApiCall,
-  { fetch }: FetcherConfig,
+  { fetch, getAccessToken }: FetcherConfig,
   { accessToken, replace }: CallToken,
 ): Promise<Response> {
-  const { refusesToken } = await import('../oidc/dpop.ts')
-  const repetition = call.prepareRepetition()
-  const send = async (token: string, init?: RequestInit): Promise<Response> =>
-    call.send(
+  const [{ isCertificateBound }, { refusesToken }] = await Promise.all([
+    import('../oidc/certificate-binding.ts'),
+    import('../oidc/dpop.ts'),
+  ])
+  const send = async (token: string, init?: RequestInit): Promise<Response> => {
+    // Another provider may have issued a token of the application, for an API that has nothing to do with this certificate.
+    const isBound = isCertificateBound(token) ?? !getAccessToken
+    return call.send(
       { authorization: `Bearer ${token}` },
       init,
-      fetch ? undefined : await certificateFetch(engine, token),
+      isBound && !fetch ? engine.config.fetch : undefined,
     )
+  }
+  if (getAccessToken) return send(accessToken)
+  const repetition = call.prepareRepetition()
   const renew = async (): Promise<SessionToken | null> =>
     replace().catch((error: unknown) => {
       // The response of the API says what is wrong.
       reportFailure(engine.config.log, error)
       return null
     })
-  const renewed = (await lacksBinding(accessToken)) ? await renew() : null
+  const renewed = isCertificateBound(accessToken) === false ? await renew() : null
   const response = await send(renewed?.token ?? accessToken)
   const init = !renewed && refusesToken(response) ? await repetition() : null
   const next = init && (await renew())
   if (!next) return response
   response.body?.cancel().catch(() => undefined)
   return send(next.token, init)
-}
-
-/** Sends a call with a bearer token where the tokens of the session are bound to the client's certificate. */
-async function sendByCertificate(
-  engine: Engine,
-  call: ApiCall,
-  config: FetcherConfig,
-  token: CallToken,
-): Promise<Response> {
-  if (!config.getAccessToken) return sendRenewing(engine, call, config, token)
-  const { isCertificateBound } = await import('../oidc/certificate-binding.ts')
-  // Another provider may have issued it, for an API that has nothing to do with this certificate.
-  const isBound = !config.fetch && isCertificateBound(token.accessToken) === true
-  const authorization = `Bearer ${token.accessToken}`
-  return call.send({ authorization }, undefined, isBound ? engine.config.fetch : undefined)
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { Application, Engine } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
-import { lacksBinding } from '../flows/fetcher.ts'
 import type { ApiGuardResult } from '../guards/guards.ts'
 import type { ApiGuard } from '../guards/host-guards.ts'
 import { rejection } from '../guards/rejection.ts'
@@ -25,7 +24,7 @@ import type { Caller } from './token.ts'
 import { currentToken, replaceRefused } from './token.ts'
 import { MAX_WHOLE_BYTES, Upload } from './upload.ts'
 import type { UpstreamRequest } from './upstream.ts'
-import { discard, repeatedBody, sendWithToken, toUpstreamError } from './upstream.ts'
+import { discard, lacksBinding, repeatedBody, sendWithToken, toUpstreamError } from './upstream.ts'
 
 /** Marks responses of this library, so that a 401 of the API is not taken for one of the session. */
 const OWN_FAILURE = 'idp-client-error'

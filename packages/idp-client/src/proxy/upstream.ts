@@ -1,6 +1,6 @@
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
-import { certificateFetch, getDpopProver } from '../flows/fetcher.ts'
+import { getDpopProver } from '../flows/fetcher.ts'
 import type { ApiCall } from '../http/api-call.ts'
 import { toTransportError } from '../oidc/transport-error.ts'
 import { toAuthorizationScheme } from '../tokens/authorization-scheme.ts'
@@ -90,6 +90,12 @@ async function sendOnce(
   }
 }
 
+/** Returns whether a token visibly is not bound to a certificate: with `certificateBoundAccessTokens`, one from before it was set. */
+export async function lacksBinding(accessToken: string): Promise<boolean> {
+  const { isCertificateBound } = await import('../oidc/certificate-binding.ts')
+  return isCertificateBound(accessToken) === false
+}
+
 /** Sends a request with an access token; a bound one with proofs, and again if the API demands a nonce in them. */
 export async function sendWithToken(
   engine: Engine,
@@ -100,8 +106,9 @@ export async function sendWithToken(
   const { headers, limits, method, upload, url } = request
   const { accessToken, scheme } = toAuthorizationScheme(token, engine.config.dpop.enabled)
   if (scheme === 'Bearer') {
-    const { boundTokens } = engine.config.mutualTls ?? {}
-    const fetch = request.fetch ?? (boundTokens ? await certificateFetch(engine, accessToken) : undefined)
+    const { fetch: certificateFetch, mutualTls } = engine.config
+    const isBound = mutualTls?.boundTokens && !(await lacksBinding(accessToken))
+    const fetch = request.fetch ?? (isBound ? certificateFetch : undefined)
     return sendOnce({ ...request, fetch }, { ...headers, authorization: `Bearer ${accessToken}` }, body)
   }
   const call: ApiCall = {
