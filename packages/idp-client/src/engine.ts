@@ -55,7 +55,6 @@ function loadedOnFirstUse(load: () => Promise<DistributedSessionStorage>): Sessi
     })
   return {
     load: (exchange) => chain(storage(), ({ load }) => load(exchange)),
-    initial: async (exchange) => (await storage()).initial(exchange),
     save: async (exchange, session, options) => (await storage()).save(exchange, session, options),
     destroy: async (exchange) => (await storage()).destroy(exchange),
     sweep: async (exchange) => (await storage()).sweep(exchange),

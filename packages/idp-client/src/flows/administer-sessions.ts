@@ -109,5 +109,6 @@ export async function revokeSessions(engine: Engine, sub: string): Promise<numbe
 /** Returns the id of the session of this request, or `null` without a live one. */
 export async function currentSessionId({ sessions }: Engine, exchange: Exchange): Promise<string | null> {
   if (!sessions.distributed) throw noStore()
-  return (await sessions.distributed()).currentId(exchange)
+  const session = await sessions.load(exchange)
+  return session && recordId(session.sessionKey)
 }

@@ -52,7 +52,7 @@ export async function updateSession(engine: Engine, exchange: Exchange, input: u
   const session = await engine.sessions.load(exchange)
   if (!session) throw new IdpError('MISSING_SESSION')
   const slot = sessionSlot(exchange, engine.config)
-  const found = loadedData(slot.updated, (await engine.sessions.initial(exchange)) ?? session)
+  const found = loadedData(slot.updated, slot.refreshed ?? (await slot.initial) ?? session)
   const data = withChanges({ current: session.data, found, changes: withIdToken(changes, found) })
   if (!isSessionData(data)) {
     const detail =

@@ -10,7 +10,7 @@ import type { StoredSession } from './model/stored-session.ts'
 export class SessionSlot {
   /** The sessions in a store that the request's cookies name; absent until they are read. */
   declare references?: MaybePromise<readonly SessionReference[]>
-  /** The live session that the request carries, null without one; absent until it is read. */
+  /** The live session that the request carries, as it was first read, null without one; absent until then. */
   declare initial?: MaybePromise<StoredSession | null>
   /** The session as this request has saved it, null once it has ended; absent while nothing was saved. */
   declare current?: StoredSession | null

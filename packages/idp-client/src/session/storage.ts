@@ -32,10 +32,6 @@ export interface DistributedSessions {
   ): Promise<{ readonly session: StoredSession; readonly isWritten: boolean }>
   /** Repeats a write that failed in `persist`, unless another change has written it since. Returns undefined if it fails again. */
   flush(sessionKey: string): Promise<Flushed | undefined>
-  /** Sets the session that the request loads from now on; it is stored already. Null if it has been found to have ended. */
-  adopt(exchange: Exchange, session: StoredSession | null): void
-  /** Returns the record id of the request's live session; null without one. */
-  currentId(exchange: Exchange): Promise<string | null>
 }
 
 export interface SaveOptions {
@@ -74,8 +70,6 @@ export interface SessionStorage {
    * `SESSION_STORE_FAILED` if the store fails.
    */
   load(exchange: Exchange): MaybePromise<StoredSession | null>
-  /** Returns the session as this request first read it, whatever was saved since. */
-  initial(exchange: Exchange): Promise<StoredSession | null>
   /**
    * Saves the session. Leaves out tokens that do not fit into cookies (see `SaveOptions`). A session with another session
    * key than the request's replaces the session of the request. A store also records the time of use; with cookies `usedAt`

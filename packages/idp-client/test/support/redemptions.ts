@@ -29,8 +29,6 @@ export function partsFor({
     read: async () => null,
     persist: async (_found, session) => ({ session, isWritten: true }),
     flush: async () => ({ session: null }),
-    adopt: () => {},
-    currentId: async () => null,
     ...store,
   })
   const sessions = { ...engine.sessions, save: async () => true, ...(store ? { distributed } : {}) }

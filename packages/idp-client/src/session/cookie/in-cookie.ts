@@ -54,12 +54,7 @@ interface ReaderParts extends Omit<CookieSessionParts, 'baseUrl' | 'limitTransac
   readonly marker: LogoutMarker
 }
 
-interface Reader extends Pick<CookieSessionStorage, 'initial' | 'load' | 'loadAll'> {
-  /** Sets the session that this request loads from now on. */
-  remember(exchange: Exchange, session: StoredSession | null): void
-  /** Returns whether the request carries a session that has ended in this process: it was sent before that. */
-  carriesEndedSession(exchange: Exchange): boolean
-}
+type Reader = Pick<CookieSessionStorage, 'load' | 'loadAll'>
 
 /** Creates the reader, which decrypts the session of a request once. */
 function reader({ config, sealer, clientTag, connections, former, marker, memory }: ReaderParts): Reader {
@@ -120,15 +115,11 @@ function reader({ config, sealer, clientTag, connections, former, marker, memory
     })
   }
 
-  function receive(exchange: Exchange): MaybePromise<StoredSession | null> {
+  function load(exchange: Exchange): MaybePromise<StoredSession | null> {
     const slot = getSlot(exchange)
+    if (slot.current !== undefined) return slot.current
     if (slot.initial === undefined) slot.initial = openFirst(exchange, sealedIn(exchange))
     return slot.initial
-  }
-
-  function load(exchange: Exchange): MaybePromise<StoredSession | null> {
-    const { current } = getSlot(exchange)
-    return current === undefined ? receive(exchange) : current
   }
 
   return {
@@ -142,14 +133,6 @@ function reader({ config, sealer, clientTag, connections, former, marker, memory
         if (session && !found.has(session.sessionKey)) found.set(session.sessionKey, session)
       }
       return [...found.values()]
-    },
-
-    carriesEndedSession: (exchange) => getSlot(exchange).carriesEndedSession === true,
-
-    initial: async (exchange) => receive(exchange),
-
-    remember(exchange, session) {
-      getSlot(exchange).current = session
     },
   }
 }
@@ -214,7 +197,7 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
   const { attributes, clearAll, clearDead, clearEarlier, clearReplaced, dropIfEnded, isPresent, scope } =
     createSessionCookies(parts)
   const marker = createLogoutMarker({ config, sealer, clientTag, scope })
-  const { initial, carriesEndedSession, load, loadAll, remember } = reader({ ...parts, connections, marker })
+  const { load, loadAll } = reader({ ...parts, connections, marker })
   const pack = packer({ ...parts, connections, attributes, load })
 
   /** Returns every session that the request carries, also that of the former library if it cannot be verified now. */
@@ -235,7 +218,6 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
   return {
     load,
     loadAll,
-    initial,
 
     async save(exchange, given, { creation, mustFit = false } = {}) {
       const limits = { mustFit, isNew: creation !== undefined }
@@ -251,7 +233,7 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
       for (const { name, value } of cookies) exchange.cookies.set({ name, scope }, value, maxAge)
       parts.limitTransactions?.(exchange)
       reportLargeHead(exchange.cookies, config.log.once)
-      remember(exchange, session)
+      sessionSlot(exchange, config).current = session
       dropIfEnded(exchange, session)
       config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: cookies.length })
       return true
@@ -269,13 +251,13 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
       if (ended.length > 0) await marker.leave(exchange, ended)
       clearAll(exchange)
       if (former) await (await former()).clear(exchange)
-      remember(exchange, null)
+      sessionSlot(exchange, config).current = null
     },
 
     async sweep(exchange) {
       if (!isPresent(exchange.cookies) || (await load(exchange))) return false
       // The browser may have a newer session by now, which the deletion would remove.
-      return carriesEndedSession(exchange) ? false : clearDead(exchange)
+      return sessionSlot(exchange, config).carriesEndedSession ? false : clearDead(exchange)
     },
   }
 }

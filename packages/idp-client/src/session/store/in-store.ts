@@ -12,15 +12,9 @@ import type { StoredSession } from '../model/stored-session.ts'
 import { asStored } from '../model/stored-session.ts'
 import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
-import type {
-  DistributedSessionStorage,
-  DistributedSessions,
-  SessionCreation,
-  SessionEnd,
-} from '../storage.ts'
+import type { DistributedSessionStorage, SessionCreation, SessionEnd } from '../storage.ts'
 import type { CompleteStore } from './complete-store.ts'
 import type { FormerRecords } from './former-records.ts'
-import { recordId } from './record.ts'
 import { StoreRecords } from './store-records.ts'
 
 export interface StoreSessionParts extends SessionCookieParts {
@@ -100,9 +94,10 @@ class RequestSessions {
     return chain(all(opened), (references) => chain(clientTag(), (tag) => selectLatest(references, tag)))
   }
 
-  /** Returns the live session as the store returned it at the first read. */
-  initial(exchange: Exchange): MaybePromise<StoredSession | null> {
+  /** Returns the live session with the changes of this request. */
+  load(exchange: Exchange): MaybePromise<StoredSession | null> {
     const slot = this.slot(exchange)
+    if (slot.current !== undefined) return slot.current
     if (slot.initial === undefined) {
       const own = chain(this.references(exchange), (named) =>
         named.length === 0 ? null : this.#findLive(slot, named),
@@ -110,17 +105,6 @@ class RequestSessions {
       slot.initial = this.former ? this.#orFormer(exchange, own, this.former) : own
     }
     return slot.initial
-  }
-
-  /** Returns the live session with the changes of this request. */
-  current(exchange: Exchange): MaybePromise<StoredSession | null> {
-    const { current } = this.slot(exchange)
-    return current === undefined ? this.initial(exchange) : current
-  }
-
-  /** Sets the session that this request loads from now on; null for none. */
-  adopt(exchange: RequestCookies, session: StoredSession | null): void {
-    this.slot(exchange).current = session
   }
 
   /** Without a session of ours, returns that of the former library, which the request names from now on. */
@@ -193,31 +177,12 @@ async function createOnce(
   return session
 }
 
-/** Creates the operations that flows use beside those of every storage. */
-function createDistributed(
-  store: CompleteStore,
-  records: StoreRecords,
-  requests: RequestSessions,
-): DistributedSessions {
-  return {
-    lock: async (sessionKey) => store.acquireLock(await recordId(sessionKey)),
-    read: (sessionKey) => records.read(sessionKey),
-    persist: (found, changed) => records.persist(found, changed),
-    flush: (sessionKey) => records.flush(sessionKey),
-    adopt: (exchange, session) => requests.adopt(exchange, session),
-    async currentId(exchange) {
-      const known = await requests.current(exchange)
-      return known && recordId(known.sessionKey)
-    },
-  }
-}
-
 /**
  * Creates a storage that keeps sessions in the application's store. The cookie contains the encrypted session key. Only a
  * session that the request does not name, of a login, creates a record: a deleted one is not restored.
  */
 export function createStoreSessionStorage(parts: StoreSessionParts): DistributedSessionStorage {
-  const { clientTag, config, sealer, store, wasJustReplaced } = parts
+  const { clientTag, config, sealer, wasJustReplaced } = parts
   const { name } = config.session.cookie
   const kept = new Set([name])
   const records = new StoreRecords(parts)
@@ -239,12 +204,8 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
     config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: 1 })
   }
 
-  const distributed = createDistributed(store, records, requests)
-
   return {
-    load: (exchange) => requests.current(exchange),
-
-    initial: async (exchange) => requests.initial(exchange),
+    load: (exchange) => requests.load(exchange),
 
     async save(exchange, given, { creation = {} } = {}) {
       const usedAt = laterUse(given.usedAt, config.clock())
@@ -261,30 +222,30 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
           await records.end(replaced, 'replaced')
         }
       } else {
-        const known = await requests.current(exchange)
+        const known = await requests.load(exchange)
         saved = known && isSame(known) ? await records.write(known, session) : null
       }
-      requests.adopt(exchange, saved)
+      requests.slot(exchange).current = saved
       if (former) await (await former()).replace(exchange, session, isNew)
       if (saved) await stageCookie(exchange, saved, isNew)
       return saved !== null
     },
 
     async destroy(exchange) {
-      if (former) await (await former()).leave(exchange, () => requests.current(exchange))
+      if (former) await (await former()).leave(exchange, () => requests.load(exchange))
       await records.end(await requests.references(exchange))
       cookies.clearAll(exchange)
-      requests.adopt(exchange, null)
+      requests.slot(exchange).current = null
     },
 
     async sweep(exchange) {
-      if (!cookies.isPresent(exchange.cookies) || (await requests.current(exchange))) return false
+      if (!cookies.isPresent(exchange.cookies) || (await requests.load(exchange))) return false
       if (requests.slot(exchange).hasUntried) return false
       // The request was sent before the login: the deletion would remove the cookie of the new session.
       const named = await requests.references(exchange)
       return named.some(wasJustReplaced) ? false : cookies.clearDead(exchange)
     },
 
-    distributed: () => distributed,
+    distributed: () => records,
   }
 }

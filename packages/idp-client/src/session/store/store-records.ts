@@ -13,7 +13,7 @@ import type { SessionData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { copySession } from '../model/stored-session.ts'
 import { endStreamsOf } from '../open-streams.ts'
-import type { Flushed, SessionEnd } from '../storage.ts'
+import type { AcquiredLock, DistributedSessions, Flushed, SessionEnd } from '../storage.ts'
 import type { CompleteStore } from './complete-store.ts'
 import type { StoreSessionParts } from './in-store.ts'
 import { fromRecord, isRecordOf, ownerOf, recordId, toRecord } from './record.ts'
@@ -103,7 +103,7 @@ function otherRecord(): SessionStoreError {
 }
 
 /** Reads and writes sessions as records of a store. A write applies only its changes to the current record. */
-export class StoreRecords {
+export class StoreRecords implements DistributedSessions {
   readonly #config: Config
   readonly #store: CompleteStore
   readonly #forget: StoreSessionParts['forget']
@@ -113,6 +113,10 @@ export class StoreRecords {
     this.#config = config
     this.#store = store
     this.#forget = forget
+  }
+
+  async lock(sessionKey: string): Promise<AcquiredLock | undefined> {
+    return this.#store.acquireLock(await recordId(sessionKey))
   }
 
   /**

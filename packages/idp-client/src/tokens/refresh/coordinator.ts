@@ -12,6 +12,7 @@ import { hasEndedAtProvider, mergedUse } from '../../session/model/lifetime.ts'
 import { withChanges } from '../../session/model/session.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { asStored, copySession } from '../../session/model/stored-session.ts'
+import { sessionSlot } from '../../session/session-slot.ts'
 import type { DistributedSessions, SessionStorage } from '../../session/storage.ts'
 import { endInProcess, hasEnded } from './ended.ts'
 import type { ClientParts, TokenFamily } from './families.ts'
@@ -106,6 +107,7 @@ export async function redeemOnce(
   given: Purpose,
 ): Promise<RedemptionResult> {
   const { needsWrite } = given.session
+  const slot = sessionSlot(exchange, parts.config)
   const purpose = { ...given, session: asStored(given.session) }
   const key = await tokenKey(parts, purpose.refreshToken)
   // Its own family would displace that of another session with the same refresh token.
@@ -116,7 +118,7 @@ export async function redeemOnce(
   // Promises and timers would keep the request reachable.
   const result = await outsideRequest(() => joinOrStart(family, job)).catch((error: unknown) => {
     // The end may be that of another process: this request must not send the cookie that it has staged before.
-    if (isIdpError(error, 'MISSING_SESSION')) store?.adopt(exchange, null)
+    if (store && isIdpError(error, 'MISSING_SESSION')) slot.current = null
     throw error
   })
   // A request in the background, which is no use, may have redeemed the token for one that has recorded its use.
@@ -125,7 +127,7 @@ export async function redeemOnce(
   const session = { ...copySession(result.session), usedAt }
   if (hasEndedAtProvider(session, now)) await endExpired(parts, exchange, session)
   // The redemption has written it to the store, but the cookie of this request may still be old.
-  if (store) store.adopt(exchange, needsWrite ? { ...session, needsWrite } : session)
+  if (store) slot.current = needsWrite ? { ...session, needsWrite } : session
   // Without tokens the family has no new session, and no request would find it.
   else if (family.keys.length > 0) await keepAndSave(parts, exchange, family, session)
   if (family.closed || hasEnded(session)) throw new IdpError('MISSING_SESSION')

@@ -63,11 +63,6 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Clien
   return {
     load,
 
-    async initial(exchange) {
-      await load(exchange)
-      return sessionSlot(exchange, config).refreshed ?? storage.initial(exchange)
-    },
-
     async save(exchange, session, options) {
       const given = asStored(session)
       // Its cookie would replace a logout, or the session of a later login.
