@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { defined, isObject } from '../lib/objects.ts'
+import { defined, isObject, isSameJson } from '../lib/objects.ts'
 import { laterUse } from '../session/model/lifetime.ts'
 import { withChanges } from '../session/model/session.ts'
 import type { SessionData } from '../session/model/session-data.ts'
@@ -62,7 +62,7 @@ export async function updateSession(engine: Engine, exchange: Exchange, input: u
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
   const usedAt = laterUse(session.usedAt, engine.config.clock())
   const changed = { ...session, data, usedAt }
-  const ownUser = JSON.stringify(data.user) !== JSON.stringify(session.data.user)
+  const ownUser = !isSameJson(data.user, session.data.user)
   const saved = await engine.sessions.save(exchange, changed, { mustFit: true, ownUser })
   if (!saved) throw new IdpError('MISSING_SESSION', { detail: 'It ended meanwhile.' })
   slot.updated = data

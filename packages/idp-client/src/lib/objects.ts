@@ -12,6 +12,11 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
+/** Returns whether two values are the same as JSON. */
+export function isSameJson(one: unknown, other: unknown): boolean {
+  return one === other || JSON.stringify(one) === JSON.stringify(other)
+}
+
 /** Sets a property of the object itself; an assignment to `__proto__` would replace the prototype instead. */
 export function setOwn(target: Properties, name: string, value: unknown): void {
   if (name === '__proto__')

@@ -1,5 +1,6 @@
 import type { Config } from '../config/config.ts'
 import type { Remedy } from '../errors/remedy.ts'
+import { isSameJson } from '../lib/objects.ts'
 import { isSameName } from '../lib/same-name.ts'
 import type { JsonObject } from './json.ts'
 
@@ -109,7 +110,7 @@ export function compareOrganization(
   const known = names.filter((name) => !isAbsent(previous[name]))
   if (known.length === 0) return names.every((name) => isAbsent(claims[name])) ? 'same' : 'other'
   const present = known.filter((name) => !isAbsent(claims[name]))
-  const isEqual = present.every((name) => JSON.stringify(claims[name]) === JSON.stringify(previous[name]))
+  const isEqual = present.every((name) => isSameJson(claims[name], previous[name]))
   if (!isEqual) return 'other'
   return present.length === known.length ? 'same' : 'absent'
 }

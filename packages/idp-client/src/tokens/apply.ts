@@ -1,6 +1,6 @@
 import type { AuthorizationConfig } from '../config/config.ts'
 import { defined } from '../lib/objects.ts'
-import { beyondScope, coversScope, sameScope, unitedScope, withoutScope } from '../session/model/scope.ts'
+import { coversScope, sameScope, unitedScope, withoutScope } from '../session/model/scope.ts'
 import type {
   AccessTokenSet,
   AuthorizationDetail,
@@ -122,8 +122,8 @@ function scopeAsBefore(
       : {}
   if (audience !== undefined || entry.scope === undefined) return { requestedScope }
   // The old token may have had a further scope, which is not granted without `scope`.
-  const lost = withoutScope(beyondScope(granted, entry.scope), OFFLINE_ACCESS)
-  return { requestedScope: beyondScope(requestedScope, lost) }
+  const lost = withoutScope(withoutScope(granted, entry.scope), OFFLINE_ACCESS)
+  return { requestedScope: withoutScope(requestedScope, lost) }
 }
 
 /** Returns the user of a new ID token, and `internal` with its `sid`, which logout tokens name. */

@@ -6,7 +6,7 @@ import { decodeJsonObject } from '../lib/json.ts'
 import { defined } from '../lib/objects.ts'
 import { utf8 } from '../lib/utf8.ts'
 import { provenIn, provenOrganization } from '../session/model/authentication.ts'
-import { beyondScope, unitedScope } from '../session/model/scope.ts'
+import { unitedScope, withoutScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { EffectiveAuthorization, ParameterChanges } from './authorization.ts'
 import { effectiveAuthorization, effectiveScope } from './authorization.ts'
@@ -111,7 +111,7 @@ export async function toLoginRequest(
   const authorization = effectiveAuthorization(config, changes)
   const { audience, parameters, scope } = authorization
   const configuredScope = effectiveScope(config.authorization, audience)
-  const ownScope = beyondScope(guard ? guard.scope : scope, configuredScope)
+  const ownScope = withoutScope(guard ? guard.scope : scope, configuredScope)
   const sent = { parameters, ownScope }
   const fingerprint = await toRequestFingerprint(sent, effectiveAuthorization(config, {}))
   return { authorization, ownScope, fingerprint }
@@ -136,7 +136,7 @@ export interface GuardLogin {
 function addedScope({ authorization }: Config, { data, ownScope }: StoredSession): string {
   const { audience, requestedScope } = data.tokenSet
   if (audience !== authorization.audience) return ''
-  return beyondScope(requestedScope, unitedScope(effectiveScope(authorization, audience), ownScope))
+  return withoutScope(requestedScope, unitedScope(effectiveScope(authorization, audience), ownScope))
 }
 
 /** Returns the fingerprints of the login that created a session, and of those just before. */

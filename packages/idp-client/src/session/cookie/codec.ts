@@ -1,5 +1,5 @@
 import { createDeflate } from '../../lib/deflate.ts'
-import { addOwn, setOwn } from '../../lib/objects.ts'
+import { addOwn, isSameJson, setOwn } from '../../lib/objects.ts'
 import type { Bytes } from '../../lib/utf8.ts'
 import { concatenate, strictText } from '../../lib/utf8.ts'
 import { isInIdToken, readAuthentication } from '../model/authentication.ts'
@@ -112,10 +112,6 @@ function claimsBeyond(payload: Uint8Array, user: User): TokenHolder | null {
   } catch {
     return null
   }
-}
-
-function isSameJson(a: unknown, b: unknown): boolean {
-  return a === b || JSON.stringify(a) === JSON.stringify(b)
 }
 
 /** The ID token and the claims of the user, which are the claims of the token and `further` ones if it is a `USER_JWT`. */

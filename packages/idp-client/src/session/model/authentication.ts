@@ -1,3 +1,4 @@
+import { isObject, isSameJson } from '../../lib/objects.ts'
 import { decodeClaims } from './claims.ts'
 import type { StoredSession } from './stored-session.ts'
 
@@ -14,6 +15,9 @@ export type AuthenticationClaims = Readonly<
   /** The `acr_values` that the application requested for it beyond the configured ones; a login of a guard repeats them. */
   readonly requestedAcr?: string
 }
+
+/** A session, of which only the authentication is read. */
+type Authenticated = Pick<StoredSession, 'authentication' | 'data'>
 
 const NAMES = ['iss', 'sub', 'aud', 'org_id', 'org_name', 'auth_time', 'acr', 'amr'] as const
 
@@ -39,7 +43,7 @@ export function besideNewIdToken({ ahead: _ahead, ...claims }: AuthenticationCla
 }
 
 /** Returns the authentication that was proven in a session. */
-export function provenIn(session: Pick<StoredSession, 'authentication' | 'data'>): AuthenticationClaims {
+export function provenIn(session: Authenticated): AuthenticationClaims {
   return session.authentication ?? authenticationInIdToken(session)
 }
 
@@ -47,15 +51,13 @@ export function provenIn(session: Pick<StoredSession, 'authentication' | 'data'>
  * Returns whose session it is by the ID token that proved that, or without one by `user`, to which a hook may have given another
  * meaning.
  */
-export function provenSubject(session: Pick<StoredSession, 'authentication' | 'data'>): string {
+export function provenSubject(session: Authenticated): string {
   const { sub } = provenIn(session)
   return typeof sub === 'string' ? sub : session.data.user.sub
 }
 
 /** Returns the organization of a session, by id or otherwise by name. */
-export function provenOrganization(
-  session: Pick<StoredSession, 'authentication' | 'data'>,
-): string | undefined {
+export function provenOrganization(session: Authenticated): string | undefined {
   const { org_id: id, org_name: name } = provenIn(session)
   return [id, name].find((value): value is string => typeof value === 'string' && value !== '')
 }
@@ -64,26 +66,23 @@ export function provenOrganization(
  * Returns the authentication of a session whose new ID token is not stored: the earlier one stays. A refresh has changed
  * nothing; a step-up is newer than that ID token.
  */
-export function besideEarlierIdToken(
-  session: Pick<StoredSession, 'authentication' | 'data'>,
-  earlier: Pick<StoredSession, 'authentication' | 'data'>,
-): AuthenticationClaims {
+export function besideEarlierIdToken(session: Authenticated, earlier: Authenticated): AuthenticationClaims {
   const [now, before] = [provenIn(session), provenIn(earlier)]
-  const isUnchanged = JSON.stringify(besideNewIdToken(now)) === JSON.stringify(besideNewIdToken(before))
+  const isUnchanged = isSameJson(besideNewIdToken(now), besideNewIdToken(before))
   return isUnchanged ? before : { ...now, ahead: true }
 }
 
 /** Returns whether the stored ID token contains the whole authentication. */
-export function isInIdToken(session: Pick<StoredSession, 'authentication' | 'data'>): boolean {
+export function isInIdToken(session: Authenticated): boolean {
   const { authentication } = session
   if (!authentication) return true
-  return JSON.stringify(authentication) === JSON.stringify(authenticationInIdToken(session))
+  return isSameJson(authentication, authenticationInIdToken(session))
 }
 
 /** Parses a stored authentication; undefined if it is not an object. */
 export function readAuthentication(stored: unknown): AuthenticationClaims | undefined {
-  if (typeof stored !== 'object' || stored === null || Array.isArray(stored)) return undefined
-  const { ahead, requestedAcr, ...claims } = stored as Record<string, unknown>
+  if (!isObject(stored)) return undefined
+  const { ahead, requestedAcr, ...claims } = stored
   return {
     ...toAuthentication(claims),
     ...(ahead === true ? { ahead } : {}),
@@ -93,7 +92,7 @@ export function readAuthentication(stored: unknown): AuthenticationClaims | unde
 
 /** Returns the authentication after a step-up whose ID token is not stored: replaces only how the user authenticated. */
 export function steppedUpBy(
-  session: Pick<StoredSession, 'authentication' | 'data'>,
+  session: Authenticated,
   claims: Readonly<Record<string, unknown>>,
 ): AuthenticationClaims {
   const isStepUp = ([name]: [string, unknown]): boolean => STEP_UP_NAMES.includes(name)

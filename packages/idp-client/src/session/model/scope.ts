@@ -8,14 +8,8 @@ export function unitedScope(...scopes: (string | undefined)[]): string {
   return [...new Set(scopes.flatMap(splitScope))].join(' ')
 }
 
-export function withoutScope(scope: string, part: string): string {
-  return splitScope(scope)
-    .filter((other) => other !== part)
-    .join(' ')
-}
-
 /** Returns the parts of a scope that another one lacks. */
-export function beyondScope(scope: string | undefined, other: string): string {
+export function withoutScope(scope: string | undefined, other: string): string {
   const known = new Set(splitScope(other))
   return splitScope(scope)
     .filter((part) => !known.has(part))

@@ -1,5 +1,5 @@
 import { randomToken } from '../../crypto/random.ts'
-import { defined } from '../../lib/objects.ts'
+import { defined, isObject, isSameJson } from '../../lib/objects.ts'
 import type { InternalSessionData, SessionData, TokenSet, User } from './session-data.ts'
 import type { StoredSession } from './stored-session.ts'
 
@@ -74,10 +74,6 @@ export function freshlyStored(
   return { data, sessionKey: randomToken(16), usedAt: now, ...origin }
 }
 
-function same(one: unknown, other: unknown): boolean {
-  return one === other || JSON.stringify(one) === JSON.stringify(other)
-}
-
 export interface Update {
   /** The session now, which others may have changed since `found` was read. */
   readonly current: SessionData
@@ -104,8 +100,8 @@ function merged(current: Properties, found: Properties, changes: Properties): Re
   const names = new Set([...Object.keys(current), ...Object.keys(changes)])
   const properties = [...names].flatMap((name) => {
     const [now, then, changed] = [current, found, changes].map((of) => own(of, name))
-    const untouched = same(changed, then)
-    const gone = changed === undefined && same(now, then)
+    const untouched = isSameJson(changed, then)
+    const gone = changed === undefined && isSameJson(now, then)
     const value = untouched || (changed === undefined && !gone) ? now : changed
     return value === undefined ? [] : [[name, value] as const]
   })
@@ -126,14 +122,10 @@ const OF_ACCESS_TOKEN = [
 /** Like `merged`, but takes the properties of a changed access token from `changes` together. */
 function mergedTokens(current: Properties, found: Properties, changes: Properties): Record<string, unknown> {
   const all = merged(current, found, changes)
-  if (same(changes['accessToken'], found['accessToken'])) return all
+  if (isSameJson(changes['accessToken'], found['accessToken'])) return all
   const others = Object.entries(all).filter(([name]) => !OF_ACCESS_TOKEN.includes(name))
   const mine = Object.entries(changes).filter(([name]) => OF_ACCESS_TOKEN.includes(name))
   return Object.fromEntries([...others, ...mine])
-}
-
-function isObject(value: unknown): value is Properties {
-  return typeof value === 'object' && value !== null
 }
 
 /**

@@ -1,3 +1,4 @@
+import { isObject } from '../../lib/objects.ts'
 import type { AuthenticationClaims } from './authentication.ts'
 import type { SessionData } from './session-data.ts'
 
@@ -67,14 +68,10 @@ export function asJson(value: unknown): unknown {
   }
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
 const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
 /** Returns whether the properties of these names that a token has are strings, and its expiry is a number. */
-function isToken(value: unknown, names: readonly string[]): value is Record<string, unknown> {
+function isToken(value: unknown, names: readonly string[]): value is Readonly<Record<string, unknown>> {
   if (!isObject(value)) return false
   const { expiresAt } = value
   if (!isAbsent(expiresAt) && !Number.isFinite(expiresAt)) return false

@@ -2,7 +2,7 @@ import type { Config } from '../../config/config.ts'
 import { IdpError } from '../../errors/base.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 import { Lru } from '../../lib/lru.ts'
-import { defined } from '../../lib/objects.ts'
+import { defined, isSameJson } from '../../lib/objects.ts'
 import { processWide } from '../../lib/registry.ts'
 import { SingleFlight } from '../../lib/shared-run.ts'
 import { decodeClaims } from '../model/claims.ts'
@@ -48,8 +48,6 @@ const pendingWrites = (): Lru<string, PendingWrite> =>
 const undeleted = (): Lru<string, true> =>
   processWide('mark:undeleted-records/1', () => new Lru(MAX_UNDELETED))
 
-const isSame = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
-
 /** The properties that a step-up sets beside the data of the session. */
 const OF_STEP_UP = ['authentication', 'ownScope', 'userInfoClaims'] as const
 
@@ -62,7 +60,7 @@ function merge(current: StoredSession, { found, session }: SessionDifference): S
   })
   // Keep a step-up that another process verified meanwhile, unless this change is a step-up itself.
   const later = <Name extends (typeof OF_STEP_UP)[number]>(name: Name): StoredSession[Name] =>
-    (isSame(session[name], found[name]) ? current : session)[name]
+    (isSameJson(session[name], found[name]) ? current : session)[name]
   return defined({
     ...session,
     data,
@@ -75,7 +73,7 @@ function merge(current: StoredSession, { found, session }: SessionDifference): S
 
 /** Returns whether nothing but the time of use differs. */
 function hasOnlyBeenUsed({ found, session }: SessionDifference): boolean {
-  return (['data', ...OF_STEP_UP] as const).every((name) => isSame(found[name], session[name]))
+  return (['data', ...OF_STEP_UP] as const).every((name) => isSameJson(found[name], session[name]))
 }
 
 const getRefreshToken = ({ data }: StoredSession): string | undefined => data.tokenSet.refreshToken
