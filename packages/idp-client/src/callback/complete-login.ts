@@ -128,8 +128,8 @@ async function wasEndedMeanwhile(
   const { iat, iss, sid, sub }: Readonly<Record<string, unknown>> = decodeClaims(idToken) ?? {}
   if (typeof iat !== 'number' || typeof iss !== 'string' || typeof sub !== 'string') return false
   const store = await sessionStore()
-  const endedAt = await store.endedAt(defined({ iss, sub, sid: typeof sid === 'string' ? sid : undefined }))
-  return endedAt !== null && Math.floor(iat - config.dpop.clockSkew) <= endedAt
+  const subject = defined({ iss, sub, sid: typeof sid === 'string' ? sid : undefined })
+  return store.hasEndedSince(iat - config.dpop.clockSkew, subject)
 }
 
 function endedMeanwhile(): CallbackError {

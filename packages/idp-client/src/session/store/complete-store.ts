@@ -314,6 +314,12 @@ export class CompleteStore {
     return times.length > 0 ? Math.max(...times) : null
   })
 
+  /** Returns whether an end of the session at the provider is known, in the second of this time or later. */
+  async hasEndedSince(time: number, session: ProviderSession): Promise<boolean> {
+    const endedAt = await this.endedAt(session)
+    return endedAt !== null && Math.floor(time) <= endedAt
+  }
+
   readonly rememberEnd: Functions['rememberEnd'] = guarded('logout', async (ended, { expiresAt }) => {
     const { rememberEnd = unsupported('rememberEnd') } = this.#given
     await rememberEnd.call(this.#given, ended, { expiresAt })

@@ -103,8 +103,7 @@ export class FormerRecords {
   async #hasEnded(session: StoredSession): Promise<boolean> {
     const { createdAt, sid, sub } = ownerOf(session)
     const { clientTag, store } = this.#parts
-    const endedAt = await store.endedAt(endOfFormer(await clientTag(), { sid, sub }))
-    return endedAt !== null && Math.floor(createdAt) <= endedAt
+    return store.hasEndedSince(createdAt, endOfFormer(await clientTag(), { sid, sub }))
   }
 
   /**

@@ -248,7 +248,7 @@ export class StoreRecords implements DistributedSessions {
     const kept = await this.#store.update(id, update, { expiresAt: endsAt(times, rules) })
     const stored = kept && fromRecord(kept, session.sessionKey)
     // If the store cannot tell, the write is repeated, and with it the question.
-    if (stored && stored.data.internal.sid !== sidBefore && (await this.#hasEndedMeanwhile(stored))) {
+    if (stored && stored.data.internal.sid !== sidBefore && (await this.#wasEndedMeanwhile(stored))) {
       await this.end([stored])
       return null
     }
@@ -258,10 +258,9 @@ export class StoreRecords implements DistributedSessions {
   }
 
   /** Returns whether the provider ended its session before the record had the `sid` by which it is found. */
-  async #hasEndedMeanwhile(session: StoredSession): Promise<boolean> {
+  async #wasEndedMeanwhile(session: StoredSession): Promise<boolean> {
     const { iss, sid } = ownerOf(session)
-    const endedAt = await this.#store.endedAt(defined({ iss, sid }))
     const iat = decodeClaims(session.data.tokenSet.idToken)?.['iat'] ?? Number.NEGATIVE_INFINITY
-    return endedAt !== null && Math.floor(Number(iat) - this.#config.dpop.clockSkew) <= endedAt
+    return this.#store.hasEndedSince(Number(iat) - this.#config.dpop.clockSkew, defined({ iss, sid }))
   }
 }
