@@ -1,9 +1,10 @@
 import type { AuthorizationConfig } from '../config/config.ts'
 import { defined } from '../lib/objects.ts'
 import { coversScope, sameScope, unitedScope, withoutScope } from '../session/model/scope.ts'
+import type { Granted } from '../session/model/session.ts'
+import { toGrantedToken } from '../session/model/session.ts'
 import type {
   AccessTokenSet,
-  AuthorizationDetail,
   SessionData,
   StoredAccessTokenSet,
   TokenSet,
@@ -14,14 +15,7 @@ import type { TokenRequest } from './token-request.ts'
 import { OFFLINE_ACCESS, renewedScope } from './token-request.ts'
 
 /** The grant of a refresh; `TokenGrant` of `oidc/` is assignable to it. */
-export interface Refreshed {
-  readonly accessToken: string
-  readonly tokenType: string
-  readonly expiresAt: number
-  readonly scope?: string
-  readonly authorizationDetails?: AuthorizationDetail[]
-  readonly refreshToken?: string
-  readonly idToken?: string
+export interface Refreshed extends Granted {
   readonly claims?: { readonly sub: string; readonly [claim: string]: unknown }
   /** Set if it results from the verification of a factor. */
   readonly verified?: true
@@ -29,15 +23,7 @@ export interface Refreshed {
 
 /** Returns the access token of a refresh. */
 export function toEntry(grant: Refreshed, want: TokenRequest): Entry {
-  const { accessToken, authorizationDetails, expiresAt, scope, tokenType } = grant
-  return defined({
-    accessToken,
-    expiresAt,
-    token_type: tokenType,
-    scope,
-    requestedScope: want.scope || undefined,
-    authorizationDetails,
-  })
+  return toGrantedToken(grant, want.scope || undefined)
 }
 
 /** Returns whether the provider granted the same scope to both tokens. One that it does not name is that of the request (RFC 6749 section 5.1). */

@@ -24,7 +24,7 @@ export function createSession({ claims, tokenSet, now, sessionExpiresAt }: NewSe
 }
 
 /** Tokens of a response; `TokenGrant` of `oidc/` is assignable to it. */
-interface Granted
+export interface Granted
   extends Pick<
     TokenSet,
     'accessToken' | 'authorizationDetails' | 'expiresAt' | 'idToken' | 'refreshToken' | 'scope'
@@ -32,25 +32,28 @@ interface Granted
   readonly tokenType: string
 }
 
-/** Returns the tokens of a response, with the audience and the scope that were requested. */
-export function toTokenSet(
-  { accessToken, authorizationDetails, expiresAt, idToken, refreshToken, scope, tokenType }: Granted,
-  {
-    audience,
-    scope: requestedScope,
-  }: { readonly audience?: string | undefined; readonly scope?: string | undefined },
-): TokenSet {
+/** Returns the access token of a response, with the scope that was requested. */
+export function toGrantedToken(
+  { accessToken, authorizationDetails, expiresAt, scope, tokenType }: Granted,
+  requestedScope: string | undefined,
+): Omit<TokenSet, 'idToken' | 'refreshToken' | 'audience'> {
   return defined({
     accessToken,
     expiresAt,
     token_type: tokenType,
-    idToken,
-    refreshToken,
     scope,
     requestedScope,
-    audience,
     authorizationDetails,
   })
+}
+
+/** Returns the tokens of a response, with the audience and the scope that were requested. */
+export function toTokenSet(
+  grant: Granted,
+  { audience, scope }: { readonly audience?: string | undefined; readonly scope?: string | undefined },
+): TokenSet {
+  const { idToken, refreshToken } = grant
+  return { ...toGrantedToken(grant, scope), ...defined({ idToken, refreshToken, audience }) }
 }
 
 /** Properties of the login that its session keeps, see `StoredSession`. */
