@@ -21,12 +21,10 @@ export interface TokenFamily {
   turns: readonly Turn[]
   /** The session has ended, or one has taken over the tokens of the application: this one is neither returned nor written any more. */
   closed: boolean
-  /** The tokens that resolve to this family; while there are none, only its first one does. */
+  /** The tokens that resolve to this family, at the end its latest one; while there are none, only its first one does. */
   keys: readonly FamilyToken[]
   /** The key of the token that it was opened for. */
   readonly firstKey: string
-  /** The key of its latest token. */
-  latestKey: string
   /** When it was last advanced, sent or written; milliseconds of the monotonic clock. */
   touchedAt: number
 }
@@ -61,7 +59,7 @@ const MAX_TOKENS = 20_000
 const MAX_PENDING = 1000
 
 const families = (): TokenFamilies =>
-  processWide('state:token-families/11', () => {
+  processWide('state:token-families/12', () => {
     const pending = new Map<TokenFamily, number>()
     const isRunning = ({ redemption }: Turn): boolean =>
       isInProgress(redemption) && redemption.deadline > monotonic()
@@ -121,7 +119,7 @@ export function findFamily(key: string, session: StoredSession, now: number): To
 
 export function openFamily(firstKey: string, latest: StoredSession): TokenFamily {
   const touchedAt = monotonic()
-  const family = { latest, turns: [], closed: false, keys: [], firstKey, latestKey: firstKey, touchedAt }
+  const family = { latest, turns: [], closed: false, keys: [], firstKey, touchedAt }
   families().byToken.set(firstKey, family)
   return family
 }
@@ -136,7 +134,7 @@ export function removeTurn(turn: Turn): void {
 }
 
 /**
- * Advances the family to a new session: `keys`, of its old tokens and at the end of its new one, resolve to it for a while.
+ * Advances the family to a new session: `keys`, different ones, of its old tokens and at the end of its new one, resolve to it for a while.
  * Deletes expired tokens; while the session is pending, keeps those that the browser may still have.
  */
 export function advance(
@@ -151,7 +149,7 @@ export function advance(
   const kept = family.keys.filter(({ cookie, until }) => until > now || (pending && cookie !== 'none'))
   for (const { key } of family.keys) if (byToken.get(key) === family) byToken.delete(key)
   const others = kept.filter(({ key }) => !keys.includes(key))
-  const added = [...new Set(keys)].map((key) => ({
+  const added = keys.map((key) => ({
     key,
     until: now + JOIN_SECONDS,
     cookie: kept.find((one) => one.key === key)?.cookie ?? (pending ? 'none' : 'current'),
@@ -159,7 +157,6 @@ export function advance(
   family.keys = [...others, ...added]
   for (const { key } of family.keys) byToken.set(key, family)
   family.latest = latest
-  family.latestKey = keys.at(-1) ?? family.latestKey
   // Their token is no longer the latest.
   family.turns = family.turns.filter(({ redemption }) => isInProgress(redemption))
   touch(family)
@@ -202,8 +199,9 @@ export function markSent(family: TokenFamily): void {
  * arrive for `JOIN_SECONDS` from now on.
  */
 export function markPersisted(family: TokenFamily, now: number): void {
+  const latest = family.keys.at(-1)
   for (const one of family.keys) {
-    if (one.key === family.latestKey) one.cookie = 'current'
+    if (one === latest) one.cookie = 'current'
     else if (one.cookie === 'current') {
       one.cookie = 'replaced'
       one.until = now + JOIN_SECONDS
