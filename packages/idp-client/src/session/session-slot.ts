@@ -18,10 +18,11 @@ export class SessionSlot {
   declare refreshed?: StoredSession | null
   /** The session data after the application's latest update. */
   declare updated?: SessionData
-  /** Whether the request names sessions that were not looked up in the store. */
-  declare hasUntried?: true
-  /** Whether the request carries a session that has ended in this process: the request was sent before that. */
-  declare carriesEndedSession?: true
+  /**
+   * Whether the request's cookies stay although it has no live session: it names sessions that were not looked up in the store, or
+   * carries one that has ended in this process, so that the browser may have a newer one by now.
+   */
+  declare keepsCookies?: true
   /** The connection tokens that were read from cookies, with their encrypted values; absent until the first is read. */
   declare sealedConnectionTokens?: Map<ConnectionTokenSet, SealedConnectionToken>
   /** The session of the former library; absent until its cookies are read. */

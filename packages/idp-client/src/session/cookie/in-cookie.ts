@@ -1,5 +1,3 @@
-import type { Config } from '../../config/config.ts'
-import type { Sealer } from '../../crypto/seal.ts'
 import { MAX_SEALED_CHARACTERS } from '../../crypto/seal.ts'
 import type { JoinedCookie, NamedValue } from '../../http/chunks.ts'
 import { joinedCookies, splitCookie } from '../../http/chunks.ts'
@@ -19,17 +17,12 @@ import type { ComposedSession, Fitting } from './budget.ts'
 import { decodeSession, encodeSession, isOtherVersion, UNDECODABLE } from './codec.ts'
 import type { ConnectionCookies } from './connection-cookies.ts'
 import { createConnectionCookies } from './connection-cookies.ts'
-import type { SessionCookies } from './cookies.ts'
+import type { SessionCookieParts, SessionCookies } from './cookies.ts'
 import { createSessionCookies } from './cookies.ts'
 import type { LogoutMarker } from './logout-marker.ts'
 import { createLogoutMarker } from './logout-marker.ts'
 
-export interface CookieSessionParts {
-  readonly config: Config
-  readonly sealer: Sealer
-  /** Tag of provider and client, see `StoredSession.clientTag`. */
-  readonly clientTag: () => MaybePromise<string>
-  readonly baseUrl: (exchange: Exchange) => string
+export interface CookieSessionParts extends SessionCookieParts {
   /** The memory of this process. Default: none. */
   readonly memory?: ProcessMemory
   /** The sessions of the library that the application used before. Default: there are none. */
@@ -110,7 +103,7 @@ function reader({ config, sealer, clientTag, connections, former, marker, memory
     return chain(open(exchange, first), (session) => {
       if (!session) return openFirst(exchange, others)
       if (!memory?.hasEnded(session)) return session
-      getSlot(exchange).carriesEndedSession = true
+      getSlot(exchange).keepsCookies = true
       return openFirst(exchange, others)
     })
   }
@@ -212,7 +205,8 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
     const carried = await (former ? withFormer(exchange, former) : loadAll(exchange))
     const replaced = carried.filter(({ sessionKey }) => sessionKey !== session.sessionKey)
     if (replaced.length === 0) await marker.admit(exchange, session)
-    else await marker.replace(exchange, replaced, session)
+    // The time of the new login, so that the marker does not end its session.
+    else await marker.leave(exchange, replaced, session.data.internal.createdAt)
   }
 
   return {
@@ -248,7 +242,7 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
 
     async destroy(exchange) {
       const ended = await (former ? withFormer(exchange, former) : loadAll(exchange))
-      if (ended.length > 0) await marker.leave(exchange, ended)
+      if (ended.length > 0) await marker.leave(exchange, ended, config.clock())
       clearAll(exchange)
       if (former) await (await former()).clear(exchange)
       sessionSlot(exchange, config).current = null
@@ -256,8 +250,7 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
 
     async sweep(exchange) {
       if (!isPresent(exchange.cookies) || (await load(exchange))) return false
-      // The browser may have a newer session by now, which the deletion would remove.
-      return sessionSlot(exchange, config).carriesEndedSession ? false : clearDead(exchange)
+      return sessionSlot(exchange, config).keepsCookies ? false : clearDead(exchange)
     },
   }
 }

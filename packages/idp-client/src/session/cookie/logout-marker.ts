@@ -28,10 +28,11 @@ export interface LogoutMarkerParts {
 export interface LogoutMarker {
   /** Returns whether a marker of the request ends the session. Ignores markers that cannot be decrypted. */
   hasEnded(exchange: RequestCookies, session: KnownSession): MaybePromise<boolean>
-  /** Stages the marker of the sessions that end now, at least one, for the rest of their maximum lifetime. */
-  leave(exchange: Exchange, ended: readonly KnownSession[]): Promise<void>
-  /** Stages the marker of the sessions that a login replaces. */
-  replace(exchange: Exchange, ended: readonly KnownSession[], session: KnownSession): Promise<void>
+  /**
+   * Stages the marker of the sessions, at least one, that end at this time in seconds since the epoch, for the rest of their maximum
+   * lifetime.
+   */
+  leave(exchange: Exchange, ended: readonly KnownSession[], writtenAt: number): Promise<void>
   /** Corrects the time of a marker that is newer than a login, so that it does not end the session: clocks may differ. */
   admit(exchange: Exchange, session: KnownSession): Promise<void>
 }
@@ -98,23 +99,6 @@ export function createLogoutMarker({ clientTag, config, scope, sealer }: LogoutM
     exchange.cookies.set({ name, scope: scope(exchange) }, value, Math.max(1, maxAge))
   }
 
-  async function mark(exchange: Exchange, ended: readonly KnownSession[], writtenAt: number): Promise<void> {
-    // The first is the session in use. The others need a key only if the marker's time does not end them already.
-    const named = ended.filter((session, at) => at === 0 || !isOlder(session, { writtenAt }))
-    // Keep the keys of markers that are not older: their clock may be ahead, or it is the same second.
-    const before = (await markersIn(exchange)).filter((marker) => marker.writtenAt >= writtenAt)
-    const candidates = [
-      ...named.map(({ sessionKey }) => sessionKey),
-      ...before.flatMap(({ sessionKeys }) => sessionKeys),
-    ]
-    const sessionKeys = [...new Set(candidates)].slice(0, MAX_SESSION_KEYS)
-    // Another request may have recorded use meanwhile: only the absolute limit is certain.
-    const now = config.clock()
-    const lifetimes = ended.map((session) => remaining(toTimes(session), { ...rules, rolling: false }, now))
-    const longest = before.length > 0 ? rules.absoluteDuration : Math.max(...lifetimes)
-    await stage(exchange, { clientTag: await clientTag(), sessionKeys, writtenAt }, longest)
-  }
-
   return {
     hasEnded: (exchange, session) =>
       chain(markersIn(exchange), (markers) =>
@@ -125,10 +109,22 @@ export function createLogoutMarker({ clientTag, config, scope, sealer }: LogoutM
         }),
       ),
 
-    leave: (exchange, ended) => mark(exchange, ended, config.clock()),
-
-    // The time of the new login, so that the marker does not end its session.
-    replace: (exchange, ended, session) => mark(exchange, ended, session.data.internal.createdAt),
+    async leave(exchange, ended, writtenAt) {
+      // The first is the session in use. The others need a key only if the marker's time does not end them already.
+      const named = ended.filter((session, at) => at === 0 || !isOlder(session, { writtenAt }))
+      // Keep the keys of markers that are not older: their clock may be ahead, or it is the same second.
+      const before = (await markersIn(exchange)).filter((marker) => marker.writtenAt >= writtenAt)
+      const candidates = [
+        ...named.map(({ sessionKey }) => sessionKey),
+        ...before.flatMap(({ sessionKeys }) => sessionKeys),
+      ]
+      const sessionKeys = [...new Set(candidates)].slice(0, MAX_SESSION_KEYS)
+      // Another request may have recorded use meanwhile: only the absolute limit is certain.
+      const now = config.clock()
+      const lifetimes = ended.map((session) => remaining(toTimes(session), { ...rules, rolling: false }, now))
+      const longest = before.length > 0 ? rules.absoluteDuration : Math.max(...lifetimes)
+      await stage(exchange, { clientTag: await clientTag(), sessionKeys, writtenAt }, longest)
+    },
 
     async admit(exchange, session) {
       const ahead = (await markersIn(exchange)).find((marker) => isOlder(session, marker))

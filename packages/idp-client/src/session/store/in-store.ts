@@ -140,7 +140,7 @@ class RequestSessions {
       if (live) return live
     }
     if (named.length > MAX_READS) {
-      slot.hasUntried = true
+      slot.keepsCookies = true
       this.#parts.config.log.once(UNTRIED, 'SESSION_COOKIE_SHARED')
     }
     return null
@@ -240,7 +240,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
 
     async sweep(exchange) {
       if (!cookies.isPresent(exchange.cookies) || (await requests.load(exchange))) return false
-      if (requests.slot(exchange).hasUntried) return false
+      if (requests.slot(exchange).keepsCookies) return false
       // The request was sent before the login: the deletion would remove the cookie of the new session.
       const named = await requests.references(exchange)
       return named.some(wasJustReplaced) ? false : cookies.clearDead(exchange)

@@ -115,13 +115,11 @@ function withLatestTokens(
 ): StoredSession {
   const newer = family?.latest
   if (!newer || newer.data.tokenSet.refreshToken === session.data.tokenSet.refreshToken) return session
-  const { accessTokens: _older, ...data } = session.data
-  const { authentication: _earlier, ownScope: _smaller, userInfoClaims: _fewer, ...rest } = session
   const { authentication, fromLink = session.fromLink, ownScope, userInfoClaims } = newer
   const { accessTokens, internal, tokenSet } = newer.data
-  const { user } = ownUser ? data : newer.data
-  const latest = { ...data, user, tokenSet, ...defined({ accessTokens }), internal } as SessionData
-  return { ...rest, data: latest, ...defined({ authentication, fromLink, ownScope, userInfoClaims }) }
+  const { user } = ownUser ? session.data : newer.data
+  const data = defined({ ...session.data, user, tokenSet, accessTokens, internal }) as SessionData
+  return defined({ ...session, data, authentication, fromLink, ownScope, userInfoClaims })
 }
 
 /** Returns whether the request has older tokens. Compares values, because an update also writes unchanged tokens. */
