@@ -67,16 +67,12 @@ function createSessionStorage(
   given: CookieSessionParts,
   sessionStore: Engine['sessionStore'],
 ): SessionStorage {
-  const { config } = given
-  if (!sessionStore) {
-    const memory: ProcessMemory = { hasEnded, keepMainToken: (session) => keepMainToken(config, session) }
-    return withPendingRefreshes(createCookieSessionStorage({ ...given, memory }), given)
-  }
+  const memory: ProcessMemory = { hasEnded, keepMainToken, markEnded, wasJustReplaced }
+  if (!sessionStore) return withPendingRefreshes(createCookieSessionStorage({ ...given, memory }), given)
   return loadedOnFirstUse(
     lazyPromise(async () => {
       const { createStoreSessionStorage } = await import('./session/store/in-store.ts')
-      const ended = { forget: markEnded, memory: { hasEnded }, wasJustReplaced }
-      return createStoreSessionStorage({ ...given, ...ended, store: await sessionStore() })
+      return createStoreSessionStorage({ ...given, memory, store: await sessionStore() })
     }),
   )
 }

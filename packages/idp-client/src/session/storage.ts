@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import type { StoredSession } from './model/stored-session.ts'
@@ -55,12 +56,16 @@ export interface SessionCreation {
 /** How a session has ended: `replaced` by another login in the same browser. */
 export type SessionEnd = 'ended' | 'replaced'
 
-/** The memory of this process for sessions in cookies. */
+/** The memory of this process, which storages share with refreshes. */
 export interface ProcessMemory {
+  /** Remembers that a session has ended, and drops what this process keeps of it. */
+  markEnded(sessionKey: string, end: SessionEnd): void
   /** Returns whether the session has ended in this process. */
   hasEnded(session: Pick<StoredSession, 'sessionKey'>): boolean
+  /** Returns whether another login in the browser has replaced the session, in this process, within the last minute. */
+  wasJustReplaced(session: Pick<StoredSession, 'sessionKey'>): boolean
   /** Keeps the main access token of a session whose cookies have no room for it. */
-  keepMainToken(session: StoredSession): void
+  keepMainToken(config: Config, session: StoredSession): void
 }
 
 /** Stores sessions between requests. Stages cookies in the exchange; the host's binding writes them. */

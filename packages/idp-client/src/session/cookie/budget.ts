@@ -3,7 +3,6 @@ import { fieldName, SessionStoreError } from '../../errors/session.ts'
 import type { NamedValue } from '../../http/chunks.ts'
 import { OVERDRAFT_BYTES } from '../../http/cookie-budget.ts'
 import type { CookieAttributes } from '../../http/cookie-jar.ts'
-import type { MaybePromise } from '../../lib/chain.ts'
 import { defined } from '../../lib/objects.ts'
 import { utf8Length } from '../../lib/utf8.ts'
 import { besideEarlierIdToken } from '../model/authentication.ts'
@@ -62,9 +61,9 @@ export interface Fitting {
   readonly mustFit: boolean
   /** Whether a login creates the session: its user has approved already, so that details are left out rather than nothing is written. */
   readonly isNew: boolean
-  readonly memory?: ProcessMemory
-  /** Returns the session of the request as it was last written, if there is one. */
-  readonly lastWritten: () => MaybePromise<StoredSession | null>
+  readonly memory: ProcessMemory | undefined
+  /** The session of the request as it was last written, null without one. */
+  readonly lastWritten: StoredSession | null
 }
 
 const exceeds = ({ bytes, cookies }: ComposedSession, most: number): boolean => !cookies || bytes > most
@@ -101,10 +100,10 @@ async function withoutFurtherTokens(given: ComposedSession, { compose, config }:
 }
 
 /** Leaves out the main access token, which stays in this process until it expires. */
-function withoutMainToken(memory: ProcessMemory | undefined, session: StoredSession): Reduced | null {
+function withoutMainToken({ config, memory }: Fitting, session: StoredSession): Reduced | null {
   const { data } = session
   if (!data.tokenSet.accessToken) return null
-  memory?.keepMainToken(session)
+  memory?.keepMainToken(config, session)
   const { authorizationDetails: _kept, ...others } = data.tokenSet
   const tokenSet = { ...others, accessToken: '' }
   return { session: { ...session, data: { ...data, tokenSet } }, leftOut: ['access token'], level: 'info' }
@@ -140,10 +139,10 @@ function withoutOtherTokens(session: StoredSession, written: StoredSession): Red
 }
 
 /** Returns what a write after a redemption leaves out beyond further tokens, one after the other. */
-function listReductions(memory: ProcessMemory | undefined, given: StoredSession, written: StoredSession) {
+function listReductions(fitting: Fitting, given: StoredSession, written: StoredSession) {
   if (!given.data.tokenSet.refreshToken) return []
   return [
-    (session: StoredSession) => withoutMainToken(memory, session),
+    (session: StoredSession) => withoutMainToken(fitting, session),
     (session: StoredSession) => withEarlierIdToken(session, written),
     (session: StoredSession) => withoutOtherTokens(session, written),
     // The new claims may be fewer.
@@ -155,12 +154,12 @@ function listReductions(memory: ProcessMemory | undefined, given: StoredSession,
  * Reduces a session with a refresh token until it fits. Throws `SESSION_TOO_LARGE` if the new refresh token is so large that
  * nothing helps: the browser could not send its cookies, not even to log out.
  */
-async function reduce(given: ComposedSession, { compose, config, lastWritten, memory }: Fitting) {
+async function reduce(given: ComposedSession, fitting: Fitting) {
+  const { compose, config, lastWritten } = fitting
   const most = config.session.cookie.maxBytes + OVERDRAFT_BYTES
-  const found = await lastWritten()
-  const written = found?.sessionKey === given.session.sessionKey ? found : given.session
+  const written = lastWritten?.sessionKey === given.session.sessionKey ? lastWritten : given.session
   let composed = given
-  for (const step of listReductions(memory, given.session, written)) {
+  for (const step of listReductions(fitting, given.session, written)) {
     const reduced = exceeds(composed, most) && step(composed.session)
     const next = reduced && (await compose(reduced.session))
     if (!next || (composed.cookies && next.bytes >= composed.bytes)) continue

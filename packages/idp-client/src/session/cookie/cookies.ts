@@ -26,7 +26,7 @@ export interface SessionCookieParts {
   readonly clientTag: () => MaybePromise<string>
   readonly baseUrl: (exchange: Exchange) => string
   /** The memory of this process. Default: none. */
-  readonly memory?: Pick<ProcessMemory, 'hasEnded'>
+  readonly memory?: ProcessMemory
 }
 
 /** Writes and deletes the cookies of sessions, for every storage. */

@@ -12,7 +12,7 @@ import type { SessionData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
-import type { ProcessMemory, SessionStorage } from '../storage.ts'
+import type { SessionStorage } from '../storage.ts'
 import type { ComposedSession, Fitting } from './budget.ts'
 import { decodeSession, encodeSession, isOtherVersion, UNDECODABLE } from './codec.ts'
 import type { ConnectionCookies } from './connection-cookies.ts'
@@ -23,8 +23,6 @@ import type { LogoutMarker } from './logout-marker.ts'
 import { createLogoutMarker } from './logout-marker.ts'
 
 export interface CookieSessionParts extends SessionCookieParts {
-  /** The memory of this process. Default: none. */
-  readonly memory?: ProcessMemory
   /** The sessions of the library that the application used before. Default: there are none. */
   readonly former?: LoadFormer | undefined
   /** Stages the deletion of transaction cookies that do not fit beside a session that is being written. Default: none. */
@@ -177,8 +175,8 @@ function packer({ attributes, clientTag, config, connections, load, memory, seal
       config,
       compose: (other) => compose(exchange, other),
       ...limits,
-      ...(memory ? { memory } : {}),
-      lastWritten: () => load(exchange),
+      memory,
+      lastWritten: await load(exchange),
     })
   }
 }

@@ -12,7 +12,7 @@ import type { StoredSession } from '../model/stored-session.ts'
 import { asStored } from '../model/stored-session.ts'
 import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
-import type { DistributedSessionStorage, SessionCreation, SessionEnd } from '../storage.ts'
+import type { DistributedSessionStorage, ProcessMemory, SessionCreation } from '../storage.ts'
 import type { CompleteStore } from './complete-store.ts'
 import type { FormerRecords } from './former-records.ts'
 import { StoreRecords } from './store-records.ts'
@@ -21,10 +21,7 @@ export interface StoreSessionParts extends SessionCookieParts {
   readonly store: CompleteStore
   /** The sessions of the library that the application used before. Default: there are none. */
   readonly former?: LoadFormer | undefined
-  /** Drops what this process keeps of a session that has ended. */
-  readonly forget: (sessionKey: string, end: SessionEnd) => void
-  /** Returns whether another login in the browser has replaced a session, in this process, within the last minute. */
-  readonly wasJustReplaced: (session: Pick<StoredSession, 'sessionKey'>) => boolean
+  readonly memory: ProcessMemory
 }
 
 /** Maximum number of sessions that one request can name. */
@@ -182,7 +179,7 @@ async function createOnce(
  * session that the request does not name, of a login, creates a record: a deleted one is not restored.
  */
 export function createStoreSessionStorage(parts: StoreSessionParts): DistributedSessionStorage {
-  const { clientTag, config, sealer, wasJustReplaced } = parts
+  const { clientTag, config, memory, sealer } = parts
   const { name } = config.session.cookie
   const kept = new Set([name])
   const records = new StoreRecords(parts)
@@ -243,7 +240,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
       if (requests.slot(exchange).keepsCookies) return false
       // The request was sent before the login: the deletion would remove the cookie of the new session.
       const named = await requests.references(exchange)
-      return named.some(wasJustReplaced) ? false : cookies.clearDead(exchange)
+      return named.some(memory.wasJustReplaced) ? false : cookies.clearDead(exchange)
     },
 
     distributed: () => records,

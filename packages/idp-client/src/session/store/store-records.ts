@@ -104,13 +104,13 @@ function otherRecord(): SessionStoreError {
 export class StoreRecords implements DistributedSessions {
   readonly #config: Config
   readonly #store: CompleteStore
-  readonly #forget: StoreSessionParts['forget']
+  readonly #memory: StoreSessionParts['memory']
   readonly #uses = new SingleFlight<StoredSession | null>()
 
-  constructor({ config, forget, store }: Pick<StoreSessionParts, 'config' | 'forget' | 'store'>) {
+  constructor({ config, memory, store }: Pick<StoreSessionParts, 'config' | 'memory' | 'store'>) {
     this.#config = config
     this.#store = store
-    this.#forget = forget
+    this.#memory = memory
   }
 
   async lock(sessionKey: string): Promise<AcquiredLock | undefined> {
@@ -209,7 +209,7 @@ export class StoreRecords implements DistributedSessions {
     end: SessionEnd = 'ended',
   ): Promise<void> {
     const keys = new Set(sessions.map(({ sessionKey }) => sessionKey))
-    for (const key of keys) this.#forget(key, end)
+    for (const key of keys) this.#memory.markEnded(key, end)
     await Promise.all([...keys].map((key) => this.delete(key).catch(this.#store.report)))
     await endStreamsOf(keys)
   }
