@@ -1,7 +1,16 @@
 import type { Config } from '../config/config.ts'
+import type { Sealer } from '../crypto/seal.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import type { StoredSession } from './model/stored-session.ts'
+
+/** What encrypts for one client, and tells its sessions from those of others. */
+export interface ClientParts {
+  readonly config: Config
+  readonly sealer: Sealer
+  /** Returns the tag of provider and client, see `StoredSession.clientTag`. */
+  readonly clientTag: () => MaybePromise<string>
+}
 
 /** The lock of one session. */
 export interface AcquiredLock {

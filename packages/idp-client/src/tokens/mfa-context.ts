@@ -1,15 +1,13 @@
 import type { Config } from '../config/config.ts'
-import type { Sealer } from '../crypto/seal.ts'
 import type { MfaRequirements } from '../errors/mfa.ts'
 import { MfaError } from '../errors/mfa.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { MaybePromise } from '../lib/chain.ts'
 import { decodeJsonObject } from '../lib/json.ts'
 import { defined } from '../lib/objects.ts'
 import { utf8 } from '../lib/utf8.ts'
 import { provenSubject } from '../session/model/authentication.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
-import type { SessionStorage } from '../session/storage.ts'
+import type { ClientParts, SessionStorage } from '../session/storage.ts'
 import type { TokenRequest } from './token-request.ts'
 
 /** The requested tokens that wait for another factor. */
@@ -34,13 +32,7 @@ export interface MfaContext {
   readonly clientTag: string
 }
 
-export interface MfaContextParts {
-  readonly config: Config
-  readonly sealer: Sealer
-  readonly clientTag: () => MaybePromise<string>
-}
-
-export async function sealMfaContext({ sealer }: MfaContextParts, context: MfaContext): Promise<string> {
+export async function sealMfaContext({ sealer }: ClientParts, context: MfaContext): Promise<string> {
   const { clientTag, createdAt, sessionKey, requirements, subject, token, wanted } = context
   const { audience, scope } = wanted.wireParameters
   const text = JSON.stringify({
@@ -73,7 +65,7 @@ function decode(bytes: Uint8Array | null): MfaContext | null {
 }
 
 /** Returns the context in an `mfa_token` of this client, also if it has expired. Throws `MfaError` `MFA_TOKEN_INVALID`. */
-export async function openMfaContext(parts: MfaContextParts, sealed: string): Promise<MfaContext> {
+export async function openMfaContext(parts: ClientParts, sealed: string): Promise<MfaContext> {
   const context = decode(await parts.sealer.open('mfa', sealed))
   if (!context || context.clientTag !== (await parts.clientTag())) throw new MfaError('MFA_TOKEN_INVALID')
   return context

@@ -5,7 +5,8 @@ import { MfaRequiredError } from '../errors/mfa.ts'
 import { defined } from '../lib/objects.ts'
 import { provenSubject } from '../session/model/authentication.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
-import type { MfaContext, MfaContextParts, RequestedToken } from './mfa-context.ts'
+import type { ClientParts } from '../session/storage.ts'
+import type { MfaContext, RequestedToken } from './mfa-context.ts'
 
 /** The origin of a token request to which the provider responded `mfa_required`. */
 export interface MfaOrigin {
@@ -21,7 +22,7 @@ function boundTo({ session, subject }: MfaOrigin): Pick<MfaContext, 'sessionKey'
 }
 
 async function sealed(
-  parts: MfaContextParts,
+  parts: ClientParts,
   { token, requirements }: MfaChallenge,
   context: Omit<MfaContext, 'token' | 'requirements' | 'createdAt' | 'clientTag'>,
 ): Promise<string> {
@@ -46,7 +47,7 @@ function findDemand(thrown: unknown): { cause: unknown; challenge: MfaChallenge 
  * Returns an `MfaRequiredError` with a context of its own if the provider requires another factor, otherwise `thrown`.
  */
 export async function orMfaRequired(
-  parts: MfaContextParts,
+  parts: ClientParts,
   thrown: unknown,
   origin: MfaOrigin,
 ): Promise<unknown> {

@@ -1,6 +1,4 @@
-import type { Config } from '../config/config.ts'
 import { constantTimeEqual } from '../crypto/random.ts'
-import type { Sealer } from '../crypto/seal.ts'
 import { SessionStoreError } from '../errors/session.ts'
 import type { NamedValue } from '../http/chunks.ts'
 import { MAX_CANDIDATES } from '../http/chunks.ts'
@@ -8,7 +6,7 @@ import { bytesInJar, cookieBytes, sumBytes, transactionAllowance } from '../http
 import type { CookieJar, CookieSpec } from '../http/cookie-jar.ts'
 import { cookieScope } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { MaybePromise } from '../lib/chain.ts'
+import type { ClientParts } from '../session/storage.ts'
 import type { Transaction } from './transaction.ts'
 import { decodeTransaction, encodeTransaction } from './transaction.ts'
 
@@ -38,10 +36,7 @@ function readStart(value: string): number {
   return Number(/^(\d{1,12}):/.exec(value)?.[1] ?? 0)
 }
 
-interface TransactionParts {
-  readonly config: Config
-  readonly sealer: Sealer
-  readonly clientTag: () => MaybePromise<string>
+interface TransactionParts extends ClientParts {
   readonly baseUrl: (exchange: Exchange) => string
 }
 

@@ -2,11 +2,9 @@ import { chunkNames, hasFurtherCookies, joinedCookies } from '../../http/chunks.
 import type { CookieJar } from '../../http/cookie-jar.ts'
 import { isAhead } from '../model/lifetime.ts'
 import { decodeReference, isOtherReference } from '../model/reference.ts'
+import type { ClientParts } from '../storage.ts'
 import { decodeSession, isOtherVersion, UNDECODABLE } from './codec.ts'
 import { connectionCookieNames, listConnectionCookies } from './connection-cookies.ts'
-import type { SessionCookieParts } from './cookies.ts'
-
-type OwnerParts = Pick<SessionCookieParts, 'clientTag' | 'config' | 'sealer'>
 
 const FOREIGN_COOKIE =
   'A request carries a cookie with the name of the session cookie that this application did not write. It stays until a ' +
@@ -32,7 +30,7 @@ interface Tagged {
   readonly startsAt: number
 }
 
-async function toOwner({ clientTag, config }: OwnerParts, tagged: Tagged | null): Promise<Owner> {
+async function toOwner({ clientTag, config }: ClientParts, tagged: Tagged | null): Promise<Owner> {
   if (!tagged) {
     config.log.once(UNDECODABLE)
     return 'own'
@@ -44,7 +42,7 @@ async function toOwner({ clientTag, config }: OwnerParts, tagged: Tagged | null)
 }
 
 /** Returns who wrote a cookie. Checks both kinds, since a deployment may change its storage. */
-async function findOwner(parts: OwnerParts, sealed: string): Promise<Owner> {
+async function findOwner(parts: ClientParts, sealed: string): Promise<Owner> {
   const { sealer } = parts
   const bytes = await sealer.open('session', sealed)
   if (bytes) {
@@ -67,7 +65,7 @@ async function findOwner(parts: OwnerParts, sealed: string): Promise<Owner> {
 /** The names of the complete session cookies of a request, by their owner. */
 type Owners = Readonly<Record<Owner, ReadonlySet<string>>>
 
-async function ownersIn(parts: OwnerParts, jar: CookieJar): Promise<Owners> {
+async function ownersIn(parts: ClientParts, jar: CookieJar): Promise<Owners> {
   const owners = { own: new Set<string>(), kept: new Set<string>(), foreign: new Set<string>() }
   for (const { names, value } of joinedCookies(parts.config.session.cookie.name, (name) => jar.all(name))) {
     const found = owners[await findOwner(parts, value)]
@@ -81,7 +79,7 @@ async function ownersIn(parts: OwnerParts, jar: CookieJar): Promise<Owners> {
  * there are any, also those of all connection tokens except those of the session with this key.
  */
 export async function writtenByOthers(
-  parts: OwnerParts,
+  parts: ClientParts,
   jar: CookieJar,
   sessionKey: string,
 ): Promise<ReadonlySet<string>> {
@@ -98,7 +96,7 @@ export async function writtenByOthers(
  * Returns the names of the cookies to delete for a request without a live session: those of this client, and if there are
  * any, those that belong to no application. Reports cookies of other applications, which stay, once per process.
  */
-export async function deadCookies(parts: OwnerParts, jar: CookieJar): Promise<readonly string[]> {
+export async function deadCookies(parts: ClientParts, jar: CookieJar): Promise<readonly string[]> {
   const { log, session, takeOver } = parts.config
   const { name } = session.cookie
   const { foreign, kept, own } = await ownersIn(parts, jar)

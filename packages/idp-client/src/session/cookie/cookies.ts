@@ -1,16 +1,13 @@
-import type { Config } from '../../config/config.ts'
-import type { Sealer } from '../../crypto/seal.ts'
 import { chunkNames, possibleNames } from '../../http/chunks.ts'
 import { OVERDRAFT_BYTES } from '../../http/cookie-budget.ts'
 import type { CookieAttributes, CookieJar, CookieScope } from '../../http/cookie-jar.ts'
 import { cookieScope } from '../../http/cookie-jar.ts'
 import type { Exchange } from '../../http/exchange.ts'
-import type { MaybePromise } from '../../lib/chain.ts'
 import { monotonic } from '../../lib/clock.ts'
 import { remaining, toTimes } from '../model/lifetime.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { sessionSlot } from '../session-slot.ts'
-import type { ProcessMemory } from '../storage.ts'
+import type { ClientParts, ProcessMemory } from '../storage.ts'
 import { connectionCookieNames } from './connection-cookies.ts'
 
 /**
@@ -19,11 +16,7 @@ import { connectionCookieNames } from './connection-cookies.ts'
  */
 const MAX_DELAY = 1000
 
-export interface SessionCookieParts {
-  readonly config: Config
-  readonly sealer: Sealer
-  /** Tag of provider and client, see `StoredSession.clientTag`. */
-  readonly clientTag: () => MaybePromise<string>
+export interface SessionCookieParts extends ClientParts {
   readonly baseUrl: (exchange: Exchange) => string
   /** The memory of this process. Default: none. */
   readonly memory?: ProcessMemory

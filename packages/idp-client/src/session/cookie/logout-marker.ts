@@ -1,5 +1,3 @@
-import type { Config } from '../../config/config.ts'
-import type { Sealer } from '../../crypto/seal.ts'
 import { cookieBytes, MARKER_BYTES } from '../../http/cookie-budget.ts'
 import type { CookieScope } from '../../http/cookie-jar.ts'
 import type { Exchange, RequestCookies } from '../../http/exchange.ts'
@@ -11,12 +9,9 @@ import type { KnownSession } from '../model/lifetime.ts'
 import { remaining, toTimes } from '../model/lifetime.ts'
 import type { EndedSessions } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
+import type { ClientParts } from '../storage.ts'
 
-export interface LogoutMarkerParts {
-  readonly config: Config
-  readonly sealer: Sealer
-  /** Tag of provider and client: a marker applies to the sessions of one client only. */
-  readonly clientTag: () => MaybePromise<string>
+export interface LogoutMarkerParts extends ClientParts {
   readonly scope: (exchange: Exchange) => CookieScope
 }
 

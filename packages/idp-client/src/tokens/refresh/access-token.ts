@@ -4,8 +4,8 @@ import type { Exchange, RequestHeaders } from '../../http/exchange.ts'
 import { isNavigation, isPrefetch } from '../../http/request-kind.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
+import type { ClientParts } from '../../session/storage.ts'
 import { withoutRefreshToken } from '../apply.ts'
-import type { MfaContextParts } from '../mfa-context.ts'
 import { orMfaRequired } from '../mfa-demand.ts'
 import type { Entry } from '../select.ts'
 import type { TokenRequest } from '../token-request.ts'
@@ -15,7 +15,7 @@ import { findToken, selectToken } from './process-tokens.ts'
 import type { GrantParts } from './redeem.ts'
 import type { RedemptionResult } from './state.ts'
 
-export interface FreshTokenParts extends GrantParts, MfaContextParts {}
+export interface FreshTokenParts extends GrantParts, ClientParts {}
 
 /** The token that a call needs, and the session of its request. */
 interface Wanted {

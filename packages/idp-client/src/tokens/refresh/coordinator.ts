@@ -15,7 +15,7 @@ import { asStored, copySession } from '../../session/model/stored-session.ts'
 import { sessionSlot } from '../../session/session-slot.ts'
 import type { DistributedSessions, SessionStorage } from '../../session/storage.ts'
 import { endInProcess, hasEnded } from './ended.ts'
-import type { ClientParts, TokenFamily } from './families.ts'
+import type { FamilyParts, TokenFamily } from './families.ts'
 import {
   advance,
   findFamily,
@@ -33,7 +33,7 @@ import { isInProgress } from './state.ts'
 import type { Turn } from './turn.ts'
 import { after, hasRoomForLate, lateTurns, move, overdue, toResult, toTurn, waitOrAbandon } from './turn.ts'
 
-export interface RedemptionParts extends ClientParts {
+export interface RedemptionParts extends FamilyParts {
   readonly sessions: SessionStorage
 }
 

@@ -5,7 +5,7 @@ import { processWide } from '../../lib/registry.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { endStreamsOf } from '../../session/open-streams.ts'
 import type { SessionEnd } from '../../session/storage.ts'
-import type { ClientParts, TokenFamily } from './families.ts'
+import type { FamilyParts, TokenFamily } from './families.ts'
 import { closeFamily, tokenKey } from './families.ts'
 import { forgetProcessTokens } from './process-tokens.ts'
 
@@ -59,13 +59,13 @@ const MAX_DEAD = 20_000
 const deadTokens = (): Lru<string, number> =>
   processWide('mark:dead-refresh-tokens/1', () => new Lru(MAX_DEAD))
 
-export async function markDead(parts: ClientParts, refreshToken: string): Promise<void> {
+export async function markDead(parts: FamilyParts, refreshToken: string): Promise<void> {
   deadTokens().set(await tokenKey(parts, refreshToken), parts.config.clock())
 }
 
 /** Returns when the provider rejected the refresh token of a session, in seconds since the epoch; `undefined` if it did not. */
 export function deadSince(
-  parts: ClientParts,
+  parts: FamilyParts,
   session: { readonly tokenSet: { readonly refreshToken?: string } },
 ): MaybePromise<number | undefined> {
   // Usually empty: then the tokens of the session, which decodes them on first use, are not read.

@@ -1,12 +1,12 @@
 import type { Config } from '../../config/config.ts'
 import { hashToken } from '../../crypto/random.ts'
-import type { MaybePromise } from '../../lib/chain.ts'
 import { monotonic } from '../../lib/clock.ts'
 import { Lru } from '../../lib/lru.ts'
 import { processWide } from '../../lib/registry.ts'
 import { sweeping } from '../../lib/request-scope.ts'
 import { endsAt, toTimes } from '../../session/model/lifetime.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
+import type { ClientParts } from '../../session/storage.ts'
 import { isInProgress } from './state.ts'
 import type { Turn } from './turn.ts'
 
@@ -80,18 +80,14 @@ export const hasFamilies = (): boolean => families().byToken.size > 0
 
 export const isPending = (family: TokenFamily): boolean => families().pending.has(family)
 
-export interface ClientParts {
-  readonly config: Config
-  /** Returns the tag of provider and client. */
-  readonly clientTag: () => MaybePromise<string>
-}
+export type FamilyParts = Pick<ClientParts, 'clientTag' | 'config'>
 
 /** The `sessionKey` of tokens that belong to no session, because the application keeps them. */
 export const NO_SESSION = 'no-session'
 
 /** Returns a hash that identifies a refresh token of one client at one provider, apart from the same one of `NO_SESSION`. */
 export async function tokenKey(
-  { clientTag }: Pick<ClientParts, 'clientTag'>,
+  { clientTag }: Pick<FamilyParts, 'clientTag'>,
   token: string,
   owner?: typeof NO_SESSION,
 ): Promise<string> {

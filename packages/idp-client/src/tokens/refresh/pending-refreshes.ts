@@ -13,14 +13,14 @@ import { sessionSlot } from '../../session/session-slot.ts'
 import type { SaveOptions, SessionStorage } from '../../session/storage.ts'
 import type { RedemptionParts } from './coordinator.ts'
 import { endInProcess, hasEnded } from './ended.ts'
-import type { ClientParts, TokenFamily } from './families.ts'
+import type { FamilyParts, TokenFamily } from './families.ts'
 import { findFamily, hasFamilies, keepUntilSent, markPersisted, markSent, tokenKey } from './families.ts'
 
 /**
  * Returns a storage of sessions in cookies that applies the refreshes of this process: a request whose cookie is from before a
  * refresh loads and saves the session with the new tokens.
  */
-export function withPendingRefreshes(storage: CookieSessionStorage, parts: ClientParts): SessionStorage {
+export function withPendingRefreshes(storage: CookieSessionStorage, parts: FamilyParts): SessionStorage {
   const { config } = parts
 
   async function getFamily(session: StoredSession): Promise<TokenFamily | undefined> {
