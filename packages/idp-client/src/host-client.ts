@@ -8,10 +8,9 @@ import type { ApiGuardResult, GuardResult, ResultFor } from './guards/guards.ts'
 import type { HostPageGuardOptions } from './guards/host-guards.ts'
 import { createApiGuard, createPageGuard, withFailurePages } from './guards/host-guards.ts'
 import type { AnyApiGuardOptions, EitherGuardOptions } from './guards/requirements.ts'
-import type { Exchange } from './http/exchange.ts'
+import type { Binding, Exchange } from './http/exchange.ts'
 import type { HostKinds } from './http/host-arguments.ts'
 import type { MaybePromise } from './lib/chain.ts'
-import { chain } from './lib/chain.ts'
 import { IdpClientBase } from './operations.ts'
 
 /** The properties of a framework that its guards need. */
@@ -55,12 +54,12 @@ export abstract class HostClient<
     name = 'requireLogin',
   ): (context: Guarded) => Promise<GuardResult> {
     const guard = createPageGuard<Guarded>(this.application, name, options)
-    return async (context) => {
-      const exchange = await this.#toExchange(context, name)
-      const decide = (): Promise<GuardResult> =>
-        guard(exchange, context, () => this.#host.toPath(context, exchange))
-      return this.#host.redirectsOnly ? decide() : withFailurePages(this.application, exchange, decide)
-    }
+    return async (context) =>
+      this.decide(this.#toBinding(context, name), (exchange) => {
+        const decide = (): Promise<GuardResult> =>
+          guard(exchange, context, () => this.#host.toPath(context, exchange))
+        return this.#host.redirectsOnly ? decide() : withFailurePages(this.application, exchange, decide)
+      })
   }
 
   /** @internal Creates the guard of an API: the session, or the caller that `accept` allows, or a rejection with a JSON body. */
@@ -74,7 +73,7 @@ export abstract class HostClient<
   ): (context: Context) => Promise<ApiGuardResult>
   protected apiGuard(options?: object, name = 'requireAuth'): (context: Context) => Promise<ApiGuardResult> {
     const guard = createApiGuard(this.application, name, options)
-    return async (context) => chain(this.#toExchange(context, name), guard)
+    return async (context) => this.decide(this.#toBinding(context, name), guard)
   }
 
   /** @internal Creates the error for an operation or a guard outside the middleware. */
@@ -84,9 +83,20 @@ export abstract class HostClient<
     return new IdpError('AMBIENT_REQUEST_MISSING', mountLine ? { detail } : {})
   }
 
-  /** Returns the exchange of a context. Throws `AMBIENT_REQUEST_MISSING` if the middleware is missing. */
-  #toExchange(context: Context, guard: string): MaybePromise<Exchange> {
+  /** @internal Lets a guard decide about a request. Caches must not store the response to a session that it accepts. */
+  protected async decide<Result extends ApiGuardResult>(
+    bound: MaybePromise<Binding>,
+    guard: (exchange: Exchange) => Promise<Result>,
+  ): Promise<Result> {
+    const binding = await bound
+    const result = await guard(binding.exchange)
+    if (result.session) binding.forbidStoring?.()
+    return result
+  }
+
+  /** Returns the binding of a context. Throws `AMBIENT_REQUEST_MISSING` if the middleware is missing. */
+  #toBinding(context: Context, guard: string): MaybePromise<Binding> {
     if (this.#host.mountLine !== undefined && !this.#host.isOpen(context)) throw this.requestMissing(guard)
-    return chain(this.bind(context), ({ exchange }) => exchange)
+    return this.bind(context)
   }
 }

@@ -80,6 +80,8 @@ export interface Binding {
   readonly exchange: Exchange
   /** Flushes the staged cookies. Returns false if any are left, because the host accepts no cookies here. */
   commit(): MaybePromise<boolean>
+  /** Forbids caches to store the response (`noStoreByDefault`); absent where the host offers none. */
+  forbidStoring?(): void
 }
 
 /**

@@ -27,6 +27,11 @@ export function noStore(headers: Pick<Headers, 'has' | 'set'>): void {
   for (const [name, value] of TARGETED) if (headers.has(name)) headers.set(name, value)
 }
 
+/** Forbids caches to store the response to a signed-in user, unless the application has decided about caching. */
+export function noStoreByDefault(headers: Pick<Headers, 'has' | 'set'>): void {
+  if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'private, no-store')
+}
+
 function respond(status: number, body: string | null, headers: Headers): Response {
   noStore(headers)
   return new Response(body, { status, headers })

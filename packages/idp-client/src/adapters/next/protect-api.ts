@@ -7,7 +7,9 @@ import type { ApiGuard } from '../../guards/host-guards.ts'
 import { createApiGuard } from '../../guards/host-guards.ts'
 import type { EitherGuardOptions } from '../../guards/requirements.ts'
 import { bindNode } from '../node/binding.ts'
+import { forbidStoring } from '../node/response.ts'
 import { sendResponse } from '../node/send.ts'
+import { withoutStoring } from '../web/continue.ts'
 import { sharing } from './ambient.ts'
 import { markPagesRun } from './page-guards.ts'
 import { isWebRequest, toExchange, toNextResponse } from './web.ts'
@@ -44,7 +46,8 @@ async function protectApp<Context>(
   if (result.response) return toNextResponse(result.response)
   const passed = result.auth ? ({ ...context, auth: result.auth } as Context) : context
   const response = await sharing(exchange, () => handler(request, passed))
-  return response instanceof Response ? toNextResponse(response) : response
+  if (!(response instanceof Response)) return response
+  return toNextResponse(result.session ? withoutStoring(response) : response)
 }
 
 async function protectPages(
@@ -56,6 +59,7 @@ async function protectPages(
   const result = await check(bindNode(request).exchange)
   if (result.response) return sendResponse(response, result.response)
   if (result.auth) Reflect.set(request, 'idpAuth', result.auth)
+  if (result.session) forbidStoring(response)
   return handler(request, response)
 }
 

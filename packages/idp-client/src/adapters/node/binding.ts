@@ -4,7 +4,7 @@ import { defined } from '../../lib/objects.ts'
 import type { NodeRequest } from './request.ts'
 import { pathBelowPrefix, removedPrefix, toRequestView } from './request.ts'
 import type { NodeResponse } from './response.ts'
-import { isGone, responseSink } from './response.ts'
+import { forbidStoring, isGone, responseSink } from './response.ts'
 
 export type { NodeRequest, NodeStream } from './request.ts'
 export type { NodeResponse } from './response.ts'
@@ -33,6 +33,9 @@ export function bindNode(request: NodeRequest, response?: NodeResponse, ownPath?
     commit() {
       if (response && canWrite()) cookies.flush(responseSink(response, cookies))
       return !cookies.isPending
+    },
+    forbidStoring() {
+      if (response) forbidStoring(response)
     },
   }
 }

@@ -8,6 +8,7 @@ import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import type { NodeRequest, NodeResponse } from './binding.ts'
 import { NodeHostClient } from './node-host.ts'
+import { forbidStoring } from './response.ts'
 import { sendResponse } from './send.ts'
 
 /** Continues with the next handler, or with the error handler of the framework. */
@@ -152,6 +153,8 @@ export abstract class NodeClient<
         const result = await decide(req)
         if (result.response) return sendResponse(res, result.response)
         if (result.auth) Reflect.set(req, 'idpAuth', result.auth)
+        // The middleware may be missing, which knows the response.
+        if (result.session) forbidStoring(res)
         const proceed: NodeNext = next ?? (() => undefined)
         return this.inScope(req, res, () => (handler ? handler(req, res, proceed) : proceed()))
       })

@@ -3,7 +3,7 @@ import type { CookieJar, CookieSink } from '../../http/cookie-jar.ts'
 import { serializeCookie } from '../../http/cookie-text.ts'
 import type { CookieLines } from '../../http/host-state.ts'
 import { cookieLines } from '../../http/host-state.ts'
-import { noStore } from '../../http/responses.ts'
+import { noStore, noStoreByDefault } from '../../http/responses.ts'
 
 /** The used part of Node's `ServerResponse`, and of `Http2ServerResponse`. */
 export interface NodeResponse {
@@ -38,6 +38,18 @@ function toLines(value: Header): string[] {
   return Array.isArray(value) ? value : [String(value)]
 }
 
+function headersOf(response: NodeResponse): Pick<Headers, 'has' | 'set'> {
+  return {
+    has: (name) => response.getHeader(name) !== undefined,
+    set: (name, value) => response.setHeader(name, value),
+  }
+}
+
+/** Forbids caches to store a response whose head has not been sent. */
+export function forbidStoring(response: NodeResponse): void {
+  if (!response.headersSent) noStoreByDefault(headersOf(response))
+}
+
 /**
  * Ensures that the response head has the newest line of each of our cookies, and forbids caching. Other lines of ours are
  * removed, also copies that a framework has made of them.
@@ -49,10 +61,7 @@ function ensureHeaders(response: NodeResponse, ours: CookieLines): void {
   for (const line of newest) earlier.delete(line)
   const kept = toLines(response.getHeader('set-cookie')).filter((line) => !earlier.has(line))
   response.setHeader('Set-Cookie', [...new Set([...kept, ...newest])])
-  noStore({
-    has: (name) => response.getHeader(name) !== undefined,
-    set: (name, value) => response.setHeader(name, value),
-  })
+  noStore(headersOf(response))
 }
 
 /** Collects the values of a list of headers, in which a name may occur several times. */

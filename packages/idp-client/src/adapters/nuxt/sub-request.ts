@@ -77,5 +77,5 @@ export function bindSubRequest(request: NodeRequest): Binding | undefined {
   const { headers } = own.exchange.request
   const hasSameCookies = headers.get('cookie') === outer.exchange.request.headers.get('cookie')
   if (!hasSameCookies || isCached(outerEvent)) return own
-  return { exchange: { ...outer.exchange, request: own.exchange.request }, commit: () => outer.commit() }
+  return { ...outer, exchange: { ...outer.exchange, request: own.exchange.request } }
 }

@@ -46,7 +46,7 @@ function bindSubRequest({ application, outer, request }: SubRequest): Binding {
   )
   if (own !== others) return bindRequest(request)
   const exchange = { ...outer.exchange, request: new WebRequestView(request) }
-  return { exchange, commit: () => outer.commit() }
+  return { ...outer, exchange }
 }
 
 /**

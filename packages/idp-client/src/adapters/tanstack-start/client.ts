@@ -89,12 +89,14 @@ export class IdpClient extends WebHostClient {
    */
   async requireLogin(options?: PageGuardOptions): Promise<SessionData> {
     const guard = createPageGuard<undefined>(this.application, 'requireLogin', options)
-    const { exchange } = this.bind()
-    const { headers, url } = exchange.request
+    const binding = this.bind()
+    const { headers, url } = binding.exchange.request
     // The URL of a call of a server function is not that of the page.
     const isCall = headers.has('x-tsr-serverfn')
     const path = isCall || !url ? '/' : url.pathname + url.search
-    const { response, session } = await guard(exchange, undefined, () => path)
+    const { response, session } = await this.decide(binding, (exchange) =>
+      guard(exchange, undefined, () => path),
+    )
     if (session) return session
     // While a document is rendered, only an error leads to the error page of the application.
     if (isForbidden(response)) throw isCall ? response : new IdpError('ACCESS_DENIED')
@@ -115,7 +117,7 @@ export class IdpClient extends WebHostClient {
   ): Promise<AcceptedAuth<E>>
   async requireAuth(options?: EitherGuardOptions): Promise<SessionData | Auth> {
     const guard = createApiGuard(this.application, 'requireAuth', options)
-    const result = await guard(this.bind().exchange)
+    const result = await this.decide(this.bind(), guard)
     if (result.response) throw result.response
     return result.auth ?? result.session
   }

@@ -101,6 +101,8 @@ export function bindRequest(request: Request, target?: WebTarget, shared?: Excha
 }
 
 export interface DeferredBinding extends Binding {
+  /** Whether the response is for a signed-in user. */
+  readonly isPrivate: boolean
   /** Makes the request read-only: its response has left. */
   close(): void
 }
@@ -108,6 +110,7 @@ export interface DeferredBinding extends Binding {
 /** Binds a request whose cookies are written when its response leaves, by the middleware that returns the response. */
 export function bindDeferred(request: Request, view: RequestView): DeferredBinding {
   let isOpen = true
+  let isPrivate = false
   const exchange = {
     ...toExchange(
       request,
@@ -119,6 +122,12 @@ export function bindDeferred(request: Request, view: RequestView): DeferredBindi
   return {
     exchange,
     commit: () => isOpen || !exchange.cookies.isPending,
+    forbidStoring() {
+      isPrivate = true
+    },
+    get isPrivate() {
+      return isPrivate
+    },
     close() {
       isOpen = false
     },

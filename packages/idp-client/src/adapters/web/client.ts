@@ -8,6 +8,7 @@ import type {
   EitherGuardOptions,
   ResourceGuardOptions,
 } from '../../guards/requirements.ts'
+import { withoutStoring } from './continue.ts'
 import { WebHostClient } from './web-host.ts'
 import { withAuth } from './with-auth.ts'
 
@@ -83,7 +84,8 @@ export class IdpClient extends WebHostClient {
     options?: PageGuardOptions,
   ): WebHandler<Rest> {
     const guard = this.pageGuard(options, 'withPageAuthRequired')
-    return async (request, ...rest) => (await guard(request)).response ?? handler(request, ...rest)
+    return async (request, ...rest) =>
+      (await guard(request)).response ?? withoutStoring(await handler(request, ...rest))
   }
 
   /**
@@ -110,7 +112,9 @@ export class IdpClient extends WebHostClient {
     const run = handler as WebHandler
     return async (request, ...rest) => {
       const result = await guard(request)
-      return result.response ?? run(request, ...withAuth(result.auth, rest))
+      if (result.response) return result.response
+      const response = await run(request, ...withAuth(result.auth, rest))
+      return result.session ? withoutStoring(response) : response
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { CookieJar, StagedCookie } from '../../http/cookie-jar.ts'
 import { isSetBy, toCookieName } from '../../http/cookie-text.ts'
-import { noStore } from '../../http/responses.ts'
+import { noStore, noStoreByDefault } from '../../http/responses.ts'
 import { flushOnto } from './binding.ts'
 
 const CONTINUE = 'x-middleware-next'
@@ -41,6 +41,16 @@ export function withCookies({ cookies, isOurs, older }: LeavingCookies, response
   const result = copyResponse(response)
   flushOnto(cookies, result.headers, older)
   noStore(result.headers)
+  return result
+}
+
+/** Returns the application's response to a signed-in user, which caches must not store unless the application allows it. */
+export function withoutStoring(response: Response): Response {
+  // Frameworks let handlers return other values; and the status of an upgrade cannot be copied.
+  const isCopyable = response instanceof Response && response.status >= 200
+  if (!isCopyable || response.headers.has('cache-control')) return response
+  const result = copyResponse(response)
+  noStoreByDefault(result.headers)
   return result
 }
 

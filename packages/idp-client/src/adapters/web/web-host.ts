@@ -12,9 +12,9 @@ import { chain, conclude, recover } from '../../lib/chain.ts'
 import { requestContext } from '../../lib/request-scope.ts'
 import { dispatch } from '../../routes/dispatch.ts'
 import { isOwnCookie, passThrough } from '../../routes/pass-through.ts'
-import type { WebTarget } from './binding.ts'
+import type { DeferredBinding, WebTarget } from './binding.ts'
 import { bindDeferred, bindRequest, flushOnto, WebRequestView } from './binding.ts'
-import { continueResponse, withCookies } from './continue.ts'
+import { continueResponse, withCookies, withoutStoring } from './continue.ts'
 
 /** How a framework on Web `Request` and `Response` passes requests to its handlers. */
 export interface WebHost<Context extends object> {
@@ -110,11 +110,14 @@ export abstract class WebHostClient<Context extends object = Request> extends Ho
   }
 
   /** Returns the response of the application, or throws the one that it throws, with the cookies of the request. */
-  #respondWith(binding: Binding, next: () => MaybePromise<Response>): MaybePromise<Response> {
+  #respondWith(binding: DeferredBinding, next: () => MaybePromise<Response>): MaybePromise<Response> {
     const { cookies } = binding.exchange
     const older = cookies.pending()
     const isOurs = (name: string): boolean => isOwnCookie(this.application, name)
-    const complete = (response: Response): Response => withCookies({ cookies, isOurs, older }, response)
+    const complete = (response: Response): Response => {
+      const result = withCookies({ cookies, isOurs, older }, response)
+      return binding.isPrivate ? withoutStoring(result) : result
+    }
     const result = recover(
       () => ambient.run(binding, next),
       (thrown) => {

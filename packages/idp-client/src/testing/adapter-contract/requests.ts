@@ -152,6 +152,20 @@ const guards: ContractCase = {
   },
 }
 
+const guardedContent: ContractCase = {
+  title: 'a page or an API response behind a guard is not stored by caches, unless the application allows it',
+  async run(host) {
+    const browser = await signedInBrowser(host)
+    for (const path of ['/page', '/api', '/shared']) {
+      const response = await browser.send(path)
+      claimEqual(response.status, 200, `the status of ${path}`)
+      claimNotStored(response, path)
+    }
+    const { headers } = await browser.send('/public')
+    claimEqual(headers.get('cache-control'), 'public, max-age=60', 'caching of a page without a guard')
+  },
+}
+
 /** Cases for the responses to single requests. */
 export const requests: readonly ContractCase[] = [
   methods,
@@ -161,5 +175,6 @@ export const requests: readonly ContractCase[] = [
   otherPaths,
   logoutNotice,
   guards,
+  guardedContent,
   publicKeys,
 ]
