@@ -4,13 +4,14 @@ import type { IdpError } from '../errors/base.ts'
 import { codes } from '../errors/codes.ts'
 import { describe } from '../errors/diagnosis.ts'
 import { MfaError } from '../errors/mfa.ts'
+import { isInvalidGrant } from '../errors/provider.ts'
 import { belongsToSession, challenge, enroll, getAuthenticators, verify } from '../flows/mfa.ts'
 import type { Exchange, RequestView } from '../http/exchange.ts'
 import { json } from '../http/responses.ts'
 import { defined } from '../lib/objects.ts'
 import { mfaRequiredJson } from './fail-with-json.ts'
 import type { RouteHandler } from './route.ts'
-import { isOAuthError, toStatus } from './status.ts'
+import { toStatus } from './status.ts'
 
 export type MfaRouteKey = Extract<RouteKey, `mfa${string}`>
 
@@ -30,7 +31,10 @@ function toSnakeCase(value: object): Record<string, unknown> {
  * otherwise ours.
  */
 function toErrorCode({ cause, code }: IdpError, status: number): string {
-  if (isOAuthError(cause) && !cause.transient && cause.error !== undefined) return cause.error
+  const oauthError = typeof cause === 'object' && cause !== null && 'error' in cause ? cause.error : undefined
+  // A failing provider, or a gateway in front of it, may respond with `invalid_grant`, too.
+  const isDecision = oauthError !== 'invalid_grant' || isInvalidGrant(cause)
+  if (isDecision && typeof oauthError === 'string') return oauthError
   return status === 500 ? 'server_error' : code.toLowerCase()
 }
 

@@ -5,7 +5,7 @@ import { codes } from '../errors/codes.ts'
 import type { AccountApiError } from '../errors/connected-accounts.ts'
 import type { OAuthError } from '../errors/provider.ts'
 
-export function isOAuthError(value: unknown): value is OAuthError {
+function isOAuthError(value: unknown): value is OAuthError {
   return typeof value === 'object' && value !== null && 'transient' in value
 }
 

@@ -327,13 +327,16 @@ describe('invalid requests of a browser', () => {
     expect((await browser.send(...asking.verify(token))).status).toBe(200)
   })
 
-  test('a failure of the provider is not a wrong code, whatever its response says', async () => {
+  test.each([
+    [503, 'invalid_grant', 'mfa_verify_error'],
+    [503, 'temporarily_unavailable', 'temporarily_unavailable'],
+    [429, 'slow_down', 'slow_down'],
+  ])('a failure of the provider is not a wrong code: %i, %s', async (status, error, passed) => {
     const { browser, token } = await demanded()
-    const body = JSON.stringify({ error: 'invalid_grant' })
     const headers = { 'content-type': 'application/json' }
-    world.provider.faults.set('token', { kind: 'respond', status: 503, body, headers })
+    world.provider.faults.set('token', { kind: 'respond', status, body: JSON.stringify({ error }), headers })
     const response = await browser.send(verify, post({ otp: '123' }, token))
-    expect([response.status, (await read(response))['error']]).toEqual([503, 'mfa_verify_error'])
+    expect([response.status, (await read(response))['error']]).toEqual([503, passed])
   })
 
   test('a type of factor that is not accepted: 400', async () => {
