@@ -364,6 +364,16 @@ test.each([
   expect(error.message).not.toContain('somebody')
 })
 
+test.each([
+  'Command timed out',
+  'Connection is closed.',
+  "Cluster isn't ready and enableOfflineQueue options is false",
+  "Stream isn't writeable and enableOfflineQueue options is false",
+])('a failure of ioredis without a name has a remedy: %s', async (message) => {
+  const unreachable = { reason: undefined, remedy: 'SESSION_STORE_UNREACHABLE' }
+  expect(await failureOf(new Error(message))).toMatchObject(unreachable)
+})
+
 test('what a store lacks is done by the process, or rejected with the name of the function', async () => {
   const store = new CompleteStore(engine.config, plain())
   expect(await store.acquireLock('id')).toBeUndefined()

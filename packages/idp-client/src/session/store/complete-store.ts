@@ -70,6 +70,10 @@ const remedies: readonly (readonly [RegExp, Remedy])[] = [
 /* Redis has no other name for its errors than the first word of the message. */
 const REDIS_ERROR = /^(?:CLUSTERDOWN|LOADING|MASTERDOWN|MISCONF|NOAUTH|NOPERM|OOM|READONLY|WRONGPASS)(?= )/
 
+/* Errors of ioredis without a name. */
+const IOREDIS_OFFLINE =
+  /^(?:Command timed out|Connection is closed\.|(?:Cluster isn't ready|Stream isn't writeable) and .*)$/
+
 /** Returns the code or the class of a driver's error. Its message may contain the record. */
 function toReason(cause: unknown): string | undefined {
   if (!(cause instanceof Error)) return undefined
@@ -82,17 +86,23 @@ function toReason(cause: unknown): string | undefined {
   return reason === 'Error' ? undefined : reason
 }
 
+function toRemedy(cause: unknown, reason: string | undefined): Remedy | undefined {
+  if (reason !== undefined) return remedies.find(([pattern]) => pattern.test(reason))?.[1]
+  return cause instanceof Error && IOREDIS_OFFLINE.test(cause.message)
+    ? 'SESSION_STORE_UNREACHABLE'
+    : undefined
+}
+
 /** Returns the error to throw for a failure of a store. */
 function toStoreError(operation: StoreOperation, cause: unknown): SessionStoreError {
   // An error of this library has more details already.
   if (cause instanceof SessionStoreError) return cause
   const reason = toReason(cause)
-  const [, remedy] = remedies.find(([pattern]) => reason !== undefined && pattern.test(reason)) ?? []
   return new SessionStoreError('SESSION_STORE_FAILED', {
     cause,
     detail: `Operation: ${reason === undefined ? operation : `${operation}, ${reason}`}.`,
     operation,
-    ...defined({ reason, remedy }),
+    ...defined({ reason, remedy: toRemedy(cause, reason) }),
   })
 }
 
