@@ -21,7 +21,7 @@ function createRedis(env) {
     })
     return createSentinel({ name: env.REDIS_GROUP, sentinelRootNodes, nodeClientOptions: clientOptions })
   }
-  return createClient({ url: env.REDIS_URL ?? 'redis://127.0.0.1:6379', socket })
+  return createClient({ url: env.REDIS_URL ?? 'redis://127.0.0.1:6379', ...clientOptions })
 }
 
 async function openRedis(env) {
