@@ -1,5 +1,6 @@
 import { IdpError } from '../errors/base.ts'
 import { defined } from '../lib/objects.ts'
+import { isNonBlankString } from '../lib/strings.ts'
 import type { MfaChallengeOptions, MfaOobChannel } from './mfa.ts'
 
 /** The options of an operation of `idp.mfa`, from code or a route: checked here before anything is sent. */
@@ -17,7 +18,7 @@ function wrong(what: string): IdpError<'INVALID_REQUEST'> {
 const LONGEST = 8192
 
 function isFilled(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== '' && value.length <= LONGEST
+  return isNonBlankString(value) && value.length <= LONGEST
 }
 
 function optional(options: Given, name: string): string | undefined {

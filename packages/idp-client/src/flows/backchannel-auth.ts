@@ -2,7 +2,8 @@ import type { AuthorizationParameters } from '../config/options.ts'
 import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import { BackchannelAuthenticationError } from '../errors/tokens.ts'
-import { defined } from '../lib/objects.ts'
+import { defined, isObject } from '../lib/objects.ts'
+import { isNonBlankString } from '../lib/strings.ts'
 import { mayConfigurationSet } from '../oidc/authorize.ts'
 import type { LoginHint } from '../oidc/ciba.ts'
 import { authenticateByBackchannel } from '../oidc/ciba.ts'
@@ -72,12 +73,9 @@ function refuse(option: string): never {
   throw new BackchannelAuthenticationError('INVALID_BACKCHANNEL_REQUEST', { detail: `Option: ${option}.` })
 }
 
-const isNonBlankString = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
-
 function readLoginHint(loginHint: unknown): LoginHint {
   if (isNonBlankString(loginHint)) return { name: 'login_hint', value: loginHint }
-  const subject =
-    typeof loginHint === 'object' && loginHint !== null && 'sub' in loginHint ? loginHint.sub : undefined
+  const subject = isObject(loginHint) ? loginHint['sub'] : undefined
   if (!isNonBlankString(subject)) refuse('loginHint.sub, or loginHint as a non-blank string')
   return { name: 'login_hint', subject }
 }

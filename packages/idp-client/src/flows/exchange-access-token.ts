@@ -3,6 +3,7 @@ import type { Engine } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
 import { CustomTokenExchangeError } from '../errors/tokens.ts'
 import { defined } from '../lib/objects.ts'
+import { isNonBlankString } from '../lib/strings.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { exchangeTokens } from '../oidc/token-endpoint.ts'
 import type { AuthorizationDetail } from '../session/model/session-data.ts'
@@ -31,8 +32,6 @@ const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
 
 const NAMES = ['audience', 'scope'] as const satisfies readonly (keyof AccessTokenExchangeOptions)[]
 
-const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
-
 /** Exchanges the access token of a caller for one of another API (RFC 8693). Reads and writes no session. */
 export async function exchangeAccessToken(
   { config }: Engine,
@@ -40,7 +39,7 @@ export async function exchangeAccessToken(
   options: AccessTokenExchangeOptions,
 ): Promise<ExchangedAccessToken> {
   const { audience, scope }: { readonly audience?: unknown; readonly scope?: unknown } = options ?? {}
-  if (!isText(audience) || (scope !== undefined && !isText(scope)))
+  if (!isNonBlankString(audience) || (scope !== undefined && !isNonBlankString(scope)))
     throw new IdpError('INVALID_ARGUMENTS', {
       detail: 'exchange needs audience, and may have scope: strings.',
     })

@@ -1,7 +1,8 @@
 import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import { CustomTokenExchangeError } from '../errors/tokens.ts'
-import { defined } from '../lib/objects.ts'
+import { defined, isObject } from '../lib/objects.ts'
+import { isNonBlankString } from '../lib/strings.ts'
 import { parseUrl } from '../lib/url.ts'
 import { getProvider } from '../oidc/provider.ts'
 import type { ExchangeParameters } from '../oidc/token-endpoint.ts'
@@ -52,10 +53,6 @@ export interface CustomTokenExchangeResult {
   act?: { sub: string; [claim: string]: unknown }
 }
 
-function isBlank(value: unknown): boolean {
-  return typeof value !== 'string' || value.trim() === ''
-}
-
 const URN = /^urn:[a-z0-9][a-z0-9-]{0,31}:\S+$/i
 
 function isTokenType(value: unknown): value is string {
@@ -65,12 +62,12 @@ function isTokenType(value: unknown): value is string {
 
 function checkOptions(options: Partial<CustomTokenExchangeOptions>): void {
   const { actorToken, actorTokenType, subjectToken, subjectTokenType } = options
-  if (isBlank(subjectToken)) throw new CustomTokenExchangeError('MISSING_SUBJECT_TOKEN')
+  if (!isNonBlankString(subjectToken)) throw new CustomTokenExchangeError('MISSING_SUBJECT_TOKEN')
   if (!isTokenType(subjectTokenType)) throw new CustomTokenExchangeError('INVALID_SUBJECT_TOKEN_TYPE')
   if (actorToken === undefined || actorToken === null) return
   // Dropping the actor token would turn a delegation into an impersonation.
-  if (isBlank(actorToken)) throw new CustomTokenExchangeError('MISSING_ACTOR_TOKEN')
-  if (isBlank(actorTokenType)) throw new CustomTokenExchangeError('MISSING_ACTOR_TOKEN_TYPE')
+  if (!isNonBlankString(actorToken)) throw new CustomTokenExchangeError('MISSING_ACTOR_TOKEN')
+  if (!isNonBlankString(actorTokenType)) throw new CustomTokenExchangeError('MISSING_ACTOR_TOKEN_TYPE')
   if (!isTokenType(actorTokenType)) throw new CustomTokenExchangeError('INVALID_ACTOR_TOKEN_TYPE')
 }
 
@@ -96,7 +93,7 @@ function toParameters(options: CustomTokenExchangeOptions): ExchangeParameters {
 }
 
 function toActor(act: unknown): CustomTokenExchangeResult['act'] {
-  const isActor = typeof act === 'object' && act !== null && 'sub' in act && typeof act.sub === 'string'
+  const isActor = isObject(act) && typeof act['sub'] === 'string'
   return isActor ? (act as CustomTokenExchangeResult['act']) : undefined
 }
 

@@ -5,7 +5,7 @@ import { nearestName, toCorrection } from '../config/unknown-keys.ts'
 import type { Engine } from '../engine.ts'
 import { AccessTokenError } from '../errors/tokens.ts'
 import type { ApiCall } from '../http/api-call.ts'
-import { apiCall } from '../http/api-call.ts'
+import { apiCall, discard } from '../http/api-call.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { reportFailure } from '../log/failure.ts'
 import { toAuthorizationScheme } from '../tokens/authorization-scheme.ts'
@@ -164,7 +164,7 @@ async function sendByCertificate(
   const init = !renewed && refusesToken(response) ? await repetition() : null
   const next = init && (await renew())
   if (!next) return response
-  response.body?.cancel().catch(() => undefined)
+  discard(response)
   return send(next.token, init)
 }
 

@@ -2,6 +2,7 @@ import type { Engine } from '../engine.ts'
 import { IdpError, isIdpError } from '../errors/base.ts'
 import { AccessTokenError } from '../errors/tokens.ts'
 import { defined } from '../lib/objects.ts'
+import { isNonBlankString } from '../lib/strings.ts'
 import type { Provider } from '../oidc/provider.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { refreshTokens as sendRefresh } from '../oidc/token-endpoint.ts'
@@ -28,12 +29,11 @@ export interface RefreshTokensResult {
   idTokenClaims?: User
 }
 
-const isAbsentOrText = (value: unknown): boolean =>
-  value === undefined || (typeof value === 'string' && value.trim() !== '')
+const isAbsentOrText = (value: unknown): boolean => value === undefined || isNonBlankString(value)
 
 function checkOptions(options: Partial<RefreshTokensOptions>): void {
   const { audience, refreshToken, scope } = options
-  if (typeof refreshToken !== 'string' || refreshToken.trim() === '')
+  if (!isNonBlankString(refreshToken))
     throw new AccessTokenError('MISSING_REFRESH_TOKEN', {
       detail: 'refreshToken of refreshTokens is a non-blank string.',
     })

@@ -19,6 +19,14 @@ export interface ApiCall {
   prepareRepetition(): Repetition
 }
 
+/**
+ * Frees the connection without reading the body. Not awaited: one half of a response that a host shares
+ * between callers is cancelled only when the other half is.
+ */
+export function discard(response: Response): void {
+  response.body?.cancel().catch(() => undefined)
+}
+
 /** Parts of `RequestInit` and `Request`; the former takes precedence, as in `fetch`. */
 interface Parts {
   readonly input: string | URL | Request

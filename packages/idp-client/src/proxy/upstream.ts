@@ -2,6 +2,7 @@ import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { getDpopProver } from '../flows/fetcher.ts'
 import type { ApiCall } from '../http/api-call.ts'
+import { discard } from '../http/api-call.ts'
 import { toTransportError } from '../oidc/transport-error.ts'
 import { toAuthorizationScheme } from '../tokens/authorization-scheme.ts'
 import { sendBound } from '../tokens/bound-call.ts'
@@ -49,11 +50,6 @@ function canUnclone(): boolean {
 function withoutLength(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const { 'content-length': _stated, ...others } = headers
   return others
-}
-
-/** Frees the connection without reading the body. */
-export function discard(response: Response): void {
-  response.body?.cancel().catch(() => undefined)
 }
 
 /** Returns the response, or throws at the end of the request: a `fetch` of the application may ignore its signal. */

@@ -1,5 +1,6 @@
 import { IdpError } from '../errors/base.ts'
 import type { ApiCall } from '../http/api-call.ts'
+import { discard } from '../http/api-call.ts'
 import { pause } from '../lib/pause.ts'
 
 /** Creates DPoP proofs for one address, with the nonces of its origin; passed in by the flow. */
@@ -12,14 +13,6 @@ export interface DpopProver {
   demandsNonce(response: Response): boolean
   /** Returns the delay before a retry, in milliseconds; the first one is 1. */
   retryDelay(retry: number): number
-}
-
-/**
- * Frees the connection without reading the body. Not awaited: one half of a response that a host shares
- * between callers is cancelled only when the other half is.
- */
-function discard(response: Response): void {
-  response.body?.cancel().catch(() => undefined)
 }
 
 function refuse(response: Response, code: 'FETCHER_NONCE_REFUSED' | 'FETCHER_BODY_NOT_REPLAYABLE'): never {
