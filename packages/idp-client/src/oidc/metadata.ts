@@ -7,7 +7,7 @@ import { stringList } from './json.ts'
 import { isSupportedAlgorithm } from './signed-token.ts'
 
 /** Validated metadata of the provider, as far as this client uses it (OpenID Connect Discovery 1.0 section 3). */
-export interface ServerMetadata extends Endpoints {
+export interface ServerMetadata extends Endpoints, Lists {
   /** Exactly one of the configured issuers. */
   readonly issuer: string
   /** `require_pushed_authorization_requests` (RFC 9126). */
@@ -16,20 +16,6 @@ export interface ServerMetadata extends Endpoints {
   readonly issuerInCallback: boolean
   /** Accepted signature algorithms of ID tokens; never `none` or a symmetric one. */
   readonly idTokenAlgorithms: readonly string[]
-  /** `scopes_supported`, absent if not advertised. */
-  readonly scopes?: readonly string[]
-  /** `token_endpoint_auth_methods_supported`, absent if not advertised. */
-  readonly clientAuthMethods?: readonly string[]
-  /** `introspection_endpoint_auth_methods_supported`, absent if not advertised. */
-  readonly introspectionAuthMethods?: readonly string[]
-  /** `revocation_endpoint_auth_methods_supported`, absent if not advertised. */
-  readonly revocationAuthMethods?: readonly string[]
-  /** `token_endpoint_auth_signing_alg_values_supported`, absent if not advertised. */
-  readonly clientAuthAlgorithms?: readonly string[]
-  /** `request_object_signing_alg_values_supported`, absent if not advertised. */
-  readonly requestObjectAlgorithms?: readonly string[]
-  /** `backchannel_authentication_request_signing_alg_values_supported`, absent if not advertised. */
-  readonly backchannelRequestAlgorithms?: readonly string[]
   /** `require_signed_request_object` (RFC 9101 section 10.5). */
   readonly requireRequestObject?: boolean
   /** `mtls_endpoint_aliases` as received: only a client that presents a certificate reads them (`requireAlias`). */
@@ -52,9 +38,22 @@ const endpoints = {
 
 export type EndpointName = keyof typeof endpoints
 
-/** Returns the metadata property of an endpoint. */
-export function toWireName(name: EndpointName): string {
-  return endpoints[name]
+/** Lists of names, absent if not advertised. */
+const lists = {
+  scopes: 'scopes_supported',
+  clientAuthMethods: 'token_endpoint_auth_methods_supported',
+  introspectionAuthMethods: 'introspection_endpoint_auth_methods_supported',
+  revocationAuthMethods: 'revocation_endpoint_auth_methods_supported',
+  clientAuthAlgorithms: 'token_endpoint_auth_signing_alg_values_supported',
+  requestObjectAlgorithms: 'request_object_signing_alg_values_supported',
+  backchannelRequestAlgorithms: 'backchannel_authentication_request_signing_alg_values_supported',
+} as const
+
+type Lists = { readonly [Name in keyof typeof lists]?: readonly string[] }
+
+/** Returns the metadata property of an endpoint or a list. */
+export function toWireName(name: EndpointName | keyof typeof lists): string {
+  return { ...endpoints, ...lists }[name]
 }
 
 export function mayRequest(url: URL, allowInsecureRequests: boolean): boolean {
@@ -83,6 +82,11 @@ function readEndpoints(document: JsonObject, allowInsecureRequests: boolean) {
     else unusable.set(wireName, reason)
   }
   return { ...usable, unusable }
+}
+
+function readLists(document: JsonObject): Lists {
+  const all = Object.entries(lists).map(([name, wireName]) => [name, stringList(document, wireName)] as const)
+  return defined(Object.fromEntries(all))
 }
 
 function idTokenAlgorithms(document: JsonObject): readonly string[] {
@@ -132,19 +136,10 @@ export function readMetadata(
   return defined({
     issuer,
     ...readEndpoints(document, config.allowInsecureRequests),
+    ...readLists(document),
     requirePar: document['require_pushed_authorization_requests'] === true,
     issuerInCallback: document['authorization_response_iss_parameter_supported'] === true,
     idTokenAlgorithms: idTokenAlgorithms(document),
-    scopes: stringList(document, 'scopes_supported'),
-    clientAuthMethods: stringList(document, 'token_endpoint_auth_methods_supported'),
-    introspectionAuthMethods: stringList(document, 'introspection_endpoint_auth_methods_supported'),
-    revocationAuthMethods: stringList(document, 'revocation_endpoint_auth_methods_supported'),
-    clientAuthAlgorithms: stringList(document, 'token_endpoint_auth_signing_alg_values_supported'),
-    requestObjectAlgorithms: stringList(document, 'request_object_signing_alg_values_supported'),
-    backchannelRequestAlgorithms: stringList(
-      document,
-      'backchannel_authentication_request_signing_alg_values_supported',
-    ),
     requireRequestObject: document['require_signed_request_object'] === true || undefined,
     mutualTlsAliases: document['mtls_endpoint_aliases'] ?? undefined,
   })

@@ -3,6 +3,7 @@ import { invalidConfiguration } from '../errors/configuration.ts'
 import { importSigningKey, signClaims } from './client-auth.ts'
 import { parseObject, parseObjects } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
+import { toWireName } from './metadata.ts'
 
 /**
  * Authorization requests signed by the client (JWT-Secured Authorization Request, RFC 9101), and backchannel authentication
@@ -13,11 +14,8 @@ import type { ServerMetadata } from './metadata.ts'
 export type RequestKind = 'authorization' | 'backchannel'
 
 const ALGORITHMS = {
-  authorization: ['requestObjectAlgorithms', 'request_object_signing_alg_values_supported'],
-  backchannel: [
-    'backchannelRequestAlgorithms',
-    'backchannel_authentication_request_signing_alg_values_supported',
-  ],
+  authorization: 'requestObjectAlgorithms',
+  backchannel: 'backchannelRequestAlgorithms',
 } as const
 
 /** Never inside: another request object, and what would make the object usable as a client assertion (RFC 9101 section 10.8). */
@@ -35,12 +33,12 @@ const PARSED = new Map<string, (text: string) => object | number | null>([
 
 /** Returns the first algorithm of the key that the provider advertises for this kind of request; all, if it advertises none. */
 function selectAlgorithm({ algorithm, algorithms }: SigningKey, metadata: ServerMetadata, kind: RequestKind) {
-  const [property, wireName] = ALGORITHMS[kind]
+  const property = ALGORITHMS[kind]
   const advertised = metadata[property]
   const own = algorithm === undefined ? algorithms : [algorithm]
   const chosen = own.find((name) => advertised?.includes(name) ?? true)
   if (chosen !== undefined) return chosen
-  const detail = `requestObject signs with ${own.join(', ')}, but the provider takes none of these (${wireName}): use another key, or another requestObject.alg.`
+  const detail = `requestObject signs with ${own.join(', ')}, but the provider takes none of these (${toWireName(property)}): use another key, or another requestObject.alg.`
   throw invalidConfiguration(detail)
 }
 
