@@ -2,7 +2,6 @@ import type { Config } from '../../config/config.ts'
 import { fieldName, SessionStoreError } from '../../errors/session.ts'
 import type { NamedValue } from '../../http/chunks.ts'
 import { OVERDRAFT_BYTES } from '../../http/cookie-budget.ts'
-import type { CookieAttributes } from '../../http/cookie-jar.ts'
 import { defined } from '../../lib/objects.ts'
 import { utf8Length } from '../../lib/utf8.ts'
 import { besideEarlierIdToken } from '../model/authentication.ts'
@@ -16,7 +15,6 @@ import { reportDetails, withoutDetails } from './granted-details.ts'
 /** The cookies of one session. */
 export interface ComposedSession {
   readonly session: StoredSession
-  readonly attributes: CookieAttributes
   /** Null if there are more than are read from a request. */
   readonly cookies: readonly NamedValue[] | null
   /** Total size in bytes, including names and separators. */

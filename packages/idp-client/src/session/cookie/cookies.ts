@@ -1,5 +1,6 @@
+import type { NamedValue } from '../../http/chunks.ts'
 import { chunkNames, possibleNames } from '../../http/chunks.ts'
-import { OVERDRAFT_BYTES } from '../../http/cookie-budget.ts'
+import { OVERDRAFT_BYTES, sumBytes } from '../../http/cookie-budget.ts'
 import type { CookieAttributes, CookieJar, CookieScope } from '../../http/cookie-jar.ts'
 import { cookieScope } from '../../http/cookie-jar.ts'
 import type { Exchange } from '../../http/exchange.ts'
@@ -12,7 +13,8 @@ import { connectionCookieNames } from './connection-cookies.ts'
 
 /**
  * How long after its decision a response may delete dead cookies, in milliseconds. Later, the browser may have those of a login that
- * another response completed, in any process.
+ * another response completed, in any process. Quick responses of the process that completed it know the session that it replaced:
+ * `keepsCookies` of the slot, `wasJustReplaced`.
  */
 const MAX_DELAY = 1000
 
@@ -30,18 +32,17 @@ export interface SessionCookies {
   isPresent(jar: CookieJar): boolean
   /** Stages the deletion of all cookies of the session's name, also those of other applications. */
   clearAll(exchange: Exchange): void
-  /** The same for a new session, whose cookies are `kept`; also of cookies that the browser may have withheld. */
-  clearEarlier(exchange: Exchange, kept: ReadonlySet<string>): void
   /**
-   * Stages the deletion of the cookies of earlier writes of the session with this key, except `kept`. Cookies of other
-   * applications and versions stay.
+   * Stages the cookies of a session, unless it ends before the response leaves: they would replace those of a later login. Deletes the
+   * other cookies of the name: for a new session like `clearAll`, and also those that the browser may have withheld; otherwise those of
+   * earlier writes of this session, while cookies of other applications and versions stay.
    */
-  clearReplaced(exchange: Exchange, kept: ReadonlySet<string>, sessionKey: string): Promise<void>
-  /**
-   * Withdraws the cookies that are staged now, for a session, if it ends before the response leaves: they would replace those of a
-   * later login.
-   */
-  dropIfEnded(exchange: Exchange, session: StoredSession): void
+  stage(
+    exchange: Exchange,
+    session: StoredSession,
+    cookies: readonly NamedValue[],
+    isNew: boolean,
+  ): Promise<void>
   /**
    * Stages the deletion of the cookies of this client, for a request without a live session. Returns whether there were
    * any. Cookies of other applications stay, and are reported once per process. A slow response deletes none.
@@ -73,49 +74,59 @@ export function createSessionCookies(parts: SessionCookieParts): SessionCookies 
     return possibleNames(cookie.name, cookie.maxBytes + OVERDRAFT_BYTES)
   }
 
+  function attributes(exchange: Exchange, session: StoredSession): CookieAttributes {
+    const maxAge = cookie.transient ? undefined : remaining(toTimes(session), rules, config.clock())
+    return { ...scope(exchange), httpOnly: true, ...(maxAge === undefined ? {} : { maxAge }) }
+  }
+
+  /** Stages the deletion of the cookies of earlier writes of a session, except `kept`. Cookies of others stay. */
+  async function clearReplaced(
+    exchange: Exchange,
+    { sessionKey }: StoredSession,
+    kept: readonly string[],
+  ): Promise<void> {
+    const replaced = namesIn(exchange.cookies).filter((name) => !kept.includes(name))
+    if (replaced.length === 0) return
+    const { writtenByOthers } = await import('./cookie-owners.ts')
+    const others = await writtenByOthers(parts, exchange.cookies, sessionKey)
+    const own = replaced.filter((name) => !others.has(name))
+    clear(exchange, own)
+  }
+
+  /** Withdraws the cookies of a session that are staged now if it ends before the response leaves. */
+  function dropIfEnded({ cookies, slots }: Exchange, { sessionKey }: StoredSession): void {
+    if (!memory) return
+    cookies.withdrawIf(({ attributes, name }) => {
+      if (name !== cookie.name && !name.startsWith(`${cookie.name}__`)) return false
+      const { current } = sessionSlot({ cookies, slots }, config)
+      if (current?.sessionKey === sessionKey) return memory.hasEnded(current)
+      // This request has noticed the end, or has ended or replaced the session itself: its deletions are sent.
+      return attributes.maxAge !== 0
+    })
+  }
+
   return {
     scope,
-
-    attributes(exchange, session) {
-      const maxAge = cookie.transient ? undefined : remaining(toTimes(session), rules, config.clock())
-      return { ...scope(exchange), httpOnly: true, ...(maxAge === undefined ? {} : { maxAge }) }
-    },
+    attributes,
 
     isPresent: (jar) => namesIn(jar).length > 0,
 
     clearAll: (exchange) => clear(exchange, namesIn(exchange.cookies)),
 
-    clearEarlier(exchange, kept) {
-      const names = new Set([...namesIn(exchange.cookies), ...withheldNames(exchange)])
-      clear(
-        exchange,
-        [...names].filter((name) => !kept.has(name)),
-      )
-    },
-
-    async clearReplaced(exchange, kept, sessionKey) {
-      const replaced = namesIn(exchange.cookies).filter((name) => !kept.has(name))
-      if (replaced.length === 0) return
-      const { writtenByOthers } = await import('./cookie-owners.ts')
-      const others = await writtenByOthers(parts, exchange.cookies, sessionKey)
-      clear(
-        exchange,
-        replaced.filter((name) => !others.has(name)),
-      )
-    },
-
-    dropIfEnded({ cookies, slots }, { sessionKey }) {
-      if (!memory) return
-      cookies.withdrawIf(({ attributes, name }) => {
-        if (name !== cookie.name && !name.startsWith(`${cookie.name}__`)) return false
-        const { current } = sessionSlot({ cookies, slots }, config)
-        if (current?.sessionKey === sessionKey) return memory.hasEnded(current)
-        // This request has noticed the end, or has ended or replaced the session itself: its deletions are sent.
-        return attributes.maxAge !== 0
-      })
+    async stage(exchange, session, cookies, isNew) {
+      const { httpOnly: _always, maxAge, ...written } = attributes(exchange, session)
+      const names = cookies.map(({ name }) => name)
+      if (isNew) clear(exchange, [...namesIn(exchange.cookies), ...withheldNames(exchange)])
+      else await clearReplaced(exchange, session, names)
+      // In place of a deletion of the same name.
+      for (const { name, value } of cookies) exchange.cookies.set({ name, scope: written }, value, maxAge)
+      dropIfEnded(exchange, session)
+      const bytes = sumBytes(cookies)
+      config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: cookies.length })
     },
 
     async clearDead(exchange) {
+      if (sessionSlot(exchange, config).keepsCookies) return false
       const { deadCookies } = await import('./cookie-owners.ts')
       const dead = await deadCookies(parts, exchange.cookies)
       if (dead.length === 0) return false

@@ -156,9 +156,9 @@ function packer({ attributes, clientTag, config, connections, load, memory, seal
     })
     // A larger value would be rejected when it is read.
     if (sealed.length > MAX_SEALED_CHARACTERS || !further)
-      return { session, attributes: cookieAttributes, cookies: null, bytes: sealed.length }
+      return { session, cookies: null, bytes: sealed.length }
     const cookies = [...splitCookie(name, sealed, cookieAttributes), ...further]
-    return { session, attributes: cookieAttributes, cookies, bytes: sumBytes(cookies) }
+    return { session, cookies, bytes: sumBytes(cookies) }
   }
 
   return async (exchange, given, limits) => {
@@ -185,8 +185,7 @@ function packer({ attributes, clientTag, config, connections, load, memory, seal
 export function createCookieSessionStorage(parts: CookieSessionParts): CookieSessionStorage {
   const { clientTag, config, former, sealer } = parts
   const connections = createConnectionCookies(config, sealer)
-  const { attributes, clearAll, clearDead, clearEarlier, clearReplaced, dropIfEnded, isPresent, scope } =
-    createSessionCookies(parts)
+  const { attributes, clearAll, clearDead, isPresent, scope, stage } = createSessionCookies(parts)
   const marker = createLogoutMarker({ config, sealer, clientTag, scope })
   const { load, loadAll } = reader({ ...parts, connections, marker })
   const pack = packer({ ...parts, connections, attributes, load })
@@ -213,21 +212,14 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
 
     async save(exchange, given, { creation, mustFit = false } = {}) {
       const limits = { mustFit, isNew: creation !== undefined }
-      const { attributes: cookieAttributes, bytes, cookies, session } = await pack(exchange, given, limits)
-      const { httpOnly: _always, maxAge, ...scope } = cookieAttributes
-      const kept = new Set(cookies.map(({ name }) => name))
+      const { cookies, session } = await pack(exchange, given, limits)
       const isNew = (await load(exchange))?.sessionKey !== session.sessionKey
-      if (isNew) {
-        await replace(exchange, session)
-        clearEarlier(exchange, kept)
-      } else await clearReplaced(exchange, kept, session.sessionKey)
+      if (isNew) await replace(exchange, session)
       if (former) await (await former()).clear(exchange, isNew ? undefined : session.sessionKey)
-      for (const { name, value } of cookies) exchange.cookies.set({ name, scope }, value, maxAge)
+      await stage(exchange, session, cookies, isNew)
       parts.limitTransactions?.(exchange)
       reportLargeHead(exchange.cookies, config.log.once)
       sessionSlot(exchange, config).current = session
-      dropIfEnded(exchange, session)
-      config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: cookies.length })
       return true
     },
 
@@ -247,8 +239,7 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
     },
 
     async sweep(exchange) {
-      if (!isPresent(exchange.cookies) || (await load(exchange))) return false
-      return sessionSlot(exchange, config).keepsCookies ? false : clearDead(exchange)
+      return isPresent(exchange.cookies) && !(await load(exchange)) ? clearDead(exchange) : false
     },
   }
 }

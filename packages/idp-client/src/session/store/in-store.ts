@@ -180,25 +180,17 @@ async function createOnce(
  */
 export function createStoreSessionStorage(parts: StoreSessionParts): DistributedSessionStorage {
   const { clientTag, config, memory, sealer } = parts
-  const { name } = config.session.cookie
-  const kept = new Set([name])
   const records = new StoreRecords(parts)
   const cookies = createSessionCookies(parts)
   const requests = new RequestSessions(parts, records)
   const { former } = requests
 
   async function stageCookie(exchange: Exchange, session: StoredSession, isNew: boolean): Promise<void> {
-    const { httpOnly: _always, maxAge, ...scope } = cookies.attributes(exchange, session)
     const { sessionKey } = session
     const reference = { clientTag: await clientTag(), sessionKey, writtenAt: config.clock() }
     const value = await sealer.seal('session-id', encodeReference(reference))
-    if (isNew) cookies.clearEarlier(exchange, kept)
-    else await cookies.clearReplaced(exchange, kept, sessionKey)
-    exchange.cookies.set({ name, scope }, value, maxAge)
-    cookies.dropIfEnded(exchange, session)
+    await cookies.stage(exchange, session, [{ name: config.session.cookie.name, value }], isNew)
     requests.slot(exchange).references = [reference]
-    const bytes = name.length + 1 + value.length
-    config.log.emit({ level: 'debug', code: 'SESSION_SAVED', bytes, cookies: 1 })
   }
 
   return {
@@ -237,7 +229,6 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
 
     async sweep(exchange) {
       if (!cookies.isPresent(exchange.cookies) || (await requests.load(exchange))) return false
-      if (requests.slot(exchange).keepsCookies) return false
       // The request was sent before the login: the deletion would remove the cookie of the new session.
       const named = await requests.references(exchange)
       return named.some(memory.wasJustReplaced) ? false : cookies.clearDead(exchange)
