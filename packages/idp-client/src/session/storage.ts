@@ -4,7 +4,7 @@ import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import type { StoredSession } from './model/stored-session.ts'
 
-/** What encrypts for one client, and tells its sessions from those of others. */
+/** The parts that encrypt for one client, and tell its sessions from those of others. */
 export interface ClientParts {
   readonly config: Config
   readonly sealer: Sealer
