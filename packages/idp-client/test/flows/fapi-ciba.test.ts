@@ -35,10 +35,10 @@ const SLOW_DOWN = 5
  * connection, of 10 s.
  */
 function skipWaits(): void {
-  vi.stubGlobal('setTimeout', (work: () => void, delay = 0) => {
+  vi.stubGlobal('setTimeout', (work: (...args: unknown[]) => void, delay = 0, ...args: unknown[]) => {
     const longer = delay / 1000 - CIBA_INTERVAL
     const isWait = longer >= 0 && delay < PATIENT && longer % SLOW_DOWN === 0
-    if (!isWait) return realTimeout(work, delay)
+    if (!isWait) return realTimeout(work, delay, ...args)
     waits.push(delay / 1000)
     world.clock.now += delay / 1000
     return realTimeout(work, 0)
