@@ -216,10 +216,11 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
       const isNew = (await load(exchange))?.sessionKey !== session.sessionKey
       if (isNew) await replace(exchange, session)
       if (former) await (await former()).clear(exchange, isNew ? undefined : session.sessionKey)
+      // Before its cookies, which are withdrawn if the request has another session.
+      sessionSlot(exchange, config).current = session
       await stage(exchange, session, cookies, isNew)
       parts.limitTransactions?.(exchange)
       reportLargeHead(exchange.cookies, config.log.once)
-      sessionSlot(exchange, config).current = session
       return true
     },
 
