@@ -276,8 +276,12 @@ const faults: Readonly<Record<string, Fault>> = {
 /** Titles of the cases that a store does not keep, with time passing as fast as it can. */
 async function brokenCases(store: SessionDataStore): Promise<string[]> {
   const cases = storeContract(store)
-  const over = Promise.allSettled(cases.map(({ run }) => run()))
-  await vi.runAllTimersAsync()
+  let isOver = false
+  const over = Promise.allSettled(cases.map(({ run }) => run())).finally(() => {
+    isOver = true
+  })
+  // A case that polls runs through many timers while a busy machine does what it waits for.
+  while (!isOver) await vi.advanceTimersToNextTimerAsync()
   const results = await over
   return cases.flatMap(({ title }, index) => {
     const result = results[index]
@@ -297,8 +301,7 @@ function faulty(fault: string): Store {
 
 describe('the store contract', () => {
   beforeEach(() => {
-    // A case that polls runs through many timers while a busy machine does what it waits for.
-    vi.useFakeTimers({ loopLimit: 1_000_000 })
+    vi.useFakeTimers()
   })
 
   afterEach(() => {
