@@ -1,12 +1,13 @@
 import { systemClock } from '../../lib/clock.ts'
 import { claimEqual } from '../adapter-contract/claim.ts'
 import type { Rule } from './rule.ts'
-import { createSession, isThere, later, newId, rule, soon, until } from './rule.ts'
+import { createSession, expiryRule, isThere, later, newId, rule, soon, until } from './rule.ts'
 
 const needs = ['deleteByLogoutToken', 'endedAt'] as const
 
 const remembered = rule(
-  { title: 'endedAt: returns the latest iat of the logout tokens of a sid', needs },
+  'endedAt: returns the latest iat of the logout tokens of a sid',
+  needs,
   async (store) => {
     const [one, two] = ['https://one.example.com', 'https://two.example.com']
     const sid = newId()
@@ -27,7 +28,8 @@ const remembered = rule(
 )
 
 const rememberedUser = rule(
-  { title: 'endedAt: a logout token without sid counts for every session of its sub', needs },
+  'endedAt: a logout token without sid counts for every session of its sub',
+  needs,
   async (store) => {
     const [one, two] = ['https://one.example.com', 'https://two.example.com']
     const [sub, sid] = [newId(), newId()]
@@ -53,11 +55,8 @@ const rememberedUser = rule(
 )
 
 const rememberedForLonger = rule(
-  {
-    title:
-      'rememberEnd: endedAt returns it until the given time, whatever logout tokens arrive meanwhile, and nothing is deleted',
-    needs: [...needs, 'rememberEnd'],
-  },
+  'rememberEnd: endedAt returns it until the given time, whatever logout tokens arrive meanwhile, and nothing is deleted',
+  [...needs, 'rememberEnd'],
   async (store) => {
     const iss = 'https://one.example.com'
     const [sid, sub, id] = [newId(), newId(), newId()]
@@ -78,12 +77,9 @@ const rememberedForLonger = rule(
   },
 )
 
-const keptForLonger = rule(
-  {
-    title: 'rememberEnd: what is remembered for longer stays so',
-    needs: ['endedAt', 'rememberEnd'],
-    expires: true,
-  },
+const keptForLonger = expiryRule(
+  'rememberEnd: what is remembered for longer stays so',
+  ['endedAt', 'rememberEnd'],
   async (store) => {
     const iss = 'https://one.example.com'
     const [longer, shorter] = [newId(), newId()]

@@ -1,9 +1,19 @@
 import { systemClock } from '../../lib/clock.ts'
 import { claim } from '../adapter-contract/claim.ts'
 import type { Rule } from './rule.ts'
-import { claimSame, createSession, isThere, later, newId, rule, soon, soonIsOver } from './rule.ts'
+import {
+  claimSame,
+  createSession,
+  expiryRule,
+  isThere,
+  later,
+  newId,
+  rule,
+  soon,
+  soonIsOver,
+} from './rule.ts'
 
-const unknown = rule({ title: 'get: returns null for an unknown id' }, async (store) => {
+const unknown = rule('get: returns null for an unknown id', [], async (store) => {
   claim(!(await isThere(store, newId())), 'there is nothing under an id that was never stored')
 })
 
@@ -24,7 +34,7 @@ const json = {
   deep: { a: { b: { c: { d: { e: { f: [{ g: 'bottom' }] } } } } } },
 }
 
-const everyKind = rule({ title: 'set and get: every kind of JSON is unchanged' }, async (store) => {
+const everyKind = rule('set and get: every kind of JSON is unchanged', [], async (store) => {
   const id = newId()
   const session = createSession(
     { usedAt: systemClock(), client: 'client tag', iss: 'https://idp.example.com/' },
@@ -46,7 +56,7 @@ const texts = [
   'line\nbreak\r\n\ttab \u2028 \u2029 \ufeff',
 ]
 
-const unicode = rule({ title: 'set and get: strings in any language are unchanged' }, async (store) => {
+const unicode = rule('set and get: strings in any language are unchanged', [], async (store) => {
   const id = newId()
   const session = createSession({ sub: texts.join(' ') }, { texts, [texts[1] ?? '']: 'as a name' })
   await store.set(id, session, later())
@@ -57,7 +67,8 @@ const unicode = rule({ title: 'set and get: strings in any language are unchange
 const oddTexts = ['\u0000', 'a\u0000b', '\ud800', 'a\udc00b', '\u0001\u001f\u007f\u0080']
 
 const oddUnicode = rule(
-  { title: 'set and get: U+0000 and unpaired surrogates in strings are unchanged' },
+  'set and get: U+0000 and unpaired surrogates in strings are unchanged',
+  [],
   async (store) => {
     const id = newId()
     const session = createSession({}, { texts: oddTexts })
@@ -70,7 +81,8 @@ const oddUnicode = rule(
 const oddNames = `{"__proto__":{"admin":true},"constructor":1,"then":"no","toJSON":"no","$set":{"a":1},"a.b":1,"":1,"length":7,"_id":1,"id":1}`
 
 const names = rule(
-  { title: 'set and get: properties are unchanged whatever their names mean elsewhere' },
+  'set and get: properties are unchanged whatever their names mean elsewhere',
+  [],
   async (store) => {
     const id = newId()
     const session = createSession({}, { own: JSON.parse(oddNames) })
@@ -81,14 +93,14 @@ const names = rule(
   },
 )
 
-const large = rule({ title: 'set and get: a session of 200 kB is unchanged' }, async (store) => {
+const large = rule('set and get: a session of 200 kB is unchanged', [], async (store) => {
   const id = newId()
   const session = createSession({}, { large: Array.from({ length: 4700 }, () => newId()) })
   await store.set(id, session, later())
   claimSame(await store.get(id), session, 'the session that was stored')
 })
 
-const replaced = rule({ title: 'set: a second write replaces the first completely' }, async (store) => {
+const replaced = rule('set: a second write replaces the first completely', [], async (store) => {
   const id = newId()
   await store.set(id, createSession({}, { first: 'only here', nested: { first: true } }), later())
   const second = createSession({}, { nested: { second: true } })
@@ -96,21 +108,18 @@ const replaced = rule({ title: 'set: a second write replaces the first completel
   claimSame(await store.get(id), second, 'the session after the second write')
 })
 
-const deleted = rule(
-  { title: 'delete: the session is gone, and deleting nothing is no error' },
-  async (store) => {
-    const [id, other] = [newId(), newId()]
-    await store.set(id, createSession(), later())
-    await store.set(other, createSession(), later())
-    await store.delete(id)
-    claim(!(await isThere(store, id)), 'a deleted session is gone')
-    await store.delete(id)
-    await store.delete(newId())
-    claim(await isThere(store, other), 'another session stays')
-  },
-)
+const deleted = rule('delete: the session is gone, and deleting nothing is no error', [], async (store) => {
+  const [id, other] = [newId(), newId()]
+  await store.set(id, createSession(), later())
+  await store.set(other, createSession(), later())
+  await store.delete(id)
+  claim(!(await isThere(store, id)), 'a deleted session is gone')
+  await store.delete(id)
+  await store.delete(newId())
+  claim(await isThere(store, other), 'another session stays')
+})
 
-const ids = rule({ title: 'every character of an id counts, its case too' }, async (store) => {
+const ids = rule('every character of an id counts, its case too', [], async (store) => {
   const stem = newId().slice(0, 40)
   const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-'
   const pairs = [...alphabet].map((last) => [`${stem}-_${last}`, createSession()] as const)
@@ -124,7 +133,7 @@ const ids = rule({ title: 'every character of an id counts, its case too' }, asy
   claim(left.filter(Boolean).length === pairs.length - 1, 'a deletion reaches one of them')
 })
 
-const crowd = rule({ title: 'a hundred concurrent users are independent' }, async (store) => {
+const crowd = rule('a hundred concurrent users are independent', [], async (store) => {
   const people = Array.from({ length: 100 }, () => ({ id: newId(), session: createSession() }))
   await Promise.all(people.map(({ id, session }) => store.set(id, session, later())))
   const found = await Promise.all(people.map(({ id }) => store.get(id)))
@@ -137,7 +146,7 @@ const crowd = rule({ title: 'a hundred concurrent users are independent' }, asyn
   for (const { id, session } of staying) claimSame(await store.get(id), session, 'a session that stays')
 })
 
-const copies = rule({ title: 'callers have no reference into the store' }, async (store) => {
+const copies = rule('callers have no reference into the store', [], async (store) => {
   const id = newId()
   const session = createSession({}, { list: [1] })
   const before = structuredClone(session)
@@ -149,7 +158,7 @@ const copies = rule({ title: 'callers have no reference into the store' }, async
   claimSame(await store.get(id), before, 'the session after a reader changed the object')
 })
 
-const over = rule({ title: 'an expired session is gone', expires: true }, async (store) => {
+const over = expiryRule('an expired session is gone', [], async (store) => {
   const [past, other] = [newId(), newId()]
   await store.set(past, createSession(), { expiresAt: systemClock() - 10 })
   await store.set(other, createSession(), later())
@@ -158,7 +167,7 @@ const over = rule({ title: 'an expired session is gone', expires: true }, async 
   claim(await isThere(store, other), 'one that ends later is still there')
 })
 
-const moved = rule({ title: 'set: the second write changes the expiry', expires: true }, async (store) => {
+const moved = expiryRule('set: the second write changes the expiry', [], async (store) => {
   const [longer, shorter] = [newId(), newId()]
   await store.set(longer, createSession(), soon())
   await store.set(longer, createSession(), later())

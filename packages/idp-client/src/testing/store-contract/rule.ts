@@ -9,31 +9,33 @@ export type OptionalMember = Exclude<keyof SessionDataStore, 'get' | 'set' | 'de
 
 type With<M extends OptionalMember> = SessionDataStore & Required<Pick<SessionDataStore, M>>
 
-/** One rule of the store contract. `expires`: only for stores that delete expired sessions themselves. */
+/** One rule of the store contract. */
 export interface Rule {
   readonly title: string
+  /** Whether it is for stores only that delete expired sessions themselves. */
   readonly expires: boolean
   /** Returns the case for this store, or `null` if the store lacks a method that it needs. */
   bind(store: SessionDataStore): (() => Promise<void>) | null
-}
-
-export interface RuleOptions<M extends OptionalMember> {
-  readonly title: string
-  /** Methods that the rule needs. */
-  readonly needs?: readonly M[]
-  readonly expires?: boolean
 }
 
 function has<M extends OptionalMember>(store: SessionDataStore, members: readonly M[]): store is With<M> {
   return members.every((member) => typeof store[member] === 'function')
 }
 
-export function rule<M extends OptionalMember = never>(
-  { expires = false, needs = [], title }: RuleOptions<M>,
+/** Creates a rule for stores that have the methods `needs`. */
+export function rule<M extends OptionalMember>(
+  title: string,
+  needs: readonly M[],
   run: (store: With<M>) => Promise<void>,
 ): Rule {
-  return { title, expires, bind: (store) => (has(store, needs) ? () => run(store) : null) }
+  return { title, expires: false, bind: (store) => (has(store, needs) ? () => run(store) : null) }
 }
+
+/** The same for stores that delete expired sessions themselves. */
+export const expiryRule: typeof rule = (title, needs, run) => ({
+  ...rule(title, needs, run),
+  expires: true,
+})
 
 /** Creates an id like those of the library. */
 export const newId = (): string => randomToken(32)

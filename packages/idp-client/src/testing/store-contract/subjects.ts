@@ -3,7 +3,7 @@ import { systemClock } from '../../lib/clock.ts'
 import type { SessionData, StoredInternalData } from '../../session/model/session-data.ts'
 import { claim, claimEqual } from '../adapter-contract/claim.ts'
 import type { Rule } from './rule.ts'
-import { claimSame, createSession, isThere, later, newId, rule } from './rule.ts'
+import { claimSame, createSession, expiryRule, isThere, later, newId, rule } from './rule.ts'
 
 const byToken = ['deleteByLogoutToken'] as const
 const list = ['listBySubject'] as const
@@ -27,36 +27,31 @@ async function claimLeft(store: SessionDataStore, sessions: Readonly<Record<stri
   }
 }
 
-const bySid = rule(
-  { title: 'deleteByLogoutToken: with sid, deletes that session', needs: byToken },
-  async (store) => {
-    const [sub, sid] = [newId(), newId()]
-    const sessions = {
-      'ends: of this sid': await stored(store, { sub, sid }),
-      'stays: of another sid of the user': await stored(store, { sub, sid: newId() }),
-      'stays: without sid': await stored(store, { sub }),
-      'stays: of another user': await stored(store, {}),
-    }
-    await store.deleteByLogoutToken({ sid, sub, iss: 'https://idp.example.com' })
-    await claimLeft(store, sessions)
-  },
-)
+const bySid = rule('deleteByLogoutToken: with sid, deletes that session', byToken, async (store) => {
+  const [sub, sid] = [newId(), newId()]
+  const sessions = {
+    'ends: of this sid': await stored(store, { sub, sid }),
+    'stays: of another sid of the user': await stored(store, { sub, sid: newId() }),
+    'stays: without sid': await stored(store, { sub }),
+    'stays: of another user': await stored(store, {}),
+  }
+  await store.deleteByLogoutToken({ sid, sub, iss: 'https://idp.example.com' })
+  await claimLeft(store, sessions)
+})
 
-const bySidAlone = rule(
-  { title: 'deleteByLogoutToken: sid suffices without sub', needs: byToken },
-  async (store) => {
-    const sid = newId()
-    const sessions = {
-      'ends: of this sid': await stored(store, { sid }),
-      'stays: of another sid': await stored(store, { sid: newId() }),
-    }
-    await store.deleteByLogoutToken({ sid })
-    await claimLeft(store, sessions)
-  },
-)
+const bySidAlone = rule('deleteByLogoutToken: sid suffices without sub', byToken, async (store) => {
+  const sid = newId()
+  const sessions = {
+    'ends: of this sid': await stored(store, { sid }),
+    'stays: of another sid': await stored(store, { sid: newId() }),
+  }
+  await store.deleteByLogoutToken({ sid })
+  await claimLeft(store, sessions)
+})
 
 const bySub = rule(
-  { title: 'deleteByLogoutToken: without sid, deletes all sessions of the user', needs: byToken },
+  'deleteByLogoutToken: without sid, deletes all sessions of the user',
+  byToken,
   async (store) => {
     const [sub, other] = [newId(), newId()]
     const many = await Promise.all(Array.from({ length: 30 }, () => stored(store, { sub })))
@@ -72,7 +67,8 @@ const bySub = rule(
 )
 
 const byUserSub = rule(
-  { title: 'deleteByLogoutToken: uses the sub of the user if internal has none', needs: byToken },
+  'deleteByLogoutToken: uses the sub of the user if internal has none',
+  byToken,
   async (store) => {
     const { internal, ...session } = createSession()
     const { sub: _unset, ...without }: StoredInternalData = internal
@@ -83,49 +79,44 @@ const byUserSub = rule(
   },
 )
 
-const byTime = rule(
-  { title: 'deleteByLogoutToken: keeps sessions that began after iat', needs: byToken },
-  async (store) => {
-    const [sub, sid] = [newId(), newId()]
-    const iat = systemClock() - 1000
-    const sessions = {
-      'ends: began before': await stored(store, { sub, createdAt: iat - 1 }),
-      'ends: began within the minute by which clocks may differ': await stored(store, {
-        sub,
-        createdAt: iat + 60,
-      }),
-      'stays: began after that': await stored(store, { sub, createdAt: iat + 61 }),
-      'ends: named by sid, whenever it began': await stored(store, { sid, createdAt: iat + 600 }),
-    }
-    await store.deleteByLogoutToken({ sub, iat })
-    await store.deleteByLogoutToken({ sid, iat })
-    await claimLeft(store, sessions)
-    await store.deleteByLogoutToken({ sub })
-    claim(!(await isThere(store, sessions['stays: began after that'])), 'without iat every session is meant')
-  },
-)
+const byTime = rule('deleteByLogoutToken: keeps sessions that began after iat', byToken, async (store) => {
+  const [sub, sid] = [newId(), newId()]
+  const iat = systemClock() - 1000
+  const sessions = {
+    'ends: began before': await stored(store, { sub, createdAt: iat - 1 }),
+    'ends: began within the minute by which clocks may differ': await stored(store, {
+      sub,
+      createdAt: iat + 60,
+    }),
+    'stays: began after that': await stored(store, { sub, createdAt: iat + 61 }),
+    'ends: named by sid, whenever it began': await stored(store, { sid, createdAt: iat + 600 }),
+  }
+  await store.deleteByLogoutToken({ sub, iat })
+  await store.deleteByLogoutToken({ sid, iat })
+  await claimLeft(store, sessions)
+  await store.deleteByLogoutToken({ sub })
+  claim(!(await isThere(store, sessions['stays: began after that'])), 'without iat every session is meant')
+})
 
-const byIssuer = rule(
-  { title: 'deleteByLogoutToken: keeps sessions of another issuer', needs: byToken },
-  async (store) => {
-    const [one, two] = ['https://one.example.com', 'https://two.example.com']
-    const [sub, sid] = [newId(), newId()]
-    const sessions = {
-      'ends: of this issuer': await stored(store, { sub, iss: one }),
-      'ends: of an issuer that is not known': await stored(store, { sub }),
-      'stays: of another issuer': await stored(store, { sub, iss: two }),
-      'stays: of another issuer, with the sid': await stored(store, { sid, iss: two }),
-    }
-    await store.deleteByLogoutToken({ sub, iss: one })
-    await store.deleteByLogoutToken({ sid, iss: one })
-    await claimLeft(store, sessions)
-    await store.deleteByLogoutToken({ sub })
-    claim(!(await isThere(store, sessions['stays: of another issuer'])), 'without iss every issuer is meant')
-  },
-)
+const byIssuer = rule('deleteByLogoutToken: keeps sessions of another issuer', byToken, async (store) => {
+  const [one, two] = ['https://one.example.com', 'https://two.example.com']
+  const [sub, sid] = [newId(), newId()]
+  const sessions = {
+    'ends: of this issuer': await stored(store, { sub, iss: one }),
+    'ends: of an issuer that is not known': await stored(store, { sub }),
+    'stays: of another issuer': await stored(store, { sub, iss: two }),
+    'stays: of another issuer, with the sid': await stored(store, { sid, iss: two }),
+  }
+  await store.deleteByLogoutToken({ sub, iss: one })
+  await store.deleteByLogoutToken({ sid, iss: one })
+  await claimLeft(store, sessions)
+  await store.deleteByLogoutToken({ sub })
+  claim(!(await isThere(store, sessions['stays: of another issuer'])), 'without iss every issuer is meant')
+})
 
 const nobody = rule(
-  { title: 'deleteByLogoutToken: does nothing, without an error, if no session matches', needs: byToken },
+  'deleteByLogoutToken: does nothing, without an error, if no session matches',
+  byToken,
   async (store) => {
     const sessions = {
       'stays: with sid': await stored(store, { sid: newId() }),
@@ -140,7 +131,8 @@ const nobody = rule(
 )
 
 const afterWrites = rule(
-  { title: 'deleteByLogoutToken: finds sessions that were written again', needs: byToken },
+  'deleteByLogoutToken: finds sessions that were written again',
+  byToken,
   async (store) => {
     const [sub, sid] = [newId(), newId()]
     const id = newId()
@@ -179,7 +171,8 @@ const ENDS = [
 ]
 
 const anySubject = rule(
-  { title: 'deleteByLogoutToken: every character of sub and sid counts', needs: byToken },
+  'deleteByLogoutToken: every character of sub and sid counts',
+  byToken,
   async (store) => {
     const stem = newId()
     const people = await Promise.all(
@@ -200,58 +193,47 @@ const anySubject = rule(
   },
 )
 
-const listed = rule(
-  { title: 'listBySubject: returns the sessions of a user', needs: list },
-  async (store) => {
-    const sub = newId()
-    claimEqual(await store.listBySubject(sub), [], 'the sessions of a user who has none')
-    const mine = Array.from({ length: 5 }, () => ({ id: newId(), session: createSession({ sub }) }))
-    await Promise.all(mine.map(({ id, session }) => store.set(id, session, later())))
-    await stored(store, {}, { user: { sub } })
-    const [first, ...rest] = mine
-    if (first) await store.delete(first.id)
-    const found = [...(await store.listBySubject(sub))].sort((one, other) => (one.id < other.id ? -1 : 1))
-    rest.sort((one, other) => (one.id < other.id ? -1 : 1))
-    claimSame(found, rest, 'the sessions of a user')
-  },
-)
+const listed = rule('listBySubject: returns the sessions of a user', list, async (store) => {
+  const sub = newId()
+  claimEqual(await store.listBySubject(sub), [], 'the sessions of a user who has none')
+  const mine = Array.from({ length: 5 }, () => ({ id: newId(), session: createSession({ sub }) }))
+  await Promise.all(mine.map(({ id, session }) => store.set(id, session, later())))
+  await stored(store, {}, { user: { sub } })
+  const [first, ...rest] = mine
+  if (first) await store.delete(first.id)
+  const found = [...(await store.listBySubject(sub))].sort((one, other) => (one.id < other.id ? -1 : 1))
+  rest.sort((one, other) => (one.id < other.id ? -1 : 1))
+  claimSame(found, rest, 'the sessions of a user')
+})
 
-const listedLive = rule(
-  { title: 'listBySubject: leaves out expired sessions', needs: list, expires: true },
-  async (store) => {
-    const [sub, id] = [newId(), newId()]
-    await store.set(id, createSession({ sub }), later())
-    await store.set(newId(), createSession({ sub }), { expiresAt: systemClock() - 10 })
-    claimEqual(
-      (await store.listBySubject(sub)).map((record) => record.id),
-      [id],
-      'the live sessions of a user',
-    )
-  },
-)
+const listedLive = expiryRule('listBySubject: leaves out expired sessions', list, async (store) => {
+  const [sub, id] = [newId(), newId()]
+  await store.set(id, createSession({ sub }), later())
+  await store.set(newId(), createSession({ sub }), { expiresAt: systemClock() - 10 })
+  claimEqual(
+    (await store.listBySubject(sub)).map((record) => record.id),
+    [id],
+    'the live sessions of a user',
+  )
+})
 
-const removed = rule(
-  { title: 'deleteBySubject: deletes and counts the sessions of a user', needs: removal },
-  async (store) => {
-    const sub = newId()
-    claimEqual(await store.deleteBySubject(sub), 0, 'sessions of a user who has none')
-    const mine = await Promise.all(Array.from({ length: 12 }, () => stored(store, { sub })))
-    const sessions = {
-      'stays: of another user': await stored(store, {}),
-      'stays: of a user whom a hook gave that name': await stored(store, {}, { user: { sub } }),
-    }
-    claimEqual(await store.deleteBySubject(sub), 12, 'how many were deleted')
-    for (const id of mine) claim(!(await isThere(store, id)), 'a deleted session is gone')
-    await claimLeft(store, sessions)
-    claimEqual(await store.deleteBySubject(sub), 0, 'the second time')
-  },
-)
+const removed = rule('deleteBySubject: deletes and counts the sessions of a user', removal, async (store) => {
+  const sub = newId()
+  claimEqual(await store.deleteBySubject(sub), 0, 'sessions of a user who has none')
+  const mine = await Promise.all(Array.from({ length: 12 }, () => stored(store, { sub })))
+  const sessions = {
+    'stays: of another user': await stored(store, {}),
+    'stays: of a user whom a hook gave that name': await stored(store, {}, { user: { sub } }),
+  }
+  claimEqual(await store.deleteBySubject(sub), 12, 'how many were deleted')
+  for (const id of mine) claim(!(await isThere(store, id)), 'a deleted session is gone')
+  await claimLeft(store, sessions)
+  claimEqual(await store.deleteBySubject(sub), 0, 'the second time')
+})
 
 const anySubjectRemoved = rule(
-  {
-    title: 'deleteBySubject and listBySubject: every character counts',
-    needs: ['listBySubject', 'deleteBySubject'],
-  },
+  'deleteBySubject and listBySubject: every character counts',
+  ['listBySubject', 'deleteBySubject'],
   async (store) => {
     const stem = newId()
     const ids = await Promise.all(ENDS.map((end) => stored(store, { sub: stem + end })))

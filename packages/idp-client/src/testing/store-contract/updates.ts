@@ -2,7 +2,17 @@ import { systemClock } from '../../lib/clock.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import { claim, claimEqual } from '../adapter-contract/claim.ts'
 import type { Rule } from './rule.ts'
-import { claimSame, createSession, isThere, later, newId, rule, soon, soonIsOver } from './rule.ts'
+import {
+  claimSame,
+  createSession,
+  expiryRule,
+  isThere,
+  later,
+  newId,
+  rule,
+  soon,
+  soonIsOver,
+} from './rule.ts'
 
 const needs = ['update'] as const
 
@@ -11,7 +21,7 @@ const counted = (session: SessionData): SessionData => ({
   count: Number(session['count'] ?? 0) + 1,
 })
 
-const parallel = rule({ title: 'update: fifty concurrent changes are all stored', needs }, async (store) => {
+const parallel = rule('update: fifty concurrent changes are all stored', needs, async (store) => {
   const id = newId()
   await store.set(id, createSession({}, { count: 0 }), later())
   const work = Array.from({ length: 50 }, async (_, index) => {
@@ -31,7 +41,7 @@ const parallel = rule({ title: 'update: fifty concurrent changes are all stored'
   )
 })
 
-const result = rule({ title: 'update: returns the stored session', needs }, async (store) => {
+const result = rule('update: returns the stored session', needs, async (store) => {
   const id = newId()
   const before = createSession({}, { dropped: true, kept: { a: [1] } })
   await store.set(id, before, later())
@@ -49,7 +59,7 @@ const result = rule({ title: 'update: returns the stored session', needs }, asyn
   claimSame(await store.get(id), stored, 'what is stored')
 })
 
-const gone = rule({ title: 'update: writes nothing if nothing is stored', needs }, async (store) => {
+const gone = rule('update: writes nothing if nothing is stored', needs, async (store) => {
   const [never, deleted] = [newId(), newId()]
   await store.set(deleted, createSession(), later())
   await store.delete(deleted)
@@ -59,23 +69,21 @@ const gone = rule({ title: 'update: writes nothing if nothing is stored', needs 
   }
 })
 
-const race = rule(
-  { title: 'update: never restores a session that is deleted meanwhile', needs },
-  async (store) => {
-    const all = Array.from({ length: 20 }, newId)
-    await Promise.all(all.map((id) => store.set(id, createSession(), later())))
-    const work = all.flatMap((id) => [
-      store.update(id, counted, later()),
-      store.delete(id),
-      store.update(id, counted, later()),
-    ])
-    await Promise.all(work)
-    for (const id of all) claim(!(await isThere(store, id)), 'a deleted session stays gone')
-  },
-)
+const race = rule('update: never restores a session that is deleted meanwhile', needs, async (store) => {
+  const all = Array.from({ length: 20 }, newId)
+  await Promise.all(all.map((id) => store.set(id, createSession(), later())))
+  const work = all.flatMap((id) => [
+    store.update(id, counted, later()),
+    store.delete(id),
+    store.update(id, counted, later()),
+  ])
+  await Promise.all(work)
+  for (const id of all) claim(!(await isThere(store, id)), 'a deleted session stays gone')
+})
 
 const thrown = rule(
-  { title: 'update: rejects if the change throws, and leaves the session unchanged', needs },
+  'update: rejects if the change throws, and leaves the session unchanged',
+  needs,
   async (store) => {
     const id = newId()
     const before = createSession()
@@ -94,23 +102,20 @@ const thrown = rule(
   },
 )
 
-const others = rule(
-  { title: 'update: concurrent changes of many sessions are independent', needs },
-  async (store) => {
-    const people = Array.from({ length: 50 }, () => ({ id: newId(), session: createSession() }))
-    await Promise.all(people.map(({ id, session }) => store.set(id, session, later())))
-    const change =
-      (sub: string) =>
-      (current: SessionData): SessionData => ({ ...current, seen: [current.user.sub, sub] })
-    await Promise.all(people.map(({ id, session }) => store.update(id, change(session.user.sub), later())))
-    for (const { id, session } of people) {
-      const { sub } = session.user
-      claimSame(await store.get(id), { ...session, seen: [sub, sub] }, 'the session of one of many users')
-    }
-  },
-)
+const others = rule('update: concurrent changes of many sessions are independent', needs, async (store) => {
+  const people = Array.from({ length: 50 }, () => ({ id: newId(), session: createSession() }))
+  await Promise.all(people.map(({ id, session }) => store.set(id, session, later())))
+  const change =
+    (sub: string) =>
+    (current: SessionData): SessionData => ({ ...current, seen: [current.user.sub, sub] })
+  await Promise.all(people.map(({ id, session }) => store.update(id, change(session.user.sub), later())))
+  for (const { id, session } of people) {
+    const { sub } = session.user
+    claimSame(await store.get(id), { ...session, seen: [sub, sub] }, 'the session of one of many users')
+  }
+})
 
-const moved = rule({ title: 'update: changes the expiry', needs, expires: true }, async (store) => {
+const moved = expiryRule('update: changes the expiry', needs, async (store) => {
   const [longer, shorter] = [newId(), newId()]
   await store.set(longer, createSession(), soon())
   const wasThere = await store.update(longer, counted, later())
@@ -122,15 +127,12 @@ const moved = rule({ title: 'update: changes the expiry', needs, expires: true }
   if (wasThere) claim(await isThere(store, longer), 'a session whose end moved on is still there')
 })
 
-const over = rule(
-  { title: 'update: returns null for an expired session', needs, expires: true },
-  async (store) => {
-    const id = newId()
-    await store.set(id, createSession(), { expiresAt: systemClock() - 10 })
-    claimEqual(await store.update(id, counted, later()), null, 'the update')
-    claim(!(await isThere(store, id)), 'it stays gone')
-  },
-)
+const over = expiryRule('update: returns null for an expired session', needs, async (store) => {
+  const id = newId()
+  await store.set(id, createSession(), { expiresAt: systemClock() - 10 })
+  claimEqual(await store.update(id, counted, later()), null, 'the update')
+  claim(!(await isThere(store, id)), 'it stays gone')
+})
 
 /** Cases for `update`. */
 export const updates: readonly Rule[] = [parallel, result, gone, race, thrown, others, moved, over]
