@@ -83,21 +83,7 @@ export const unavailable: Readonly<Record<string, string>> = {
   attemptSilentLogin: `has no counterpart: see ${guide}/guides/sign-up-and-silent-login.md#silent-login`,
 }
 
-type TextName =
-  | 'guard'
-  | 'claims'
-  | 'includes'
-  | 'flow'
-  | 'client'
-  | 'options'
-  | 'value'
-  | 'returnTo'
-  | 'import'
-  | 'promise'
-  | 'guardEverywhere'
-  | 'exported'
-
-export const texts: Readonly<Record<TextName, string>> = {
+export const texts = {
   guard:
     'withPageAuthRequired() redirects every request to the login; use withApiAuthRequired() where scripts call the route.',
   claims: 'A signed-in user without the claim gets a 403 here, not another login.',

@@ -41,18 +41,7 @@ export const unavailable: Readonly<Record<string, string>> = {
   getProviders: 'has no counterpart: one client has one provider',
 }
 
-type TextName =
-  | 'session'
-  | 'user'
-  | 'provider'
-  | 'logout'
-  | 'options'
-  | 'middleware'
-  | 'client'
-  | 'callback'
-  | 'lifetime'
-
-export const texts: Readonly<Record<TextName, string>> = {
+export const texts = {
   session:
     'The session has user (claims: picture, not image) and tokenSet; what callbacks.session added is not in it.',
   user: 'user has the claims of the provider (picture, not image), and nothing that callbacks.session added.',

@@ -1,35 +1,10 @@
 import type { Remedy } from '../../errors/remedy.ts'
 
-/** A code of a finding that is in no log line. */
-export type DoctorCode =
-  | 'CONFIG_NOT_LOADED'
-  | 'UNKNOWN_VARIABLE'
-  | 'POST_LOGOUT_URL_REFUSED'
-  | 'APP_URL_INSECURE'
-  | 'APP_UNREACHABLE'
-  | 'APP_REDIRECTS'
-  | 'APP_FAILED'
-  | 'APP_CONFIGURED_DIFFERENTLY'
-  | 'LOGIN_ROUTE_NOT_FOUND'
-  | 'PROXY_FAILED'
-  | 'RESPONSE_HEADERS_REFUSED'
-  | 'REQUEST_HEADERS_REFUSED'
-  | 'SET_COOKIE_LOST'
-  | 'COOKIE_CHANGED'
-  | 'COOKIE_NOT_SECURE'
-  | 'NO_STORE_LOST'
-  | 'RESPONSE_CACHED'
-  | 'BACKCHANNEL_LOGOUT_BLOCKED'
-  | 'FORM_POST_BLOCKED'
-
-/** The code of a finding. */
-export type FindingCode = Remedy | DoctorCode
-
 /**
  * Causes that only the doctor can find, and their fixes: they continue the list of `errors/remedies.ts`, which every application
  * loads.
  */
-export const doctorRemedies: Readonly<Record<DoctorCode, string>> = {
+export const doctorRemedies = {
   CONFIG_NOT_LOADED:
     'Name the module that exports the client. Run it with node to see its error. TypeScript needs Node.js 22.18 or newer, and no path aliases, or tsx: NODE_OPTIONS="--import tsx".',
   UNKNOWN_VARIABLE: 'Correct the name of the variable.',
@@ -64,6 +39,12 @@ export const doctorRemedies: Readonly<Record<DoctorCode, string>> = {
   FORM_POST_BLOCKED:
     'Allow POST requests from pages of the provider to the callback route: exempt it from CSRF checks, or remove response_mode form_post.',
 }
+
+/** A code of a finding that is in no log line. */
+export type DoctorCode = keyof typeof doctorRemedies
+
+/** The code of a finding. */
+export type FindingCode = Remedy | DoctorCode
 
 /** The codes by what they are about, in the order of the checks: the list in docs/guides/doctor.md. */
 export const findingAreas: Readonly<Record<string, readonly FindingCode[]>> = {
