@@ -1,14 +1,12 @@
 import { IdpError } from '../errors/base.ts'
-import { defined } from '../lib/objects.ts'
+import { defined, isObject } from '../lib/objects.ts'
 import { isNonBlankString } from '../lib/strings.ts'
 import type { MfaChallengeOptions, MfaOobChannel } from './mfa.ts'
 
 /** The options of an operation of `idp.mfa`, from code or a route: checked here before anything is sent. */
 type Given = { readonly [option: string]: unknown }
 
-function given(options: unknown): Given {
-  return typeof options === 'object' && options !== null ? (options as Given) : {}
-}
+const given = (options: unknown): Given => (isObject(options) ? options : {})
 
 function wrong(what: string): IdpError<'INVALID_REQUEST'> {
   return new IdpError('INVALID_REQUEST', { detail: `Option: ${what}.` })

@@ -1,5 +1,6 @@
 import type { ProviderSession } from '../config/options.ts'
 import { SessionStoreError } from '../errors/session.ts'
+import { isObject } from '../lib/objects.ts'
 import type { Owner } from '../session/ended-by.ts'
 import type { SessionData, StoredInternalData } from '../session/model/session-data.ts'
 
@@ -42,8 +43,6 @@ export function escapeName(name: string): string {
   return JSON.stringify(name).slice(1, -1)
 }
 
-const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
-
 const PARSED =
   'The client of the store returned a session as an object, not as a string: turn off its JSON parsing ' +
   '(automaticDeserialization: false in @upstash/redis).'
@@ -53,7 +52,7 @@ const PARSED =
  * compares the string.
  */
 export function parseSession(stored: unknown): SessionData | null {
-  if (typeof stored === 'object' && stored !== null && 'user' in stored)
+  if (isObject(stored) && 'user' in stored)
     throw new SessionStoreError('SESSION_STORE_FAILED', { detail: PARSED, operation: 'get' })
   try {
     const value: unknown = JSON.parse(String(stored))

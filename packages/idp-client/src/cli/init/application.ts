@@ -1,5 +1,6 @@
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
+import { isObject } from '../../lib/objects.ts'
 import { InitError, toSystemCode } from './init-error.ts'
 
 /** `package.json` as far as `init` reads it. */
@@ -18,9 +19,6 @@ export interface Application {
   readonly entries: readonly string[]
 }
 
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -32,11 +30,11 @@ function parseJson(text: string): unknown {
 function toManifest(text: string): Manifest {
   // Editors of Windows begin files with a byte order mark, which npm and Node.js ignore.
   const content = parseJson(text.replace(/^\uFEFF/, ''))
-  if (!isRecord(content)) throw new InitError('package.json is not a JSON object. Correct it first.')
+  if (!isObject(content)) throw new InitError('package.json is not a JSON object. Correct it first.')
   const groups = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies']
   const entries = groups.flatMap((name) => {
     const group = content[name]
-    return isRecord(group) ? Object.entries(group).map(([key, range]) => [key, String(range)] as const) : []
+    return isObject(group) ? Object.entries(group).map(([key, range]) => [key, String(range)] as const) : []
   })
   return { text, content, dependencies: new Map(entries.reverse()) }
 }

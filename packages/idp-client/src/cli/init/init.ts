@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { relative, resolve, sep } from 'node:path'
+import { isObject } from '../../lib/objects.ts'
 import { version } from '../../lib/version.ts'
 import { generateSecret } from '../secret.ts'
 import type { Application } from './application.ts'
@@ -115,7 +116,7 @@ async function planDevProvider({ application, guide, manager, git }: Setup): Pro
 
 function findScript({ manifest }: Application): unknown {
   const scripts = manifest?.content['scripts']
-  return typeof scripts === 'object' && scripts !== null ? Reflect.get(scripts, SCRIPT_NAME) : undefined
+  return isObject(scripts) ? scripts[SCRIPT_NAME] : undefined
 }
 
 function toVariables({ app }: Guide, { domain }: ProviderPage) {

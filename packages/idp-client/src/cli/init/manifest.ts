@@ -1,3 +1,5 @@
+import { isObject } from '../../lib/objects.ts'
+
 type Group = Readonly<Record<string, string>>
 
 /** The additions of `init` to `package.json`. */
@@ -10,8 +12,7 @@ export interface ManifestAdditions {
 /** A parsed `package.json`. */
 export type Content = Readonly<Record<string, unknown>>
 
-const toGroup = (value: unknown): Content =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
+const toGroup = (value: unknown): Content => (isObject(value) ? value : {})
 
 /** Adds the entries that a group lacks; sorted groups stay sorted, as npm keeps them. */
 function add(content: Content, name: string, additions: Content): Content {
