@@ -88,15 +88,11 @@ export function resolveTransaction(source: Source, around: TransactionSurroundin
   }
 }
 
-/** Two requests to the provider (one for a DPoP nonce), two waits for a store that is away, and a second of our own. */
-function longestRefresh(httpTimeout: number): number {
-  return 2 * httpTimeout + 5000
-}
-
 /** How long a session may be locked: not shorter than a refresh, or a second process would use its refresh token. */
 export function resolveLockTimeout(source: Source, httpTimeout: number): number {
   const field: Field<NumberRow> = getField('sessionLockTimeout', source)
-  const needed = longestRefresh(httpTimeout)
+  // Two requests to the provider (one for a DPoP nonce), two waits for a store that is away, and a second of our own.
+  const needed = 2 * httpTimeout + 5000
   const fallback = Math.max(field.row.default, needed)
   const timeout = readNumber(withRow(field, { default: fallback }))
   if (timeout < needed) {
