@@ -75,15 +75,8 @@ export function getAccessToken(
   return chain(engine.sessions.load(exchange), (session) => {
     if (!session) throw new AccessTokenError('MISSING_SESSION')
     const want = toTokenRequest(engine.config.authorization, options, session)
-    const { config, sealer, sessions, clientTag } = engine
-    const parts = {
-      config,
-      sealer,
-      sessions,
-      clientTag,
-      sendRefresh: createRefresh(engine, { options, want }),
-    }
-    const force = want.force && !isRefreshed(config, session, want)
+    const parts = { ...engine, sendRefresh: createRefresh(engine, { options, want }) }
+    const force = want.force && !isRefreshed(engine.config, session, want)
     const effective = { ...want, ...internal, force }
     return chain(getFreshToken(parts, exchange, session, effective), toAccessToken)
   })
