@@ -52,6 +52,24 @@ describe('requireLogin', () => {
     expect(response).toMatchObject({ options: { href, statusCode: 302, reloadDocument: true } })
   })
 
+  test.each(['fresh', 'due'] as const)(
+    'behind it a redirect of the router keeps its target (%s)',
+    async (use) => {
+      const idp = client()
+      const redirect = Object.assign(new Response(null, { status: 307 }), { options: { to: '/next' } })
+      const response = await run(
+        idp,
+        new Request(`${APP}/page`, { headers: await signedIn(use) }),
+        async () => {
+          await idp.requireLogin()
+          throw redirect
+        },
+      )
+      expect(response).toMatchObject({ status: 307, options: { to: '/next' } })
+      expect(response.headers.get('cache-control')).toContain('no-store')
+    },
+  )
+
   test('never returns to the URL of a server function', async () => {
     const idp = client()
     const call = (): Request => new Request(`${APP}/_serverFn/abc`, { headers: { 'x-tsr-serverFn': 'true' } })

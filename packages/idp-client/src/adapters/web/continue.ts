@@ -17,9 +17,13 @@ export function isContinue(response: Response): boolean {
   return response.headers.get(CONTINUE) === '1'
 }
 
-/** Returns a response with the same content: an application may reuse one, and its headers can be immutable. */
+/**
+ * Returns a response with the same content: an application may reuse one, and its headers can be immutable. Frameworks recognize their
+ * redirects by further properties; those of Node.js 20 itself have no string keys.
+ */
 function copyResponse(response: Response): Response {
-  return new Response(response.body, response)
+  const own = Object.entries(Object.getOwnPropertyDescriptors(response))
+  return Object.defineProperties(new Response(response.body, response), Object.fromEntries(own))
 }
 
 /** The cookies of a request whose response leaves. */

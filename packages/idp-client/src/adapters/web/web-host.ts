@@ -121,9 +121,7 @@ export abstract class WebHostClient<Context extends object = Request> extends Ho
     const result = recover(
       () => ambient.run(binding, next),
       (thrown) => {
-        if (!(thrown instanceof Response)) throw thrown
-        // Frameworks recognize their redirects by further properties. Those of Node.js 20 itself have no string keys.
-        throw Object.assign(complete(thrown), Object.fromEntries(Object.entries(thrown)))
+        throw thrown instanceof Response ? complete(thrown) : thrown
       },
     )
     return chain(result, complete)
