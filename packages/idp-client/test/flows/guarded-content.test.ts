@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import express from 'express'
 import type { NextApiRequest, NextApiResponse } from 'next'
 import { NextRequest } from 'next/server.js'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { IdpClient as ExpressClient } from '../../src/adapters/express/index.ts'
 import { IdpClient as NextClient } from '../../src/adapters/next/index.ts'
 import { IdpClient } from '../../src/index.ts'
@@ -111,6 +111,30 @@ test('a guard changes nothing that is no response', async () => {
   const idp = new IdpClient(PROXIED_OPTIONS)
   const value = { status: 101 } as Response
   expect(await idp.withPageAuthRequired(() => value)(await requestOf())).toBe(value)
+})
+
+test('a response stays the same object, with what its framework has added, unless its headers are immutable', async () => {
+  const idp = new IdpClient(PROXIED_OPTIONS)
+  const given = page()
+  expect(
+    await idp.middleware(
+      await requestOf(),
+      idp.withPageAuthRequired(() => given),
+    ),
+  ).toBe(given)
+  expect(caching(given)).toBe(NOT_STORED)
+  const redirect = idp.withPageAuthRequired(() => Response.redirect(APP, 308))
+  expect(caching(await redirect(await requestOf()))).toBe(NOT_STORED)
+})
+
+test('of a server that replaces the global class: also the response of `fetch` itself', async () => {
+  const idp = new IdpClient(PROXIED_OPTIONS)
+  const fetched = await fetch('data:,page')
+  vi.stubGlobal('Response', class extends Response {})
+  onTestFinished(() => void vi.unstubAllGlobals())
+  expect(fetched).not.toBeInstanceOf(Response)
+  const response = await idp.withPageAuthRequired(() => fetched)(await requestOf())
+  expect([caching(response), await response.text()]).toEqual([NOT_STORED, 'page'])
 })
 
 test('of both routers of Next.js', async () => {

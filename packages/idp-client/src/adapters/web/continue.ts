@@ -26,6 +26,11 @@ function copyResponse(response: Response): Response {
   return Object.defineProperties(new Response(response.body, response), Object.fromEntries(own))
 }
 
+/** Returns whether a value is a response: servers replace the global class, and frameworks let handlers return anything. */
+function isResponse(value: Partial<Response> | null | undefined): boolean {
+  return typeof value?.headers?.getSetCookie === 'function'
+}
+
 /** The cookies of a request whose response leaves. */
 interface LeavingCookies {
   readonly cookies: CookieJar
@@ -48,14 +53,21 @@ export function withCookies({ cookies, isOurs, older }: LeavingCookies, response
   return result
 }
 
-/** Returns the application's response to a signed-in user, which caches must not store unless the application allows it. */
+/**
+ * Forbids caches to store the application's response to a signed-in user, unless the application allows it. Returns a new response only
+ * if the headers are immutable: a copy would be sent more slowly, and Bun forgets the type of its body.
+ */
 export function withoutStoring(response: Response): Response {
-  // Frameworks let handlers return other values; and the status of an upgrade cannot be copied.
-  const isCopyable = response instanceof Response && response.status >= 200
-  if (!isCopyable || response.headers.has('cache-control')) return response
-  const result = copyResponse(response)
-  noStoreByDefault(result.headers)
-  return result
+  // The status of an upgrade cannot be copied.
+  if (!isResponse(response) || response.status < 200) return response
+  try {
+    noStoreByDefault(response.headers)
+    return response
+  } catch {
+    const result = copyResponse(response)
+    noStoreByDefault(result.headers)
+    return result
+  }
 }
 
 /**
