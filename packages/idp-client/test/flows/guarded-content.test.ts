@@ -78,11 +78,17 @@ test('the application may allow it', async () => {
   })
   app.use(idp.middleware, idp.withPageAuthRequired())
   app.use('/late', (_req, res) => void res.set('Cache-Control', 'private, max-age=60').send('late'))
+  const setHeaders = (res: express.Response) => void res.set('Cache-Control', 'private, max-age=70')
+  app.use('/files', express.static(import.meta.dirname, { setHeaders }))
+  app.use('/plain-files', express.static(import.meta.dirname, { maxAge: '1h' }))
   app.use((_req, res) => void res.send('early'))
   await serve(app, async (url) => {
     const headers = { cookie: await cookieOf('alice'), host: 'localhost:3000' }
     expect(caching(await fetch(`${url}/early`, { headers }))).toBe('private, no-cache')
     expect(caching(await fetch(`${url}/late`, { headers }))).toBe('private, max-age=60')
+    const file = 'guarded-content.test.ts'
+    expect(caching(await fetch(`${url}/files/${file}`, { headers }))).toBe('private, max-age=70')
+    expect(caching(await fetch(`${url}/plain-files/${file}`, { headers }))).toBe(NOT_STORED)
   })
 })
 
