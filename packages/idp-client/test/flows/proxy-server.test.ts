@@ -151,10 +151,7 @@ test('a response that the API cuts breaks off for the client, too', async () => 
 })
 
 test('behind nginx, events arrive when they come', async () => {
-  const nginx = await startNginx(url, [
-    'proxy_http_version 1.1;',
-    'proxy_set_header Host $http_host;',
-  ])
+  const nginx = await startNginx(url, ['proxy_http_version 1.1;', 'proxy_set_header Host $http_host;'])
   try {
     upstream.respond({ kind: 'events' })
     const { response, sent } = open('/api/events', 'GET', {}, nginx.url)
