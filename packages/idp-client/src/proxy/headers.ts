@@ -161,7 +161,11 @@ export function toResponseHeaders(headers: Headers, { cache, responseHeaders }: 
     if (isAllowed && !dropped.includes(name)) result[name] = value
   }
   for (const [name, value] of POLICIES) result[name] = value
-  if (isUpstream) result['vary'] = toVary(result['vary'])
-  else noStore(toWritable(result))
+  if (!isUpstream) noStore(toWritable(result))
+  else {
+    result['vary'] = toVary(result['vary'])
+    // The request of the API had a token, so that shared caches stored nothing without being told to (RFC 9111 section 3.5).
+    result['cache-control'] ??= 'private'
+  }
   return result
 }

@@ -35,8 +35,8 @@ export interface ProxyOptions {
   /** Names of further headers of the response that the browser gets. Default: none. */
   responseHeaders?: readonly string[] | undefined
   /**
-   * `'none'` forbids caching; `'upstream'` passes on `Cache-Control`, `Expires` and `Vary` of the API, with
-   * `Vary: Cookie`, unless the response carries a cookie of this library. Default: `'none'`.
+   * `'none'` forbids caching; `'upstream'` passes on `Cache-Control` (`private` if the API sends none), `Expires` and `Vary` of
+   * the API, with `Vary: Cookie`, unless the response carries a cookie of this library. Default: `'none'`.
    */
   cache?: 'none' | 'upstream' | undefined
   /** Whether `target` may be http on another machine: access tokens are readable on the way. Default: false. */

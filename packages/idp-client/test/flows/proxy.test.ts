@@ -301,6 +301,13 @@ describe('caching', () => {
     ])
   })
 
+  test('is allowed to browsers alone if the API does not decide: its caches see a token, those in front of us only a cookie', async () => {
+    await signedIn({ cache: 'upstream' })
+    world.upstream.respond({ kind: 'respond', headers: [['ETag', '"1"']], body: 'x' })
+    const { headers } = await send('/api/orders')
+    expect([headers.get('cache-control'), headers.get('etag')]).toEqual(['private', '"1"'])
+  })
+
   test('is forbidden by default, also for caches that have a header of their own', async () => {
     await signedIn({ responseHeaders: ['CDN-Cache-Control', 'Surrogate-Control'] })
     const [name, value] = ['CDN-Cache-Control', 'public, max-age=60'] as const
