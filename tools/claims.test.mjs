@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { adapters } from './hosts.mjs'
 import { PackedApp } from './lib/packed-app.mjs'
 
 const app = new PackedApp('claims')
@@ -66,6 +67,23 @@ describe('custom claims in a program with several entries', () => {
     for (const [other, read] of Object.entries(readers)) files[`by-${toFileName(other)}`] = `${read}\n${use}`
     expect(await app.compile(files)).toBe('')
   })
+
+  const hosts = Object.keys(adapters).map((name) => `idp-client/${name}`)
+
+  test.each([...hosts, 'idp-client/react'])(
+    '[G3] augmentations of idp-client and %s add up',
+    async (entry) => {
+      const files = {
+        'sums.ts':
+          "import type { User } from 'idp-client'\n" +
+          'export const claims = (user: User): (string | undefined)[] => [user.team, user.department]\n',
+        'one.ts':
+          "export type { User } from 'idp-client'\ndeclare module 'idp-client' { interface User { team?: string } }\n",
+        'other.ts': `export type { User } from '${entry}'\n${augment(entry)}`,
+      }
+      expect(await app.compile(files)).toBe('')
+    },
+  )
 })
 
 describe('packed declarations', () => {

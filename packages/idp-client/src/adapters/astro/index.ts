@@ -1,4 +1,5 @@
 export * from '../../public.ts'
+export type { User } from '../../session/model/session-data.ts'
 export type { OriginCheckOptions } from '../web/origin-check.ts'
 export { type AstroOptions, IdpClient, type PageGuardOptions } from './client.ts'
 export type { FrameworkRequest, FrameworkResponse } from './context.ts'

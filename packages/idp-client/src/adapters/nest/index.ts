@@ -1,4 +1,5 @@
 export * from '../../public.ts'
+export type { User } from '../../session/model/session-data.ts'
 export {
   type FrameworkRequest,
   type FrameworkResponse,

@@ -1,4 +1,5 @@
 export * from '../../public.ts'
+export type { User } from '../../session/model/session-data.ts'
 export { type FrameworkRequest, type FrameworkResponse, IdpClient, type PageGuardOptions } from './client.ts'
 export type { NodeClient, NodeHandler, NodeMiddleware, NodeNext } from './node-client.ts'
 export type { NodeHostClient } from './node-host.ts'

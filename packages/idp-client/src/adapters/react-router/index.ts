@@ -1,2 +1,3 @@
 export * from '../../public.ts'
+export type { User } from '../../session/model/session-data.ts'
 export * from './client.ts'
