@@ -1,6 +1,12 @@
 // Exports that every host entry shares beside its own client: a new public type is added here only.
 
-export type { CrossSiteLoginParameter, LogoutStrategy, RouteKey, RoutePaths } from './config/config.ts'
+export type {
+  CrossSiteLoginParameter,
+  LogoutStrategy,
+  PageRouteKey,
+  RouteKey,
+  RoutePaths,
+} from './config/config.ts'
 export type { AccessTokenFactory, FetcherOptions, TypedAccessToken } from './config/fetcher.ts'
 export type {
   BeforeSessionSavedHook,
