@@ -195,6 +195,8 @@ test('a response that a handler throws has the cookies of its request, and its o
   const thrown = Object.assign(new Response(null, { status: 303, headers: { location: '/' } }), {
     options: 1,
   })
+  // As Next.js and MSW do.
+  Object.defineProperty(thrown, 'url', { value: APP, enumerable: true })
   const failing = idp.middleware(await signedInRequest(), async (request) => {
     await update(idp, 'kept', request)
     throw thrown

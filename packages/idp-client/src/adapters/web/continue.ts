@@ -22,8 +22,9 @@ export function isContinue(response: Response): boolean {
  * redirects by further properties; those of Node.js 20 itself have no string keys.
  */
 function copyResponse(response: Response): Response {
-  const own = Object.entries(Object.getOwnPropertyDescriptors(response))
-  return Object.defineProperties(new Response(response.body, response), Object.fromEntries(own))
+  const copy = new Response(response.body, response)
+  const further = Object.entries(response).filter(([name]) => !(name in copy))
+  return Object.assign(copy, Object.fromEntries(further))
 }
 
 /** Returns whether a value is a response: servers replace the global class, and frameworks let handlers return anything. */
