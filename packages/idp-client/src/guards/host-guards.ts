@@ -29,8 +29,8 @@ function refuseSessions(guard: string, remedy = ''): never {
  * Creates a page guard of a host: reads its options once, and returns a function that decides about one request. `path`
  * returns path and query of the request, `undefined` if the host does not tell.
  *
- * @param name of the guard, for messages
- * @param further names of options that its host has in addition
+ * @param name the name of the guard, for messages
+ * @param further the names of options that only this host has
  */
 export function createPageGuard<Host>(
   application: Application,

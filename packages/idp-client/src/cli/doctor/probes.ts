@@ -135,7 +135,7 @@ async function requestAuthorization(
   return requestProvider(url, config)
 }
 
-/** Returns whether the response is a page that sends the user nowhere: that for the login, unless the request had `prompt=none`. */
+/** Returns whether a response is a page, neither a redirect nor an error: the login page, unless the request had `prompt=none`. */
 const isPage = (response: PlainResponse, probe: Probe): boolean =>
   response.status === 200 && toLocation(response) === undefined && toErrorSent(response, probe) === null
 
