@@ -90,14 +90,12 @@ export function loadedWith(id, importsOf, seen = new Set()) {
  */
 export function moduleGraph(outside = {}) {
   const imports = new Map()
+  const toModule = (id) => outside[id] ?? id
   const plugin = {
     name: 'module-graph',
     buildEnd() {
       for (const id of this.getModuleIds())
-        imports.set(
-          id,
-          (this.getModuleInfo(id)?.importedIds ?? []).map((each) => outside[each] ?? each),
-        )
+        imports.set(id, (this.getModuleInfo(id)?.importedIds ?? []).map(toModule))
     },
   }
   return { plugin, loadedWith: (id) => loadedWith(id, (each) => imports.get(each) ?? []) }

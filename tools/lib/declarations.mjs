@@ -32,7 +32,7 @@ async function bundleDeclarations(plan, entries, emitted, target) {
     resolveId(specifier, importer = '') {
       const imported = join(dirname(importer), specifier.replace(/\.js$/, '.d.ts'))
       const id = Object.keys(files).find((each) => files[each] === imported)
-      return id === undefined ? null : { id, external: true }
+      return id ? { id, external: true } : null
     },
   }
   const graph = moduleGraph(files)
