@@ -7,8 +7,7 @@ import { chain } from '../lib/chain.ts'
 import { isRollingDue, laterUse, toTimes } from '../session/model/lifetime.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { withoutRefreshToken } from '../tokens/apply.ts'
-import { mayRemove } from '../tokens/refresh/access-token.ts'
-import { deadSince } from '../tokens/refresh/ended.ts'
+import { deadSince, mayRemoveDead } from '../tokens/refresh/ended.ts'
 
 /**
  * Saves the session; returns false if it has ended meanwhile, in which case the next request clears its cookies. A
@@ -41,7 +40,7 @@ function touch(
 ): MaybePromise<boolean> {
   const { config } = engine
   const now = config.clock()
-  if (rejectedAt !== undefined && !mayRemove(exchange, rejectedAt, now)) return false
+  if (rejectedAt !== undefined && !mayRemoveDead(exchange, rejectedAt, now)) return false
   const isDue = isRollingDue(toTimes(session), config.session, now)
   if (!isDue && !session.needsWrite && rejectedAt === undefined) return false
   const data = rejectedAt === undefined ? session.data : withoutRefreshToken(session.data)

@@ -1,7 +1,6 @@
 import { isIdpError } from '../../errors/base.ts'
 import { AccessTokenError } from '../../errors/tokens.ts'
-import type { Exchange, RequestHeaders } from '../../http/exchange.ts'
-import { isNavigation, isPrefetch } from '../../http/request-kind.ts'
+import type { Exchange } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import type { ClientParts } from '../../session/storage.ts'
@@ -9,7 +8,7 @@ import { withoutRefreshToken } from '../apply.ts'
 import { orMfaRequired } from '../mfa-demand.ts'
 import type { Entry } from '../select.ts'
 import type { TokenRequest } from '../token-request.ts'
-import { deadSince } from './ended.ts'
+import { deadSince, mayRemoveDead } from './ended.ts'
 import { makeRoomForPending } from './families.ts'
 import { findToken, selectToken } from './process-tokens.ts'
 import type { GrantParts } from './redeem.ts'
@@ -97,7 +96,7 @@ async function checkRedeemable(
   const { config, sessions } = parts
   const { refreshToken } = session.data.tokenSet
   const since = await deadSince(parts, session.data)
-  if (since !== undefined && mayRemove(exchange, since, config.clock()))
+  if (since !== undefined && mayRemoveDead(exchange, since, config.clock()))
     await sessions.save(exchange, { ...session, data: withoutRefreshToken(session.data) })
   if (since !== undefined || refreshToken === undefined) return { obstacle: 'MISSING_REFRESH_TOKEN' }
   if (sessions.distributed || exchange.canWrite()) return { refreshToken }
@@ -119,21 +118,4 @@ function tokenAfter(
   if (entry) return usable ?? entry
   if (failure !== undefined) return undefined
   return want.force && usable?.accessToken === old?.accessToken ? undefined : usable
-}
-
-/** Seconds for which a session whose refresh token was rejected is not written. */
-const QUIET_SECONDS = 60
-
-/** Returns whether a page of this application, or the user, caused the request. */
-function isOwn(headers: RequestHeaders): boolean {
-  const site = headers.get('sec-fetch-site')
-  return site === null || site === 'same-origin' || site === 'none' || isNavigation(headers)
-}
-
-/**
- * Returns whether a session may be written without its rejected refresh token: after `QUIET_SECONDS` the browser would have sent
- * a newer one.
- */
-export function mayRemove({ canWrite, request: { headers } }: Exchange, since: number, now: number): boolean {
-  return canWrite() && now >= since + QUIET_SECONDS && !isPrefetch(headers) && isOwn(headers)
 }

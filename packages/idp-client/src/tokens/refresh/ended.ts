@@ -1,3 +1,5 @@
+import type { Exchange } from '../../http/exchange.ts'
+import { isNavigation, isPrefetch, isSameOrigin } from '../../http/request-kind.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { monotonic } from '../../lib/clock.ts'
 import { Lru } from '../../lib/lru.ts'
@@ -74,4 +76,17 @@ export function deadSince(
   return refreshToken === undefined
     ? undefined
     : tokenKey(parts, refreshToken).then((key) => deadTokens().get(key))
+}
+
+/** Seconds for which a session whose refresh token was rejected is not written. */
+const QUIET_SECONDS = 60
+
+/**
+ * Returns whether a session may be written without its rejected refresh token: after `QUIET_SECONDS` the browser would have sent
+ * a newer one.
+ */
+export function mayRemoveDead(exchange: Exchange, since: number, now: number): boolean {
+  const { headers } = exchange.request
+  const isOwn = isSameOrigin(headers) || isNavigation(headers)
+  return exchange.canWrite() && now >= since + QUIET_SECONDS && !isPrefetch(headers) && isOwn
 }
