@@ -86,7 +86,7 @@ const isOfApplication = ({ session }: Purpose): boolean => session.sessionKey ==
 
 /** The parts that a turn uses of the request that started it. Not kept after the turn. */
 interface Job {
-  readonly parts: RedemptionParts
+  readonly parts: FamilyParts
   readonly purpose: Purpose
   readonly turn: Turn
   /** Present if the sessions are in a store. */
@@ -229,7 +229,7 @@ const MISUSED =
  * throws `REQUEST_TIMEOUT`.
  */
 async function withSuccessor(
-  parts: RedemptionParts,
+  parts: FamilyParts,
   session: StoredSession,
   ownToken: string,
 ): Promise<StoredSession> {

@@ -6,9 +6,9 @@ import { toTokenSet } from '../../session/model/session.ts'
 import type { TokenSet } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { copySession } from '../../session/model/stored-session.ts'
-import type { Purpose, RedemptionParts } from './coordinator.ts'
+import type { Purpose } from './coordinator.ts'
 import { joinOrStart } from './coordinator.ts'
-import type { TokenFamily } from './families.ts'
+import type { FamilyParts, TokenFamily } from './families.ts'
 import { findFamily, hasFamily, NO_SESSION, openFamily, tokenKey } from './families.ts'
 import type { SendRefresh } from './redeem.ts'
 
@@ -39,7 +39,7 @@ function toHolder(tokenSet: TokenSet, purpose: string): StoredSession {
  * Returns the family of a refresh token of the application. Throws `INVALID_ARGUMENTS` if the token is, or has become, that of a
  * session: its next refresh would send a token that is used up.
  */
-async function ownFamily(parts: RedemptionParts, holder: StoredSession, token: string): Promise<TokenFamily> {
+async function ownFamily(parts: FamilyParts, holder: StoredSession, token: string): Promise<TokenFamily> {
   const [key, keyOfSession] = await Promise.all([tokenKey(parts, token, NO_SESSION), tokenKey(parts, token)])
   const family = findFamily(key, holder, parts.config.clock())
   if (family?.closed || hasFamily(keyOfSession)) throw ofSession()
@@ -52,7 +52,7 @@ async function ownFamily(parts: RedemptionParts, holder: StoredSession, token: s
  * a rotated token. Keys differ from those of sessions; one whose token was redeemed here takes over the successor (`withSuccessor`).
  */
 export async function redeemWithoutSession(
-  parts: RedemptionParts,
+  parts: FamilyParts,
   { binding, ...request }: TokenRefresh,
   send: SendRefresh,
 ): Promise<TokenSet> {
