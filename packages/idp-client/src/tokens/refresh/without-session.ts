@@ -14,7 +14,7 @@ import type { SendRefresh } from './redeem.ts'
 
 /* Refresh tokens that belong to no session: the application keeps them. */
 
-function ofSession(): IdpError {
+function belongsToSession(): IdpError {
   const detail =
     'refreshToken is that of a session, which would not receive its successor: call getAccessToken, with refresh: true for a new token.'
   return new IdpError('INVALID_ARGUMENTS', { detail })
@@ -25,30 +25,30 @@ export interface TokenRefresh {
   readonly refreshToken: string
   readonly scope?: string
   readonly audience?: string
-  /** The key that the tokens are bound to, or that it is a certificate: calls with another binding do not share them. */
+  /** Thumbprint of the key that the tokens are bound to, or `certificate`: calls with another binding do not share them. */
   readonly binding?: string
 }
 
-/** The tokens in the form of a session, which is what the families of this process hold. `purpose` names what they are for. */
-function toHolder(tokenSet: TokenSet, purpose: string): StoredSession {
-  const data = { user: { sub: purpose }, tokenSet, internal: { createdAt: 0 } }
+/** Returns the tokens in the form of a session, since families hold sessions. Its user is the key of the purpose. */
+function toHolder(tokenSet: TokenSet, key: string): StoredSession {
+  const data = { user: { sub: key }, tokenSet, internal: { createdAt: 0 } }
   return { data, sessionKey: NO_SESSION, usedAt: 0 }
 }
 
 /**
  * Returns the family of a refresh token of the application. Throws `INVALID_ARGUMENTS` if the token is, or has become, that of a
- * session: its next refresh would send a token that is used up.
+ * session: its next refresh would send a consumed token.
  */
 async function ownFamily(parts: FamilyParts, holder: StoredSession, token: string): Promise<TokenFamily> {
   const [key, keyOfSession] = await Promise.all([tokenKey(parts, token, NO_SESSION), tokenKey(parts, token)])
   const family = findFamily(key, holder, parts.config.clock())
-  if (family?.closed || hasFamily(keyOfSession)) throw ofSession()
+  if (family?.closed || hasFamily(keyOfSession)) throw belongsToSession()
   return family ?? openFamily(key, holder)
 }
 
 /**
  * Returns the tokens for a refresh token of the application. Concurrent calls for the same token share one request, a call for
- * another audience, scope or binding redeems its successor, and for a minute the used token gets the result, so that no call loses
+ * another audience, scope or binding redeems its successor, and for a minute the consumed token gets the result, so that no call loses
  * a rotated token. Keys differ from those of sessions; one whose token was redeemed here takes over the successor (`withSuccessor`).
  */
 export async function redeemWithoutSession(
@@ -71,7 +71,7 @@ export async function redeemWithoutSession(
     },
     async redeem(_latest, latestToken, progress) {
       // A session may have taken over while this call waited for another one.
-      if (family.closed) throw ofSession()
+      if (family.closed) throw belongsToSession()
       const grant = await send({ ...request, ...progress, refreshToken: latestToken })
       const tokenSet = toTokenSet(grant, defined({ audience, scope }))
       return { session: toHolder({ refreshToken: latestToken, ...tokenSet }, key) }
