@@ -31,7 +31,16 @@ import { redeemInStore, WRITE_RETRY_MILLISECONDS } from './redeem-in-store.ts'
 import type { RedemptionResult } from './state.ts'
 import { isInProgress } from './state.ts'
 import type { Turn } from './turn.ts'
-import { after, hasRoomForLate, lateTurns, move, overdue, toResult, toTurn, waitOrAbandon } from './turn.ts'
+import {
+  createTurn,
+  deadlineAfter,
+  hasRoomForLate,
+  lateTurns,
+  move,
+  noResponseYet,
+  toResult,
+  waitOrAbandon,
+} from './turn.ts'
 
 export interface RedemptionParts extends FamilyParts {
   readonly sessions: SessionStorage
@@ -145,7 +154,7 @@ export async function joinOrStart(family: TokenFamily, given: Omit<Job, 'turn'>)
     if (turn.redemption.state !== 'abandoned') return toResult(turn, isEarly)
   }
   const earlier = family.turns
-  const turn = toTurn(family, key, httpTimeout, (own) => takeTurn({ ...given, turn: own }, earlier))
+  const turn = createTurn(family, key, httpTimeout, (own) => takeTurn({ ...given, turn: own }, earlier))
   family.turns = [...earlier, turn]
   outliveRequest(turn.ended)
   await turn.lateOrEnded
@@ -160,7 +169,7 @@ async function takeTurn(job: Job, earlier: readonly Turn[]): Promise<void> {
     const end = monotonic() + httpTimeout
     for (const other of earlier) await waitOrAbandon(other, end - monotonic(), false)
     // In a store, another process may hold the lock for as long as it lasts.
-    move(turn, { type: 'itsTurn', deadline: after(httpTimeout + (store ? sessionLockTimeout : 0)) })
+    move(turn, { type: 'itsTurn', deadline: deadlineAfter(httpTimeout + (store ? sessionLockTimeout : 0)) })
     const result = await redeemLatest(job)
     move(turn, { type: 'settled', result })
     const { session } = result
@@ -198,7 +207,7 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
     const { refreshToken } = session.data.tokenSet
     // With a store, `session` is a copy of its record, which another process may have refreshed.
     if (!refreshToken || purpose.isSatisfiedBy(session)) return { session }
-    if (lost >= MAX_LOST) throw overdue()
+    if (lost >= MAX_LOST) throw noResponseYet()
     const latest = isOfApplication(purpose) ? session : await withSuccessor(parts, session, refreshToken)
     const token = latest.data.tokenSet.refreshToken ?? refreshToken
     spent.push(refreshToken, token)
@@ -250,22 +259,22 @@ async function withSuccessor(
 
 /** Moves the state of a redemption as its request to the provider progresses. */
 function toProgress({ parts, purpose, requestScope, turn }: Job, lockUntil: number): Progress {
-  const { httpTimeout: patience, processLasts } = parts.config
+  const { httpTimeout, processLasts } = parts.config
   return {
     onRequest() {
       // Perhaps while the call was queued. The family of an ended session gets no successor, so its token may be consumed.
       if (hasEnded(purpose.session)) throw new IdpError('MISSING_SESSION')
       // After the end of the lock, another process may be sending it.
-      if (turn.redemption.state === 'abandoned' || monotonic() >= lockUntil) throw overdue()
-      move(turn, { type: 'sent', deadline: after(patience) })
+      if (turn.redemption.state === 'abandoned' || monotonic() >= lockUntil) throw noResponseYet()
+      move(turn, { type: 'sent', deadline: deadlineAfter(httpTimeout) })
       touch(turn.family)
     },
     onOverdue(error) {
       const now = monotonic()
-      const milliseconds = processLasts ? Math.min(3 * patience, lockUntil - WRITE_MILLISECONDS - now) : 0
+      const milliseconds = processLasts ? Math.min(3 * httpTimeout, lockUntil - WRITE_MILLISECONDS - now) : 0
       if (milliseconds <= 0 || !hasRoomForLate(now)) return 0
       const before = turn.redemption
-      move(turn, { type: 'overdue', deadline: after(milliseconds), error })
+      move(turn, { type: 'overdue', deadline: deadlineAfter(milliseconds), error })
       // Once only: the response to a second request, after another process has redeemed the token, is not awaited longer.
       if (turn.redemption === before) return 0
       lateTurns().add(turn)
@@ -275,7 +284,7 @@ function toProgress({ parts, purpose, requestScope, turn }: Job, lockUntil: numb
       return milliseconds
     },
     // A second redemption would lose the session, so the hooks of the application get time.
-    onResponse: () => move(turn, { type: 'responded', deadline: after(4 * patience) }),
+    onResponse: () => move(turn, { type: 'responded', deadline: deadlineAfter(4 * httpTimeout) }),
   }
 }
 

@@ -24,10 +24,10 @@ export interface Turn {
 const SLACK = 1000
 
 /** Returns the deadline of a redemption that takes at most that long. */
-export const after = (milliseconds: number): number => monotonic() + milliseconds + SLACK
+export const deadlineAfter = (milliseconds: number): number => monotonic() + milliseconds + SLACK
 
 /** Returns a queued turn. `take`, which never rejects, starts when the caller has added the turn to its family. */
-export function toTurn(
+export function createTurn(
   family: TokenFamily,
   key: string,
   milliseconds: number,
@@ -39,7 +39,7 @@ export function toTurn(
   })
   const ended = Promise.resolve().then(() => take(turn))
   ended.then(wake, wake)
-  const redemption = { state: 'queued', deadline: after(milliseconds) } as const
+  const redemption = { state: 'queued', deadline: deadlineAfter(milliseconds) } as const
   const turn: Turn = { family, key, redemption, ended, lateOrEnded, wake }
   return turn
 }
@@ -49,14 +49,14 @@ export function move(turn: Turn, event: RedemptionEvent): void {
 }
 
 /** The error of a call that sends nothing because an earlier one has sent the token or is about to, and of one without a result. */
-export const overdue = (): OAuthError =>
+export const noResponseYet = (): OAuthError =>
   new OAuthError('REQUEST_TIMEOUT', { detail: 'An earlier refresh of this session has no response yet.' })
 
 /** Returns the result of a turn, or throws its error. Those who had waited for it when it became late get that error. */
 export function toResult({ redemption }: Turn, isEarly: boolean): RedemptionResult {
   if (isEarly && redemption.lateError) throw redemption.lateError
   if ('result' in redemption) return redemption.result
-  throw 'error' in redemption ? redemption.error : overdue()
+  throw 'error' in redemption ? redemption.error : noResponseYet()
 }
 
 /**
@@ -74,7 +74,7 @@ export async function waitOrAbandon(turn: Turn, milliseconds: number, isEarly: b
     if (!isInProgress(redemption) || (isEarly && redemption.lateError)) return
     const now = monotonic()
     if (now < redemption.deadline) {
-      if (now >= end) throw overdue()
+      if (now >= end) throw noResponseYet()
       const left = Math.ceil(Math.min(end, redemption.deadline) - now)
       const isSettled = await atMost(left, ended)
       if (!isSettled || turn.redemption !== redemption) continue
