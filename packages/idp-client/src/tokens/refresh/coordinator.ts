@@ -138,7 +138,7 @@ export async function redeemOnce(
   // The redemption has written it to the store, but the cookie of this request may still be old.
   if (store) slot.current = needsWrite ? { ...session, needsWrite } : session
   // Without tokens the family has no new session, and no request would find it.
-  else if (family.keys.length > 0) await keepAndSave(parts, exchange, family, session)
+  else if (family.tokens.length > 0) await keepAndSave(parts, exchange, family, session)
   if (family.closed || hasEnded(session)) throw new IdpError('MISSING_SESSION')
   return { ...result, session }
 }

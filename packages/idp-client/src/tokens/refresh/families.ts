@@ -22,17 +22,17 @@ export interface TokenFamily {
   /** The session has ended, or one has taken over the tokens of the application: this one is neither returned nor written any more. */
   closed: boolean
   /** The tokens that resolve to this family, at the end its latest one; while there are none, only its first one does. */
-  keys: readonly FamilyToken[]
+  tokens: readonly FamilyToken[]
   /** The key of the token that it was opened for. */
   readonly firstKey: string
   /** When it was last advanced, sent or written; milliseconds of the monotonic clock. */
   touchedAt: number
 }
 
-/* There are thousands of them: a list is a third of a map. */
+/* In a list, because there are thousands: it takes a third of the memory of a map. */
 interface FamilyToken {
   readonly key: string
-  /** Seconds since the epoch. */
+  /** When it stops resolving to the family, unless that is pending; seconds since the epoch. */
   until: number
   /**
    * Whether a cookie of the browser may have it: `none`, since the session was already pending when this process received it, or
@@ -59,7 +59,7 @@ const MAX_TOKENS = 20_000
 const MAX_PENDING = 1000
 
 const families = (): TokenFamilies =>
-  processWide('state:token-families/12', () => {
+  processWide('state:token-families/13', () => {
     const pending = new Map<TokenFamily, number>()
     const isRunning = ({ redemption }: Turn): boolean =>
       isInProgress(redemption) && redemption.deadline > monotonic()
@@ -85,7 +85,7 @@ export type FamilyParts = Pick<ClientParts, 'clientTag' | 'config'>
 /** The `sessionKey` of tokens that belong to no session, because the application keeps them. */
 export const NO_SESSION = 'no-session'
 
-/** Returns a hash that identifies a refresh token of one client at one provider, apart from the same one of `NO_SESSION`. */
+/** Returns a hash that identifies a refresh token of one client at one provider: one of sessions, or one of `NO_SESSION`. */
 export async function tokenKey(
   { clientTag }: Pick<FamilyParts, 'clientTag'>,
   token: string,
@@ -103,11 +103,11 @@ export function findFamily(key: string, session: StoredSession, now: number): To
   forgetLater()
   const family = byToken.get(key)
   if (!family) return undefined
-  const until = family.keys.find((one) => one.key === key)?.until
+  const until = family.tokens.find((one) => one.key === key)?.until
   // While its latest token is being redeemed, `advance` has yet to renew the time.
   const { refreshToken } = family.latest.data.tokenSet
-  const isRedeemed = family.turns.length > 0 && session.data.tokenSet.refreshToken === refreshToken
-  const isOver = until !== undefined && until <= now && !pending.has(family) && !isRedeemed
+  const isBeingRedeemed = family.turns.length > 0 && session.data.tokenSet.refreshToken === refreshToken
+  const isOver = until !== undefined && until <= now && !pending.has(family) && !isBeingRedeemed
   if (isOver) byToken.delete(key)
   // A token that appears in another session does not resolve to this family.
   return isOver || family.latest.sessionKey !== session.sessionKey ? undefined : family
@@ -115,7 +115,7 @@ export function findFamily(key: string, session: StoredSession, now: number): To
 
 export function openFamily(firstKey: string, latest: StoredSession): TokenFamily {
   const touchedAt = monotonic()
-  const family = { latest, turns: [], closed: false, keys: [], firstKey, touchedAt }
+  const family = { latest, turns: [], closed: false, tokens: [], firstKey, touchedAt }
   families().byToken.set(firstKey, family)
   return family
 }
@@ -125,7 +125,7 @@ export function removeTurn(turn: Turn): void {
   const { byToken } = families()
   const { family } = turn
   family.turns = family.turns.filter((other) => other !== turn)
-  const isUnused = family.turns.length === 0 && family.keys.length === 0
+  const isUnused = family.turns.length === 0 && family.tokens.length === 0
   if (isUnused && byToken.get(family.firstKey) === family) byToken.delete(family.firstKey)
 }
 
@@ -142,16 +142,16 @@ export function advance(
   if (family.closed) return
   const { byToken } = families()
   const pending = isPending(family)
-  const kept = family.keys.filter(({ cookie, until }) => until > now || (pending && cookie !== 'none'))
-  for (const { key } of family.keys) if (byToken.get(key) === family) byToken.delete(key)
+  const kept = family.tokens.filter(({ cookie, until }) => until > now || (pending && cookie !== 'none'))
+  for (const { key } of family.tokens) if (byToken.get(key) === family) byToken.delete(key)
   const others = kept.filter(({ key }) => !keys.includes(key))
   const added = keys.map((key) => ({
     key,
     until: now + JOIN_SECONDS,
     cookie: kept.find((one) => one.key === key)?.cookie ?? (pending ? 'none' : 'current'),
   }))
-  family.keys = [...others, ...added]
-  for (const { key } of family.keys) byToken.set(key, family)
+  family.tokens = [...others, ...added]
+  for (const { key } of family.tokens) byToken.set(key, family)
   family.latest = latest
   // Their token is no longer the latest.
   family.turns = family.turns.filter(({ redemption }) => isInProgress(redemption))
@@ -187,7 +187,7 @@ export function keepUntilSent(config: Config, family: TokenFamily, session: Stor
 
 /** Records that a response has set a cookie with a token of the family. It is not known with which, so that all count. */
 export function markSent(family: TokenFamily): void {
-  for (const one of family.keys) one.cookie = 'current'
+  for (const one of family.tokens) one.cookie = 'current'
 }
 
 /**
@@ -195,8 +195,8 @@ export function markSent(family: TokenFamily): void {
  * arrive for `JOIN_SECONDS` from now on.
  */
 export function markPersisted(family: TokenFamily, now: number): void {
-  const latest = family.keys.at(-1)
-  for (const one of family.keys) {
+  const latest = family.tokens.at(-1)
+  for (const one of family.tokens) {
     if (one === latest) one.cookie = 'current'
     else if (one.cookie === 'current') {
       one.cookie = 'replaced'
@@ -211,6 +211,6 @@ export function closeFamily(family: TokenFamily): void {
   family.closed = true
   const { byToken, pending } = families()
   pending.delete(family)
-  for (const { key } of [{ key: family.firstKey }, ...family.keys])
+  for (const { key } of [{ key: family.firstKey }, ...family.tokens])
     if (byToken.get(key) === family) byToken.delete(key)
 }
