@@ -122,7 +122,7 @@ export async function verifyInSession(
   const { session } = verified ?? verification
   const grant = await verifyShared(config, { ...verification, session })
   const { recoveryCode, session: after } = await withVerified(config, session, verification.want, grant)
-  if (hasEndedAtProvider(after, config.clock())) await endExpired(parts, exchange, after)
+  if (hasEndedAtProvider(after, config.clock())) throw await endExpired(parts, exchange, after)
   if (!(await sessions.save(exchange, after))) throw new IdpError('MISSING_SESSION')
   return recoveryCode
 }

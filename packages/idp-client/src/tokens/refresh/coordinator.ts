@@ -134,7 +134,7 @@ export async function redeemOnce(
   const now = parts.config.clock()
   const usedAt = mergedUse(result.session.usedAt, purpose.session.usedAt, now)
   const session = { ...copySession(result.session), usedAt }
-  if (hasEndedAtProvider(session, now)) await endExpired(parts, exchange, session)
+  if (hasEndedAtProvider(session, now)) throw await endExpired(parts, exchange, session)
   // The redemption has written it to the store, but the cookie of this request may still be old.
   if (store) slot.current = needsWrite ? { ...session, needsWrite } : session
   // Without tokens the family has no new session, and no request would find it.

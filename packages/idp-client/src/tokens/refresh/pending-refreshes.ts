@@ -138,17 +138,17 @@ function hasSameTokens(one: StoredSession, other: StoredSession): boolean {
 
 /**
  * Ends the session of the request, whose end at the provider has passed, in this process: also deletes its cookies where they can be
- * written. Throws `SESSION_EXPIRED`.
+ * written. Returns `SESSION_EXPIRED` to throw.
  */
 export async function endExpired(
   { config, sessions }: RedemptionParts,
   exchange: Exchange,
   session: StoredSession,
-): Promise<never> {
+): Promise<IdpError> {
   if (exchange.canWrite()) await sessions.destroy(exchange)
   await endInProcess(session)
   sessionSlot(exchange, config).current = null
-  throw new IdpError('SESSION_EXPIRED')
+  return new IdpError('SESSION_EXPIRED')
 }
 
 /** Keeps the tokens of a redemption: in the cookies of this response, and in this process until a response has set them. */
