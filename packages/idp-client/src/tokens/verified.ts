@@ -85,9 +85,9 @@ async function inTurn(
     refreshToken,
     key: toKey('mfa', await hashToken(key)),
     isSatisfiedBy: () => false,
-    async redeem(latest, _refreshToken, { onRequest, onResponse }, scope) {
+    async redeem(latest, _refreshToken, { onRequest, onResponse }, requestScope) {
       const grant = await verify(latest, { onRequest, onResponse })
-      return scope.run(() => withVerified(parts.config, latest, want, grant))
+      return requestScope.run(() => withVerified(parts.config, latest, want, grant))
     },
   })
 }

@@ -60,12 +60,12 @@ export function toPurpose(
       const { usable } = selectToken(config, latest, { ...want, force: false }, config.tokenRefreshBuffer)
       return usable !== undefined && usable.accessToken !== old?.accessToken
     },
-    redeem: (latest, token, progress, scope) =>
-      redeem(parts, latest, want, { ...progress, refreshToken: token, requestScope: scope }),
+    redeem: (latest, token, progress, requestScope) =>
+      redeem(parts, latest, want, { ...progress, refreshToken: token, requestScope }),
   }
 }
 
-interface Redemption extends Progress {
+interface RedemptionInput extends Progress {
   readonly refreshToken: string
   readonly requestScope: RequestScope
 }
@@ -75,7 +75,7 @@ async function redeem(
   parts: GrantParts,
   session: StoredSession,
   want: TokenRequest,
-  { refreshToken, requestScope, ...progress }: Redemption,
+  { refreshToken, requestScope, ...progress }: RedemptionInput,
 ): Promise<RedemptionResult> {
   const { config, sessions } = parts
   const { data } = session
