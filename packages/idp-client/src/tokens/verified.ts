@@ -14,7 +14,7 @@ import type { Refreshed } from './apply.ts'
 import type { Progress, RedemptionParts } from './refresh/coordinator.ts'
 import { redeemOnce } from './refresh/coordinator.ts'
 import { endExpired } from './refresh/pending-refreshes.ts'
-import { limit, withGrant } from './refresh/redeem.ts'
+import { limitLifetime, withGrant } from './refresh/redeem.ts'
 import type { RedemptionResult } from './refresh/state.ts'
 import type { TokenRequest } from './token-request.ts'
 
@@ -65,7 +65,7 @@ async function withVerified(
   const authentication = { ...verified, ...defined({ requestedAcr }) }
   const scope = ownScope === undefined ? undefined : unitedScope(session.ownScope, ownScope)
   const own = defined({ ownScope: scope, fromLink: fromLink || undefined, userInfoClaims })
-  const limited = await limit(config, session, grant, proof)
+  const limited = await limitLifetime(config, session, grant, proof)
   const result = await withGrant(config, { ...limited, authentication, ...own }, want, {
     ...grant,
     verified: true,

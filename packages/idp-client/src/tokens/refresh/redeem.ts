@@ -96,7 +96,7 @@ async function redeem(
       ...progress,
     })
     const authentication = grant.idToken === undefined ? proven : besideNewIdToken(proven)
-    const limited = await limit(config, session, grant)
+    const limited = await limitLifetime(config, session, grant)
     const result = await requestScope.run(() =>
       withGrant(config, { ...limited, authentication }, want, grant),
     )
@@ -113,7 +113,7 @@ async function redeem(
 }
 
 /** Applies the end that the ID token of a grant sets, or the claims of another verified ID token, if `session.expiryClaim` is set. */
-export async function limit(
+export async function limitLifetime(
   config: Config,
   session: StoredSession,
   { idToken }: Refreshed,
