@@ -199,7 +199,7 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
   if (purpose.isSatisfiedBy(before)) return { session: before }
   // The provider may have rotated the token in each of them.
   const lost = family.turns.filter(({ redemption }) => redemption.state === 'abandoned').length
-  const spent = [before.data.tokenSet.refreshToken ?? purpose.refreshToken]
+  const consumed = [before.data.tokenSet.refreshToken ?? purpose.refreshToken]
   const redeemCurrent = async (
     session: StoredSession,
     lockUntil = Number.POSITIVE_INFINITY,
@@ -210,16 +210,16 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
     if (lost >= MAX_LOST) throw noResponseYet()
     const latest = isOfApplication(purpose) ? session : await withSuccessor(parts, session, refreshToken)
     const token = latest.data.tokenSet.refreshToken ?? refreshToken
-    spent.push(refreshToken, token)
+    consumed.push(refreshToken, token)
     return purpose.redeem(latest, token, toProgress(job, lockUntil), job.requestScope)
   }
   const result = await (store ? redeemInStore(store, before, redeemCurrent, lost > 0) : redeemCurrent(before))
   // Nothing was redeemed, or it changed nothing.
   if (result.session === before) return result
-  const { refreshToken: latest } = result.session.data.tokenSet
+  const { refreshToken: successor } = result.session.data.tokenSet
   const owner = isOfApplication(purpose) ? NO_SESSION : undefined
   const tokens = new Set(
-    latest === undefined ? spent : [...spent.filter((token) => token !== latest), latest],
+    successor === undefined ? consumed : [...consumed.filter((token) => token !== successor), successor],
   )
   const keys = await Promise.all([...tokens].map((token) => tokenKey(parts, token, owner)))
   // Without an await between them: another request may save a change at any time.

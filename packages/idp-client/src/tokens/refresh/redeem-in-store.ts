@@ -15,7 +15,7 @@ export const WRITE_RETRY_MILLISECONDS = 2000
 const RETRIES = { first: 50, longest: 1000, now: monotonic }
 
 /** Returns whether another process has consumed the refresh token. */
-function isSpent(tried: StoredSession, now: StoredSession): boolean {
+function isConsumed(tried: StoredSession, now: StoredSession): boolean {
   return tried.data.tokenSet.refreshToken !== now.data.tokenSet.refreshToken
 }
 
@@ -44,7 +44,7 @@ export async function redeemInStore(
     if (!from) throw new IdpError('MISSING_SESSION')
     let result = await redeem(from, lock?.until)
     const current = result.failure === undefined ? null : await store.read(sessionKey)
-    if (current && isSpent(from, current)) {
+    if (current && isConsumed(from, current)) {
       from = current
       result = await redeem(current, lock?.until)
     }
