@@ -51,7 +51,7 @@ interface TokenFamilies {
 
 /** How long a consumed refresh token still resolves to its successor, in seconds. */
 const JOIN_SECONDS = 60
-/** After how long an unused family is deleted, in milliseconds. */
+/** How long an unused family is kept, and the interval of deletions, in milliseconds. */
 const KEPT_MILLISECONDS = JOIN_SECONDS * 1000 * 2
 /** Maximum number of refresh tokens that resolve to a family, except pending families and those with redemptions. */
 const MAX_TOKENS = 20_000
