@@ -64,7 +64,7 @@ async function refreshedToken(parts: FreshTokenParts, exchange: Exchange, wanted
     // Another process has removed the refresh token, because the provider rejected it.
     if (result.failure === undefined && result.session.data.tokenSet.refreshToken === undefined)
       throw new AccessTokenError('MISSING_REFRESH_TOKEN')
-    // Without a failure, a forced refresh got the token that it was to replace.
+    // Without a failure, a token that another request or process has stored has expired since.
     throw failedWith(result.failure)
   } catch (error) {
     // The session ended while its token was redeemed.
@@ -85,8 +85,8 @@ type Redeemable =
   | { readonly obstacle: 'MISSING_REFRESH_TOKEN' | 'REFRESH_NOT_PERSISTABLE' }
 
 /**
- * Returns the refresh token, or why it is not redeemed, without a request to the provider. Removes a refresh token that was
- * rejected `QUIET_SECONDS` ago from the session, where that can be written.
+ * Returns the refresh token, or why it is not redeemed, without a request to the provider. Removes a rejected refresh
+ * token from the session, where `mayRemoveDead` allows it.
  */
 async function checkRedeemable(
   parts: FreshTokenParts,
@@ -115,6 +115,7 @@ function tokenAfter(
   { entry, failure, session }: RedemptionResult,
 ): Entry | undefined {
   const { usable } = selectToken(config, session, { ...want, force: false }, 0)
+  // That of the session has the audience, and the granted details, which a refresh may leave out.
   if (entry) return usable ?? entry
   if (failure !== undefined) return undefined
   return want.force && usable?.accessToken === old?.accessToken ? undefined : usable

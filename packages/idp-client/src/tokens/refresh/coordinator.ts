@@ -130,7 +130,7 @@ export async function redeemOnce(
     if (store && isIdpError(error, 'MISSING_SESSION')) slot.current = null
     throw error
   })
-  // A request in the background, which is no use, may have redeemed the token for one that has recorded its use.
+  // A background request, which does not record its use, may have redeemed the token for one that does.
   const now = parts.config.clock()
   const usedAt = mergedUse(result.session.usedAt, purpose.session.usedAt, now)
   const session = { ...copySession(result.session), usedAt }
@@ -262,7 +262,7 @@ function toProgress({ parts, purpose, requestScope, turn }: Job, lockUntil: numb
   const { httpTimeout, processLasts } = parts.config
   return {
     onRequest() {
-      // Perhaps while the call was queued. The family of an ended session gets no successor, so its token may be consumed.
+      // While the call was queued, for example: a redemption before it consumed the token, and recorded no successor.
       if (hasEnded(purpose.session)) throw new IdpError('MISSING_SESSION')
       // After the end of the lock, another process may be sending it.
       if (turn.redemption.state === 'abandoned' || monotonic() >= lockUntil) throw noResponseYet()
