@@ -15,7 +15,7 @@ import { forgetProcessTokens } from './process-tokens.ts'
 const MAX_ENDED = 20_000
 
 /** How long after a login requests with the session that it replaced may still arrive, in milliseconds. */
-const MAX_UNDERWAY = 60_000
+const UNDERWAY_MILLISECONDS = 60_000
 
 /** Until when such requests may arrive, in milliseconds of the process's monotonic clock; 0 if the session ended otherwise. */
 const endedSessions = (): Lru<string, number> =>
@@ -23,7 +23,7 @@ const endedSessions = (): Lru<string, number> =>
 
 /** Remembers that a session has ended, and drops what this process keeps of it. */
 export function markEnded(sessionKey: string, end: SessionEnd = 'ended'): void {
-  endedSessions().set(sessionKey, end === 'replaced' ? monotonic() + MAX_UNDERWAY : 0)
+  endedSessions().set(sessionKey, end === 'replaced' ? monotonic() + UNDERWAY_MILLISECONDS : 0)
   forgetProcessTokens(sessionKey)
 }
 
