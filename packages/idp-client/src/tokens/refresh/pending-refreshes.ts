@@ -68,19 +68,18 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
       // Its cookie would replace a logout, or the session of a later login.
       if (hasEnded(given)) return false
       const known = await getFamily(given)
-      const { latest } = known ?? { latest: given }
-      const usedAt = mergedUse(given.usedAt, latest.usedAt, config.clock())
-      const kept = { ...withLatestTokens(given, known, options), usedAt }
+      const usedAt = mergedUse(given.usedAt, known?.latest.usedAt ?? given.usedAt, config.clock())
+      const updated = { ...withLatestTokens(given, known, options), usedAt }
       const before = await storage.load(exchange)
-      const replaced = before?.sessionKey === kept.sessionKey ? [] : await storage.loadAll(exchange)
-      await storage.save(exchange, kept, options)
-      await endSessions(replaced.filter(({ sessionKey }) => sessionKey !== kept.sessionKey))
+      const replaced = before?.sessionKey === updated.sessionKey ? [] : await storage.loadAll(exchange)
+      await storage.save(exchange, updated, options)
+      await endSessions(replaced.filter(({ sessionKey }) => sessionKey !== updated.sessionKey))
       // A session without a refresh token is found by its previous one.
-      const own = await getFamily(kept)
+      const own = await getFamily(updated)
       const family = own ?? (before ? await getFamily(before) : undefined)
       if (!family) return true
       // Without the tokens that did not fit, so that the cookie does not count as older.
-      const saved = (await storage.load(exchange)) ?? kept
+      const saved = (await storage.load(exchange)) ?? updated
       // A refresh may complete during the save or before the flush. Its newer tokens remain pending.
       family.latest = copySession(withLatestTokens(saved, own, options))
       exchange.cookies.whenFlushed(() => {
