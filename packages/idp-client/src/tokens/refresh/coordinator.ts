@@ -52,7 +52,7 @@ export interface Progress {
   readonly onOverdue: (error: Error) => number
   /** Called before each request to the provider. Throws if the session has ended, the lock has expired, or another call has taken over. */
   readonly onRequest: () => void
-  /** Called when the response has arrived, and only steps of this process follow. */
+  /** Called when a response has arrived: hooks, the store, or another request are next. */
   readonly onResponse: () => void
 }
 

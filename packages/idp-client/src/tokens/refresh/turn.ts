@@ -26,7 +26,7 @@ const SLACK = 1000
 /** Returns the deadline of a redemption that takes at most that long. */
 export const deadlineAfter = (milliseconds: number): number => monotonic() + milliseconds + SLACK
 
-/** Returns a queued turn. `take`, which never rejects, starts when the caller has added the turn to its family. */
+/** Returns a queued turn. `take` starts when the caller has added the turn to its family; only a platform rejects it. */
 export function createTurn(
   family: TokenFamily,
   key: string,
@@ -78,6 +78,7 @@ export async function waitOrAbandon(turn: Turn, milliseconds: number, isEarly: b
       const left = Math.ceil(Math.min(end, redemption.deadline) - now)
       const isSettled = await atMost(left, ended)
       if (!isSettled || turn.redemption !== redemption) continue
+      // Settled without a new state: the platform has rejected its promise.
     }
     move(turn, { type: 'lost' })
     // Nothing was sent: the caller takes its place in the family, which stays registered.
