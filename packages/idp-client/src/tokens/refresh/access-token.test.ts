@@ -10,6 +10,7 @@ import type { StoredSession } from '../../session/model/stored-session.ts'
 import { memoryStore } from '../../stores/memory.ts'
 import { toTokenRequest } from '../token-request.ts'
 import { getFreshToken } from './access-token.ts'
+import { markDead } from './ended.ts'
 import { keepMainToken } from './process-tokens.ts'
 
 /**
@@ -160,4 +161,30 @@ test('two forced refreshes that replace different tokens both get a new one', as
   open()
   expect(await others).toBe('at-3')
   expect(await Promise.all(asking)).toEqual(['at-2', 'at-4'])
+})
+
+test('a call gets the token of this process that another call has obtained before its redemption', async () => {
+  const { clock, engine } = engineFor()
+  const { clientTag, config, sealer } = engine
+  const sessions = { ...engine.sessions, save: async () => true }
+  let sent = 0
+  const sendRefresh = async () => {
+    sent++
+    return { accessToken: `at-${sent}`, tokenType: 'Bearer', expiresAt: clock.now + 60 }
+  }
+  const parts = { clientTag, config, sealer, sessions, sendRefresh }
+  const tokenSet = { accessToken: 'at', expiresAt: clock.now, refreshToken: randomToken() }
+  const data = { user: { sub: 'alice' }, tokenSet, internal: { createdAt: clock.now } }
+  const session = freshlyStored(data, clock.now)
+  const want = { ...toTokenRequest(config.authorization, { audience: 'a' }), processOnly: true } as const
+  const ask = async (given = parts): Promise<string> =>
+    (await getFreshToken(given, new Cookies().exchange(), session, want)).accessToken
+  // Once the provider has rejected any token, a call awaits the hash of its own.
+  await markDead(parts, randomToken())
+  const { open, opened } = gate()
+  const delayed = ask({ ...parts, clientTag: () => opened.then(clientTag) })
+  expect(await ask()).toBe('at-1')
+  open()
+  expect(await delayed).toBe('at-1')
+  expect(sent).toBe(1)
 })

@@ -44,13 +44,13 @@ export function getFreshToken(
 /** Returns the refreshed token. */
 async function refreshedToken(parts: FreshTokenParts, exchange: Exchange, wanted: Wanted): Promise<Entry> {
   const { fallback, session, want } = wanted
+  // Before anything is awaited: afterwards, this process may have the new token of another request.
+  const old = findToken(parts.config, session, want)
   const checked = await checkRedeemable(parts, exchange, session)
   if ('obstacle' in checked) {
     if (fallback) return fallback
     throw new AccessTokenError(checked.obstacle)
   }
-  // Looked up before the redemption: afterwards, this process may have the new token of another request.
-  const old = findToken(parts.config, session, want)
   // Loaded at the first refresh.
   const [{ failedWith, redeemOnce, reportFailed }, { toPurpose }] = await Promise.all([
     import('./coordinator.ts'),
