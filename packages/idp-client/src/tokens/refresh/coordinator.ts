@@ -118,11 +118,12 @@ export async function redeemOnce(
   const { needsWrite } = given.session
   const slot = sessionSlot(exchange, parts.config)
   const purpose = { ...given, session: asStored(given.session) }
+  // Awaited before the family is found: it is removed if its only redemption fails meanwhile.
+  const store = await parts.sessions.distributed?.()
   const key = await tokenKey(parts, purpose.refreshToken)
   // Its own family would displace that of another session with the same refresh token.
   if (hasEnded(purpose.session)) throw new IdpError('MISSING_SESSION')
   const family = findFamily(key, purpose.session, parts.config.clock()) ?? openFamily(key, purpose.session)
-  const store = await parts.sessions.distributed?.()
   const job = { parts, purpose, store, requestScope: requestScope() }
   // Promises and timers would keep the request reachable.
   const result = await outsideRequest(() => joinOrStart(family, job)).catch((error: unknown) => {

@@ -160,3 +160,31 @@ test('a token that was consumed long ago does not resolve to its family, althoug
   open()
   await running
 })
+
+test('a redemption that fails while another call waits for the store leaves that call in a family that later ones find', async () => {
+  const one = session()
+  const parts = partsFor({ store: {} })
+  const store = (await parts.sessions.distributed?.()) ?? expect.fail('sessions are in a store')
+  const [failing, loading, responding] = [gate(), gate(), gate()]
+  const reset: Purpose['redeem'] = () => failing.opened.then(() => Promise.reject(new Error('reset')))
+  const first = ask(purpose(one, { redeem: reset }), parts)
+  const sessions = { ...parts.sessions, distributed: () => loading.opened.then(() => store) }
+  await pause(0)
+  const sent: string[] = []
+  const redeem: Purpose['redeem'] = async (latest, token) => {
+    sent.push(token)
+    await responding.opened
+    return renewed(latest, 'next')
+  }
+  const second = ask(purpose(one, { redeem }), { ...parts, sessions })
+  await pause(0)
+  failing.open()
+  await expect(first).rejects.toThrow('reset')
+  loading.open()
+  await pause(0)
+  const third = ask(purpose(one, { redeem }), parts)
+  await pause(0)
+  responding.open()
+  await Promise.all([second, third])
+  expect(sent).toEqual([one.refreshToken])
+})

@@ -39,9 +39,8 @@ function toHolder(tokenSet: TokenSet, key: string): StoredSession {
  * Returns the family of a refresh token of the application. Throws `INVALID_ARGUMENTS` if the token is, or has become, that of a
  * session: its next refresh would send a consumed token.
  */
-async function ownFamily(parts: FamilyParts, holder: StoredSession, token: string): Promise<TokenFamily> {
-  const [key, keyOfSession] = await Promise.all([tokenKey(parts, token, NO_SESSION), tokenKey(parts, token)])
-  const family = findFamily(key, holder, parts.config.clock())
+function ownFamily([key, keyOfSession]: [string, string], holder: StoredSession, now: number): TokenFamily {
+  const family = findFamily(key, holder, now)
   if (family?.closed || hasFamily(keyOfSession)) throw belongsToSession()
   return family ?? openFamily(key, holder)
 }
@@ -60,7 +59,9 @@ export async function redeemWithoutSession(
   const { audience, refreshToken, scope } = request
   const key = toKey(audience, scope, binding)
   const holder = toHolder({ accessToken: '', expiresAt: 0, refreshToken }, key)
-  const family = await ownFamily(parts, holder, refreshToken)
+  // Awaited before the family is found: it is removed if its only redemption fails meanwhile.
+  const keys = await Promise.all([tokenKey(parts, refreshToken, NO_SESSION), tokenKey(parts, refreshToken)])
+  const family = ownFamily(keys, holder, config.clock())
   const purpose: Purpose = {
     session: holder,
     refreshToken,
