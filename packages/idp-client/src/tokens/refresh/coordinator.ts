@@ -31,16 +31,7 @@ import { redeemInStore, WRITE_RETRY_MILLISECONDS } from './redeem-in-store.ts'
 import type { RedemptionResult } from './state.ts'
 import { isInProgress } from './state.ts'
 import type { Turn } from './turn.ts'
-import {
-  createTurn,
-  deadlineAfter,
-  hasRoomForLate,
-  lateTurns,
-  move,
-  noResponseYet,
-  toResult,
-  waitOrAbandon,
-} from './turn.ts'
+import { createTurn, deadlineAfter, mayBeLate, move, noResponseYet, toResult, waitOrAbandon } from './turn.ts'
 
 export interface RedemptionParts extends FamilyParts {
   readonly sessions: SessionStorage
@@ -183,7 +174,6 @@ async function takeTurn(job: Job, earlier: readonly Turn[]): Promise<void> {
     move(turn, { type: 'failed', error })
     if (turn.redemption.lateError) reportFailed(parts.config, error)
   } finally {
-    lateTurns().delete(turn)
     removeTurn(turn)
   }
 }
@@ -273,12 +263,11 @@ function toProgress({ parts, purpose, requestScope, turn }: Job, lockUntil: numb
     onOverdue(error) {
       const now = monotonic()
       const milliseconds = processLasts ? Math.min(3 * httpTimeout, lockUntil - WRITE_MILLISECONDS - now) : 0
-      if (milliseconds <= 0 || !hasRoomForLate(now)) return 0
+      if (milliseconds <= 0 || !mayBeLate(now)) return 0
       const before = turn.redemption
       move(turn, { type: 'overdue', deadline: deadlineAfter(milliseconds), error })
       // Once only: the response to a second request, after another process has redeemed the token, is not awaited longer.
       if (turn.redemption === before) return 0
-      lateTurns().add(turn)
       // The request may end before the response arrives.
       requestScope.release()
       turn.wake()

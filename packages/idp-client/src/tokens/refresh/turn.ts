@@ -46,6 +46,8 @@ export function createTurn(
 
 export function move(turn: Turn, event: RedemptionEvent): void {
   turn.redemption = transition(turn.redemption, event)
+  if (turn.redemption.state === 'late') lateTurns().add(turn)
+  else lateTurns().delete(turn)
 }
 
 /** The error of a call that sends nothing because an earlier one has sent the token or is about to, and of one without a result. */
@@ -89,11 +91,11 @@ export async function waitOrAbandon(turn: Turn, milliseconds: number, isEarly: b
 /** Maximum number of late responses that this process waits for at a time. */
 const MAX_LATE = 1000
 
-/** The redemptions whose responses are late. On Workers, one may end without being removed. */
-export const lateTurns = (): Set<Turn> => processWide('queue:late-redemptions/2', () => new Set())
+/** The redemptions whose responses are late, which `move` adds and removes. On Workers, one may end without a move. */
+const lateTurns = (): Set<Turn> => processWide('queue:late-redemptions/2', () => new Set())
 
 /** Returns whether this process may wait for one more late response. */
-export function hasRoomForLate(now: number): boolean {
+export function mayBeLate(now: number): boolean {
   const turns = lateTurns()
   for (const turn of turns) {
     const { redemption } = turn
