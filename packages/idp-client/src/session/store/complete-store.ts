@@ -190,12 +190,15 @@ export class CompleteStore {
     this.#given.update ? this.#given.delete(id) : this.#inTurn(id, () => this.#given.delete(id)),
   )
 
-  /** Returns the session as it was written; null, without a write, if the record is not a session. */
-  readonly update: Functions['update'] = guarded('update', async (id, change, expiry) => {
-    await this.#assertSignature(expiry)
-    // One after the other: a store would have to retry concurrent updates of a record.
-    return this.#inTurn(id, () => this.#update(id, change, expiry))
-  })
+  /** Returns a copy of the record as it was written; null, without a write, if it is not the session of this id. */
+  readonly update: (...given: Parameters<Functions['update']>) => Promise<unknown> = guarded(
+    'update',
+    async (id, change, expiry) => {
+      await this.#assertSignature(expiry)
+      // One after the other: a store would have to retry concurrent updates of a record.
+      return this.#inTurn(id, async () => copyRecord(await this.#update(id, change, expiry)))
+    },
+  )
 
   /** Calls `update` before the first write, for an id that no session has: its result shows its signature. */
   async #assertSignature(expiry: SessionExpiry): Promise<void> {

@@ -245,8 +245,8 @@ export class StoreRecords implements DistributedSessions {
     const { clock, session: rules } = this.#config
     // The record may have been used later than this session.
     const times = { ...toTimes(session), usedAt: laterUse(session.usedAt, clock()) }
-    const kept = await this.#store.update(id, update, { expiresAt: endsAt(times, rules) })
-    const stored = kept && fromRecord(kept, session.sessionKey)
+    const updated = await this.#store.update(id, update, { expiresAt: endsAt(times, rules) })
+    const stored = fromRecord(updated, session.sessionKey)
     // If the store cannot tell, the write is repeated, and with it the question.
     if (stored && stored.data.internal.sid !== sidBefore && (await this.#wasEndedMeanwhile(stored))) {
       await this.end([stored])
@@ -254,7 +254,7 @@ export class StoreRecords implements DistributedSessions {
     }
     // Another redemption may have failed to write meanwhile.
     if (pendingWrites().get(id) === pending) pendingWrites().delete(id)
-    return stored && copySession(stored)
+    return stored
   }
 
   /** Returns whether the provider ended its session before the record had the `sid` by which it is found. */
