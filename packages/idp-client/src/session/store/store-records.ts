@@ -7,6 +7,7 @@ import { processWide } from '../../lib/registry.ts'
 import { SingleFlight } from '../../lib/shared-run.ts'
 import { decodeClaims } from '../model/claims.ts'
 import { withFewerTokens } from '../model/further-tokens.ts'
+import type { KnownSession } from '../model/lifetime.ts'
 import { endsAt, laterUse, toTimes } from '../model/lifetime.ts'
 import { withChanges } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
@@ -148,14 +149,14 @@ export class StoreRecords implements DistributedSessions {
   }
 
   /** Writes a session and returns it with the changes of others; null if the record was deleted. */
-  async write(found: StoredSession, session: StoredSession): Promise<StoredSession | null> {
-    const change = { found, session: withFewerTokens(session, this.#config) }
-    const id = await recordId(session.sessionKey)
-    if (!hasOnlyBeenUsed(change)) return this.#write(id, change.session, change)
-    // Only the cookie is old, after a refresh for example.
-    if (session.usedAt <= found.usedAt && !pendingWrites().get(id)) return session
-    // Concurrent ones are written once. The store may never respond: then later requests try again.
+  async write(found: StoredSession, changed: StoredSession): Promise<StoredSession | null> {
+    const change = { found, session: withFewerTokens(changed, this.#config) }
+    const id = await recordId(changed.sessionKey)
     const write = (): Promise<StoredSession | null> => this.#write(id, change.session, change)
+    if (!hasOnlyBeenUsed(change)) return write()
+    // Only the cookie is old, after a refresh for example.
+    if (changed.usedAt <= found.usedAt && !pendingWrites().get(id)) return changed
+    // Concurrent ones are written once. The store may never respond: then later requests try again.
     const used = await this.#uses.run(id, write, this.#config.httpTimeout)
     return used && copySession(used)
   }
@@ -224,14 +225,9 @@ export class StoreRecords implements DistributedSessions {
 
   /**
    * Applies the pending tokens, unless another process has stored later ones, and then `change`, to the record in one update.
-   * Returns the session after it; null if the record was deleted, or if the provider has ended the session that it names now. Of
-   * `session` only key and lifetime are used.
+   * Returns the session after it; null if the record was deleted, or if the provider has ended the session that it names now.
    */
-  async #write(
-    id: string,
-    session: StoredSession,
-    change?: SessionDifference,
-  ): Promise<StoredSession | null> {
+  async #write(id: string, session: KnownSession, change?: SessionDifference): Promise<StoredSession | null> {
     if (undeleted().get(id)) return null
     const pending = pendingWrites().get(id)
     let sidBefore: string | undefined
