@@ -130,9 +130,8 @@ export class StoreRecords implements DistributedSessions {
     }
     const record = await this.#store.get(id)
     const session = fromRecord(record, sessionKey)
-    const isOther = session && !isRecordOf(record, id)
-    if (isOther) this.#store.report(otherRecord())
-    const read = session && !isOther ? session : null
+    const read = isRecordOf(record, id) ? session : null
+    if (session && !read) this.#store.report(otherRecord())
     const pending = pendingWrites().get(id)
     if (!pending) return read
     if (read) return { ...withPending(read, pending), needsWrite: true, older: read.data }
