@@ -20,6 +20,12 @@ export interface AcquiredLock {
   release(): Promise<void>
 }
 
+/** The result of a write that must not be lost: the session with the changes of others, and whether the store has it. */
+export interface Persisted {
+  readonly session: StoredSession
+  readonly isWritten: boolean
+}
+
 /** The result of a repeated write: the session as the store has it now, null if it has ended. */
 export interface Flushed {
   readonly session: StoredSession | null
@@ -36,10 +42,7 @@ export interface DistributedSessions {
    * memory, and written by `flush` or with the next change. Returns the session with the changes of others. Throws
    * `MISSING_SESSION` if it has ended.
    */
-  persist(
-    found: StoredSession,
-    changed: StoredSession,
-  ): Promise<{ readonly session: StoredSession; readonly isWritten: boolean }>
+  persist(found: StoredSession, changed: StoredSession): Promise<Persisted>
   /** Repeats a write that failed in `persist`, unless another change has written it since. Returns undefined if it fails again. */
   flush(sessionKey: string): Promise<Flushed | undefined>
 }

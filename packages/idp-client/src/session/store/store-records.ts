@@ -14,7 +14,7 @@ import type { SessionData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { copySession } from '../model/stored-session.ts'
 import { endStreamsOf } from '../open-streams.ts'
-import type { AcquiredLock, DistributedSessions, Flushed, SessionEnd } from '../storage.ts'
+import type { AcquiredLock, DistributedSessions, Flushed, Persisted, SessionEnd } from '../storage.ts'
 import type { CompleteStore } from './complete-store.ts'
 import type { StoreSessionParts } from './in-store.ts'
 import { fromRecord, isRecordOf, ownerOf, recordId, toRecord } from './record.ts'
@@ -165,10 +165,7 @@ export class StoreRecords implements DistributedSessions {
    * next change. It is dropped when the record is deleted, when another process has stored a later token, or above
    * `MAX_PENDING_WRITES`. Throws `MISSING_SESSION` if the record was deleted.
    */
-  async persist(
-    found: StoredSession,
-    changed: StoredSession,
-  ): Promise<{ readonly session: StoredSession; readonly isWritten: boolean }> {
+  async persist(found: StoredSession, changed: StoredSession): Promise<Persisted> {
     const change = { found, session: withFewerTokens(changed, this.#config) }
     const id = await recordId(changed.sessionKey)
     try {
