@@ -8,7 +8,7 @@ import { endsAt, isAlive, toTimes } from '../session/model/lifetime.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import { endStreams } from '../session/open-streams.ts'
 import type { CompleteStore } from '../session/store/complete-store.ts'
-import { fromRecord, isRecordId, ownerOf, recordId, subjectIn } from '../session/store/record.ts'
+import { fromRecord, isRecordId, recordId, subjectIn, toOwner } from '../session/store/record.ts'
 
 /** A session of a user, without secrets. */
 export interface SessionInfo {
@@ -102,7 +102,7 @@ export async function revokeSessions(engine: Engine, sub: string): Promise<numbe
     ? await revokeListed(engine, subject)
     : await store.deleteBySubject(subject)
   // Also of sessions that have ended by inactivity meanwhile, which are not listed.
-  await endStreams(({ clientTag, session }) => clientTag === tag && ownerOf(session).sub === subject)
+  await endStreams(({ clientTag, session }) => clientTag === tag && toOwner(session).sub === subject)
   return count
 }
 

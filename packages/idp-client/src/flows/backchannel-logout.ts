@@ -6,7 +6,7 @@ import { getProvider } from '../oidc/provider.ts'
 import { isEndedBy } from '../session/ended-by.ts'
 import { endOfFormer, rememberedUntil } from '../session/former.ts'
 import { endStreams } from '../session/open-streams.ts'
-import { ownerOf } from '../session/store/record.ts'
+import { toOwner } from '../session/store/record.ts'
 
 export interface BackchannelLogoutInput {
   /** Reads the token; called only if the store supports back-channel logout. */
@@ -43,7 +43,7 @@ export async function backchannelLogout(engine: Engine, input: BackchannelLogout
     await store.deleteByLogoutToken(token)
   })
   if (!isFirstUse) throw new LogoutTokenError('LOGOUT_TOKEN_REPLAYED')
-  await endStreams(({ clientTag, session }) => clientTag === tag && isEndedBy(ownerOf(session), token))
+  await endStreams(({ clientTag, session }) => clientTag === tag && isEndedBy(toOwner(session), token))
   const ended = token.sid === undefined ? 'user' : 'session'
   config.log.emit({ level: 'info', code: 'BACKCHANNEL_LOGOUT', id: input.correlationId, ended })
 }

@@ -6,7 +6,7 @@ import type { FormerSessionFound, FormerSessions } from '../former.ts'
 import { endOfFormer } from '../former.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import type { StoreSessionParts } from './in-store.ts'
-import { ownerOf, recordId } from './record.ts'
+import { recordId, toOwner } from './record.ts'
 import type { StoreRecords } from './store-records.ts'
 
 type Parts = Pick<StoreSessionParts, 'clientTag' | 'config' | 'store'>
@@ -101,7 +101,7 @@ export class FormerRecords {
 
   /** Returns whether the session of the provider, or every session of the user, has ended since the login. */
   async #hasEnded(session: StoredSession): Promise<boolean> {
-    const { createdAt, sid, sub } = ownerOf(session)
+    const { createdAt, sid, sub } = toOwner(session)
     const { clientTag, store } = this.#parts
     return store.hasEndedSince(createdAt, endOfFormer(await clientTag(), { sid, sub }))
   }

@@ -18,7 +18,7 @@ export function isRecordId(id: string): boolean {
 }
 
 /** Returns whose session it is. */
-export function ownerOf(session: StoredSession): Owner {
+export function toOwner(session: StoredSession): Owner {
   const { internal } = session.data
   const { iss } = provenIn(session)
   return {
@@ -33,7 +33,7 @@ export function ownerOf(session: StoredSession): Owner {
 export function toRecord(session: StoredSession, id: string): SessionData {
   const { authentication, clientTag: client, data, ownScope, usedAt, userInfoClaims } = session
   const { requestedAuthentication: asked } = session
-  const { iss, sub } = ownerOf(session)
+  const { iss, sub } = toOwner(session)
   const own = { id, usedAt, client, asked, ownScope, userInfoClaims, iss, sub, authentication }
   return JSON.parse(JSON.stringify({ ...data, internal: { ...data.internal, ...own } }))
 }

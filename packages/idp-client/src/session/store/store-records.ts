@@ -17,7 +17,7 @@ import { endStreamsOf } from '../open-streams.ts'
 import type { AcquiredLock, DistributedSessions, Flushed, Persisted, SessionEnd } from '../storage.ts'
 import type { CompleteStore } from './complete-store.ts'
 import type { StoreSessionParts } from './in-store.ts'
-import { fromRecord, isRecordOf, ownerOf, recordId, toRecord } from './record.ts'
+import { fromRecord, isRecordOf, recordId, toOwner, toRecord } from './record.ts'
 
 /** A session before and after a change: what a write applies to the record as it is then. */
 interface SessionDifference {
@@ -251,7 +251,7 @@ export class StoreRecords implements DistributedSessions {
 
   /** Returns whether the provider ended its session before the record had the `sid` by which it is found. */
   async #wasEndedMeanwhile(session: StoredSession): Promise<boolean> {
-    const { iss, sid } = ownerOf(session)
+    const { iss, sid } = toOwner(session)
     const iat = decodeClaims(session.data.tokenSet.idToken)?.['iat'] ?? Number.NEGATIVE_INFINITY
     return this.#store.hasEndedSince(Number(iat) - this.#config.dpop.clockSkew, defined({ iss, sid }))
   }
