@@ -8,7 +8,7 @@ import { endsAt, isAlive, toTimes } from '../session/model/lifetime.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import { endStreams } from '../session/open-streams.ts'
 import type { CompleteStore } from '../session/store/complete-store.ts'
-import { fromRecord, isRecordId, recordId, subjectIn, toOwner } from '../session/store/record.ts'
+import { fromRecord, isRecordId, recordId, toOwner } from '../session/store/record.ts'
 
 /** A session of a user, without secrets. */
 export interface SessionInfo {
@@ -54,7 +54,7 @@ export async function listSessions(engine: Engine, sub: string): Promise<Session
   const infos = records.flatMap(({ id, session: record }) => {
     const session = fromRecord(record, '')
     // A store that compares case-insensitively may return the sessions of another user.
-    if (!session || subjectIn(record) !== subject) return []
+    if (!session || toOwner(session).sub !== subject) return []
     if (session.clientTag !== undefined && session.clientTag !== clientTag) return []
     const times = toTimes(session)
     if (!isAlive(times, rules, clock())) return []

@@ -45,12 +45,6 @@ export function isRecordOf(record: unknown, id: string): record is SessionData {
   return own === id
 }
 
-/** Returns the provider's `sub` of the user. */
-export function subjectIn({ internal, user }: SessionData): string {
-  const { sub = user.sub }: StoredInternalData = internal
-  return sub
-}
-
 /** Converts a record to a session; null for a value that is not one. */
 export function fromRecord(record: unknown, sessionKey: string): StoredSession | null {
   if (!isSessionData(record)) return null
