@@ -50,15 +50,16 @@ export function fromRecord(record: unknown, sessionKey: string): StoredSession |
   if (!isSessionData(record)) return null
   const {
     asked: requestedAuthentication,
+    authentication: proven,
     client: clientTag,
     createdAt,
     ownScope,
     sessionExpiresAt,
     sid,
     usedAt,
-    ...internal
+    userInfoClaims,
   }: StoredInternalData = record.internal
-  const authentication = readAuthentication(internal.authentication)
+  const authentication = readAuthentication(proven)
   return {
     data: {
       ...record,
@@ -73,7 +74,7 @@ export function fromRecord(record: unknown, sessionKey: string): StoredSession |
     ...(typeof clientTag === 'string' ? { clientTag } : {}),
     ...(typeof requestedAuthentication === 'string' ? { requestedAuthentication } : {}),
     ...(typeof ownScope === 'string' ? { ownScope } : {}),
-    ...(Array.isArray(internal.userInfoClaims) ? { userInfoClaims: internal.userInfoClaims } : {}),
+    ...(Array.isArray(userInfoClaims) ? { userInfoClaims } : {}),
     ...(authentication ? { authentication } : {}),
   }
 }
