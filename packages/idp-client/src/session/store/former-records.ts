@@ -110,7 +110,7 @@ export class FormerRecords {
    * Ends the former session of a request at a logout, and remembers its end and that of the session in use: the former library may
    * have left further cookies of them. A failure of the store is reported.
    */
-  async leave(exchange: Exchange, current: () => MaybePromise<StoredSession | null>): Promise<void> {
+  async endAtLogout(exchange: Exchange, current: () => MaybePromise<StoredSession | null>): Promise<void> {
     try {
       const known = await current()
       const found = await this.#former.findBeside(exchange)
@@ -135,7 +135,7 @@ export class FormerRecords {
    * Deletes the former cookies when a session is written. A new session ends the former one, whether it was taken over or not; another
    * session leaves it, unless it was converted from these cookies. A failure of the store is reported.
    */
-  async replace(exchange: Exchange, { sessionKey }: StoredSession, isNew: boolean): Promise<void> {
+  async clearAtSave(exchange: Exchange, { sessionKey }: StoredSession, isNew: boolean): Promise<void> {
     await (isNew ? this.#end(exchange, sessionKey) : this.#former.clear(exchange, sessionKey))
   }
 

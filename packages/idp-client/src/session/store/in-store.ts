@@ -54,13 +54,13 @@ class RequestSessions {
   readonly #parts: StoreSessionParts
   readonly #records: StoreRecords
   /** Loads the records of former sessions; absent without `takeOver`. */
-  readonly former: (() => Promise<FormerRecords>) | undefined
+  readonly formerRecords: (() => Promise<FormerRecords>) | undefined
 
   constructor(parts: StoreSessionParts, records: StoreRecords) {
     this.#parts = parts
     this.#records = records
     const { former } = parts
-    this.former =
+    this.formerRecords =
       former &&
       lazyPromise(async () => {
         const { FormerRecords } = await import('./former-records.ts')
@@ -99,7 +99,7 @@ class RequestSessions {
       const own = chain(this.references(exchange), (named) =>
         named.length === 0 ? null : this.#findLive(slot, named),
       )
-      slot.initial = this.former ? this.#orFormer(exchange, own, this.former) : own
+      slot.initial = this.formerRecords ? this.#orFormer(exchange, own, this.formerRecords) : own
     }
     return slot.initial
   }
@@ -108,7 +108,7 @@ class RequestSessions {
   async #orFormer(
     exchange: Exchange,
     own: MaybePromise<StoredSession | null>,
-    load: () => Promise<FormerRecords>,
+    formerRecords: () => Promise<FormerRecords>,
   ): Promise<StoredSession | null> {
     const known = await own
     if (known) return known
@@ -122,7 +122,7 @@ class RequestSessions {
       const record = await this.#records.read(sessionKey)
       return record && this.#toLive(toReference(sessionKey), record)
     }
-    const taken = await (await load()).takeOver(exchange, readLive)
+    const taken = await (await formerRecords()).takeOver(exchange, readLive)
     if (!taken) return null
     const { sessionKey } = taken
     this.slot(exchange).references = [toReference(sessionKey), ...(await this.references(exchange))]
@@ -183,7 +183,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
   const records = new StoreRecords(parts)
   const cookies = createSessionCookies(parts)
   const requests = new RequestSessions(parts, records)
-  const { former } = requests
+  const { formerRecords } = requests
 
   async function stageCookie(exchange: Exchange, session: StoredSession, isNew: boolean): Promise<void> {
     const { sessionKey } = session
@@ -215,13 +215,13 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
         saved = known && isSame(known) ? await records.write(known, session) : null
       }
       requests.slot(exchange).current = saved
-      if (former) await (await former()).replace(exchange, session, isNew)
+      if (formerRecords) await (await formerRecords()).clearAtSave(exchange, session, isNew)
       if (saved) await stageCookie(exchange, saved, isNew)
       return saved !== null
     },
 
     async destroy(exchange) {
-      if (former) await (await former()).leave(exchange, () => requests.load(exchange))
+      if (formerRecords) await (await formerRecords()).endAtLogout(exchange, () => requests.load(exchange))
       await records.end(await requests.references(exchange))
       cookies.clearAll(exchange)
       requests.slot(exchange).current = null
