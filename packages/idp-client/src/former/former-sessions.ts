@@ -149,7 +149,7 @@ export function createFormerSessions(parts: FormerParts): FormerSessions {
     return converted
   }
 
-  function refused(reason: FormerRefusal): void {
+  function reportNotTakenOver(reason: FormerRefusal): void {
     const more = countRefusal(config, `SESSION_NOT_TAKEN_OVER ${reason}`)
     if (more === undefined) return
     const level = reason === 'reader' || reason === 'hook' || reason === 'keys' ? 'warn' : 'info'
@@ -172,15 +172,15 @@ export function createFormerSessions(parts: FormerParts): FormerSessions {
       async convert() {
         const converted = await convertUnlessDown(former, sessionKey)
         if (typeof converted !== 'string') return converted
-        refused(converted)
+        reportNotTakenOver(converted)
         return null
       },
-      taken() {
+      reportTakenOver() {
         if (reported().get(sessionKey)) return
         reported().set(sessionKey, true)
         config.log.emit({ level: 'info', code: 'SESSION_TAKEN_OVER', library })
       },
-      refused,
+      reportNotTakenOver,
     }
   }
 
@@ -205,7 +205,7 @@ export function createFormerSessions(parts: FormerParts): FormerSessions {
       // A secret that is not set, for example: nothing of a request is in such an error.
       if (isIdpError(found.thrown, 'INVALID_CONFIGURATION')) reportRefusal(config, found.thrown, 'error')
       else if (found.thrown !== undefined) config.log.printException(found.thrown)
-      refused(found.reason)
+      reportNotTakenOver(found.reason)
       return null
     },
 

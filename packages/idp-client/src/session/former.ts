@@ -11,9 +11,9 @@ export interface FormerSessionFound extends KnownSession {
   /** Verifies its tokens and converts it; null, with an event, if it is not accepted. */
   convert(): Promise<StoredSession | null>
   /** Reports that it was taken over, once per process. */
-  taken(): void
+  reportTakenOver(): void
   /** Reports that it was not. */
-  refused(reason: FormerRefusal): void
+  reportNotTakenOver(reason: FormerRefusal): void
 }
 
 /** Why the former cookies of a request contain no session. */

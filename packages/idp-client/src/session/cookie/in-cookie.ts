@@ -82,12 +82,12 @@ function reader({ config, sealer, clientTag, connections, former, marker, memory
     const found = await (await loadFormer()).find(exchange)
     if (!found) return null
     if (memory?.hasEnded(found) || (await marker.hasEnded(exchange, found))) {
-      found.refused('ended')
+      found.reportNotTakenOver('ended')
       return null
     }
     const session = await found.convert()
     if (!session) return null
-    found.taken()
+    found.reportTakenOver()
     // The browser has another form of it: the next response that can set cookies replaces that.
     return { ...session, needsWrite: true }
   }

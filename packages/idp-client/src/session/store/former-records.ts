@@ -65,12 +65,12 @@ export class FormerRecords {
       const session = await found.convert()
       if (!session) return null
       if (await this.#create(session)) {
-        found.taken()
+        found.reportTakenOver()
         return session
       }
       // If the conversion took longer than the lock lasts, another process may have created it.
       const later = await readLive(sessionKey)
-      if (!later) found.refused('ended')
+      if (!later) found.reportNotTakenOver('ended')
       return later
     } finally {
       await lock?.release()
