@@ -160,7 +160,7 @@ export class CompleteStore {
   readonly #config: ApiConfig
   readonly #given: SessionDataStore
   /** Result of the first call of `update`. */
-  #probed: { readonly result: unknown } | undefined
+  #firstUpdate: { readonly result: unknown } | undefined
 
   constructor(config: ApiConfig, given: SessionDataStore) {
     // Not `guarded`: every request reads, and this is one promise less.
@@ -203,8 +203,8 @@ export class CompleteStore {
   /** Calls `update` before the first write, for an id that no session has: its result shows its signature. */
   async #assertSignature(expiry: SessionExpiry): Promise<void> {
     if (!this.#given.update) return
-    this.#probed ??= { result: await this.#given.update(randomToken(), (current) => current, expiry) }
-    assertUpdated(this.#probed.result)
+    this.#firstUpdate ??= { result: await this.#given.update(randomToken(), (current) => current, expiry) }
+    assertUpdated(this.#firstUpdate.result)
   }
 
   #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {

@@ -41,13 +41,13 @@ async function roundTrip(store: Records, now: number, expiresAt: number): Promis
 async function probe(store: Records, now: number): Promise<void> {
   if (await roundTrip(store, now, now + SOON)) return
   // A replica may lack a record for a moment, whenever that expires.
-  const isLate = (await roundTrip(store, now, now + LATER)) && !(await roundTrip(store, now, now + SOON))
+  const isAhead = (await roundTrip(store, now, now + LATER)) && !(await roundTrip(store, now, now + SOON))
   throw new SessionStoreError('SESSION_STORE_FAILED', {
     operation: 'get',
-    detail: isLate
+    detail: isAhead
       ? `A record that expires in ${SOON} s has expired for the store.`
       : 'A record that was just written is not there.',
-    remedy: isLate ? 'SESSION_STORE_CLOCK' : 'SESSION_STORE_LOST_RECORD',
+    remedy: isAhead ? 'SESSION_STORE_CLOCK' : 'SESSION_STORE_LOST_RECORD',
   })
 }
 
