@@ -27,7 +27,7 @@ export interface StoredSession {
   readonly userInfoClaims?: readonly string[]
   /** The authentication that was proven in this session. If absent, that of the stored ID token. */
   readonly authentication?: AuthenticationClaims
-  /** The access token of the latest redemption, which is not left out if the session is too large. */
+  /** Not stored: the access token of the latest redemption, which is not left out if the session is too large. */
   readonly newAccessToken?: string
   /**
    * Not stored: the next response that can set cookies writes the session, because the browser or the store has an older one, or because
@@ -45,7 +45,7 @@ export function countFurtherTokens({ data: { accessTokens, connectionTokenSets }
   return (accessTokens?.length ?? 0) + (connectionTokenSets?.length ?? 0)
 }
 
-/** Returns a session without what is not stored: it is about the request that loaded it. */
+/** Returns a session without what is about the request that loaded it. */
 export function asStored({
   needsWrite: _needsWrite,
   older: _older,

@@ -20,7 +20,7 @@ import { copyRecord, isRecordOf } from './record.ts'
 const RETRY_MILLISECONDS = 40
 /** How long a request waits for a lock after the lock should have expired, in milliseconds. */
 const SLACK_MILLISECONDS = 1000
-/** How often a task that fails may be tried, if the store remembers names; a later call counts as a repetition. */
+/** How often a task that fails may be tried, if the store remembers names; after that, `once` returns false. */
 const ATTEMPTS = 3
 /** Maximum number of processed names of a store: only the provider, which signs logout tokens, adds names. */
 const MAX_PROCESSED = 10_000
@@ -28,7 +28,7 @@ const MAX_PROCESSED = 10_000
 const REMEMBERED_SECONDS = 600
 /**
  * Maximum number of ended sessions and users of a store. The provider adds them by logout tokens, and anybody by front-channel
- * logouts: 20 per second, which for `REMEMBERED_SECONDS` are less.
+ * logouts, of which 12,000 arrive in `REMEMBERED_SECONDS` at most: 20 per second.
  */
 const MAX_ENDED = 20_000
 
@@ -257,8 +257,8 @@ export class CompleteStore {
   })
 
   /**
-   * Takes a name in the store, until it expires. Returns true for one call in all processes, whatever runs at the same time, so
-   * that nothing can be repeated: `once` repeats work that failed. Throws `SESSION_STORE_UNSUPPORTED` without `once` of the store.
+   * Takes a name in the store, until it expires. Returns true for one call in all processes; unlike `once`, it has no work that
+   * could fail and be repeated. Throws `SESSION_STORE_UNSUPPORTED` without `once` of the store.
    */
   readonly take: (name: string, expiry: SessionExpiry) => Promise<boolean> = guarded(
     'once',
@@ -305,7 +305,7 @@ export class CompleteStore {
     return true
   }
 
-  /** Remembers the end first: a login that is being completed calls `endedAt` after it has stored its session. */
+  /** Deletes the sessions of a token. Remembers their end first: a login calls `endedAt` after it has stored its session. */
   readonly deleteByLogoutToken: (token: EndingToken) => Promise<void> = guarded('logout', (token) => {
     if (!this.#given.endedAt) {
       const name = toEndedName(token)

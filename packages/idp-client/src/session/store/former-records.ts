@@ -36,8 +36,7 @@ export class FormerRecords {
 
   /**
    * Returns the former session of a request without a session of ours, as a record that `readLive` returns if there is one; null
-   * without one. Creates the record, once for parallel requests: each of them would ask the store for the lock again and again, also
-   * if the session has ended.
+   * without one. Creates the record, once for parallel requests of this process, which would otherwise wait for the lock in turn.
    */
   async takeOver(exchange: Exchange, readLive: ReadLive): Promise<StoredSession | null> {
     const found = await this.#former.find(exchange)
@@ -55,7 +54,7 @@ export class FormerRecords {
     return taken && !isOwn ? readLive(sessionKey) : taken
   }
 
-  /** Creates the record under the lock of the session. A name that is taken, without a record, is that of one that has ended. */
+  /** Creates the record under the lock of the session. A name without a record is that of one that has ended, or was not stored. */
   async #convert(found: FormerSessionFound, readLive: ReadLive): Promise<StoredSession | null> {
     const { sessionKey } = found
     const lock = await this.#parts.store.acquireLock(await recordId(sessionKey))

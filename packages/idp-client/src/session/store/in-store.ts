@@ -205,7 +205,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
       let saved: StoredSession | null
       if (isNew) {
         saved = await createOnce(records, creation, session)
-        // The next request could load another one of them.
+        // Otherwise the next request could load one of those that it replaces.
         if (saved) {
           const replaced = named.filter((reference) => !isSame(reference))
           await records.end(replaced, 'replaced')

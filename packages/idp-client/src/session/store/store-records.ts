@@ -180,7 +180,6 @@ export class StoreRecords implements DistributedSessions {
     throw new IdpError('MISSING_SESSION')
   }
 
-  /** Repeats a write that failed in `persist`, unless another change has written it since. Returns undefined if it fails again. */
   async flush(sessionKey: string): Promise<Flushed | undefined> {
     const id = await recordId(sessionKey)
     const pending = pendingWrites().get(id)
@@ -239,7 +238,7 @@ export class StoreRecords implements DistributedSessions {
     const times = { ...toTimes(session), usedAt: laterUse(session.usedAt, clock()) }
     const updated = await this.#store.update(id, update, { expiresAt: endsAt(times, rules) })
     const stored = fromRecord(updated, session.sessionKey)
-    // If the store cannot tell, the write is repeated, and with it the question.
+    // If the store cannot tell, `persist` keeps the change, and `flush` asks again, because of the `sid` before it.
     if (stored && stored.data.internal.sid !== sidBefore && (await this.#wasEndedMeanwhile(stored))) {
       await this.end([stored])
       return null
