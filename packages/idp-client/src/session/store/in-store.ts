@@ -113,19 +113,19 @@ class RequestSessions {
     const known = await own
     if (known) return known
     const tag = await this.#parts.clientTag()
-    const toReference = (sessionKey: string): SessionReference => ({
+    const toUnwritten = (sessionKey: string): SessionReference => ({
       clientTag: tag,
       sessionKey,
       writtenAt: 0,
     })
     const readLive = async (sessionKey: string): Promise<StoredSession | null> => {
       const record = await this.#records.read(sessionKey)
-      return record && this.#toLive(toReference(sessionKey), record)
+      return record && this.#toLive(toUnwritten(sessionKey), record)
     }
     const taken = await (await formerRecords()).takeOver(exchange, readLive)
     if (!taken) return null
     const { sessionKey } = taken
-    this.slot(exchange).references = [toReference(sessionKey), ...(await this.references(exchange))]
+    this.slot(exchange).references = [toUnwritten(sessionKey), ...(await this.references(exchange))]
     return { ...taken, needsWrite: true }
   }
 
