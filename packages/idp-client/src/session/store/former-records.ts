@@ -135,14 +135,14 @@ export class FormerRecords {
    * session leaves it, unless it was converted from these cookies. A failure of the store is reported.
    */
   async clearAtSave(exchange: Exchange, { sessionKey }: StoredSession, isNew: boolean): Promise<void> {
-    await (isNew ? this.#end(exchange, sessionKey) : this.#former.clear(exchange, sessionKey))
+    await (isNew ? this.#end(exchange) : this.#former.clear(exchange, sessionKey))
   }
 
-  /** Ends the former session except the one with this key: a copy of its cookies is not accepted any more. */
-  async #end(exchange: Exchange, sessionKey?: string): Promise<void> {
+  /** Ends the former session: a copy of its cookies is not accepted any more. */
+  async #end(exchange: Exchange): Promise<void> {
     const found = await this.#former.findBeside(exchange)
     await this.#former.clear(exchange)
-    if (!found || found.sessionKey === sessionKey) return
+    if (!found) return
     const { report } = this.#parts.store
     await this.#takeName('kept-or-ended', found.sessionKey).catch(report)
     await this.#takeName('taken-over', found.sessionKey).catch(report)
