@@ -180,10 +180,12 @@ describe.each([
 
   test('[C1] in every order: after a logout no cookie of the request is a session', async () => {
     await fc.assert(
-      fc.asyncProperty(kinds, async (list) => {
+      fc.asyncProperty(kinds, fc.boolean(), async (list, isSaved) => {
         const { all, engine, store } = await given(list)
         const exchange = request(all)
-        await engine.sessions.load(exchange)
+        const found = await engine.sessions.load(exchange)
+        // The middleware has recorded the use of the session before; with cookies, the others are not found after that.
+        if (isStored && isSaved && found) await engine.sessions.save(exchange, found)
         await engine.sessions.destroy(exchange)
         if (store) expect([...store.records.values()].join()).not.toMatch(/"sub":"(?:live|large)-/)
         for (const one of all) expect(await engine.sessions.load(request([one]))).toBeNull()

@@ -190,7 +190,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
     const reference = { clientTag: await clientTag(), sessionKey, writtenAt: config.clock() }
     const value = await sealer.seal('session-id', encodeReference(reference))
     await cookies.stage(exchange, session, [{ name: config.session.cookie.name, value }], isNew)
-    requests.slot(exchange).references = [reference]
+    if (isNew) requests.slot(exchange).references = [reference]
   }
 
   return {
