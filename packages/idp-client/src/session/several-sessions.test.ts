@@ -295,6 +295,17 @@ describe('cookies of one request', () => {
     expect(await engine.sessions.load(exchangeWith(live.cookies))).toBeNull()
   })
 
+  test('[C1] of more references than sixteen, those of the latest cookies are tried', async () => {
+    const { clock, ...world } = worldOf(true)
+    const made: Given[] = []
+    for (let index = 0; index < 17; index++) {
+      clock.now += 1
+      made.push(await make({ ...world, clock }, index < 16 ? 'ended' : 'live', index))
+    }
+    const found = await world.engine.sessions.load(exchangeWith(...made.map((one) => one.cookies)))
+    expect(found?.data.user.sub).toBe('live-16')
+  })
+
   test('[C1] the same session in several cookies is read once', async () => {
     const { engine, store } = worldOf(true)
     const cookies = await cookiesFor(engine, sessionOf('alice'))

@@ -33,20 +33,19 @@ const UNTRIED =
   `A request names more than ${MAX_READS} sessions, of which the first ${MAX_READS} are not alive; the others were not ` +
   'read. Give each application on this host its own session.cookie.name.'
 
-/** Returns the references of a client, without duplicates, the latest first. */
+/** Returns the latest references of a client, without duplicates, the latest first. */
 function selectLatest(
   references: readonly (SessionReference | null)[],
   clientTag: string,
 ): SessionReference[] {
   const found = new Map<string, SessionReference>()
   for (const reference of references) {
-    if (found.size === MAX_REFERENCES) break
     if (reference?.clientTag !== clientTag) continue
     const before = found.get(reference.sessionKey)
     if (!before || before.writtenAt < reference.writtenAt) found.set(reference.sessionKey, reference)
   }
   // The one that was written last is most likely alive; the browser sends them in no useful order.
-  return [...found.values()].sort((a, b) => b.writtenAt - a.writtenAt)
+  return [...found.values()].sort((a, b) => b.writtenAt - a.writtenAt).slice(0, MAX_REFERENCES)
 }
 
 /** Reads the sessions of one client from the store, each once per request. */
