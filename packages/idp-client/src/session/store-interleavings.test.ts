@@ -197,6 +197,35 @@ describe('tokens that the store rejected', () => {
     expect((await session()).data.tokenSet.refreshToken).toBe('r2')
   })
 
+  test.each(['a use', 'a retry'])('undo no update that is written just before them: %s', async (kind) => {
+    const { lock: _lock, ...unlocked } = store
+    const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+    let opened = true
+    const update: typeof store.update = async (...given) => {
+      while (!opened) await turn()
+      return store.update(...given)
+    }
+    one = engineWith({ sessionStore: { ...unlocked, update } })
+    // The first write also calls `update` for an id without a record.
+    await redeem('r1')
+    down.add('update')
+    await withoutWaiting(() => redeem('r2', { user: { sub: 'alice', name: 'Alice' } }))
+    down.clear()
+    const [updating, using] = [cookies.exchange(), cookies.exchange()]
+    const { data, sessionKey } = await session(updating)
+    await session(using)
+    opened = false
+    const updated = updateSession(one.engine, updating, { ...data, user: { ...data.user, name: 'Bob' } })
+    const records = await storeOf(one.engine)
+    for (let turns = 0; turns < 20; turns++) await turn()
+    const later = kind === 'a use' ? touchSession(one.engine, using) : records.flush(sessionKey)
+    for (let turns = 0; turns < 20; turns++) await turn()
+    opened = true
+    await Promise.all([updated, later])
+    const after = await session()
+    expect(after.data).toMatchObject({ user: { name: 'Bob' }, tokenSet: { refreshToken: 'r2' } })
+  })
+
   test('are stored completely if a second write is rejected too', async () => {
     const { delete: remove, get, set, update } = store
     one = engineWith({ sessionStore: { delete: remove, get, set, update } })

@@ -224,11 +224,13 @@ export class StoreRecords implements DistributedSessions {
    */
   async #write(id: string, session: KnownSession, change?: SessionDifference): Promise<StoredSession | null> {
     if (undeleted().get(id)) return null
-    const pending = pendingWrites().get(id)
+    let pending = pendingWrites().get(id)
     let sidBefore: string | undefined
     const update = (record: SessionData): SessionData => {
       const found = fromRecord(record, session.sessionKey)
       if (!found) return record
+      // Again: the write before this one may have stored it, and a change that it made must not be undone.
+      pending = pendingWrites().get(id)
       sidBefore = (pending?.found ?? found).data.internal.sid
       const current = pending ? withPending(found, pending) : found
       return toRecord(change ? merge(current, change) : current, id)
