@@ -89,11 +89,9 @@ function rebase(pending: PendingWrite | undefined, change: SessionDifference): P
     : { ...change, consumed }
 }
 
-/** Adds the pending tokens to the session, unless another process continued from a token that this one does not know. */
+/** Adds the pending tokens to a session without them, unless another process continued from a token that this one does not know. */
 function withPending(current: StoredSession, pending: PendingWrite): StoredSession {
-  const token = getRefreshToken(current)
-  const isNext = token === getRefreshToken(pending.session) || pending.consumed.includes(token)
-  return isNext ? merge(current, pending) : current
+  return pending.consumed.includes(getRefreshToken(current)) ? merge(current, pending) : current
 }
 
 function otherRecord(): SessionStoreError {
