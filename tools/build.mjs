@@ -43,7 +43,8 @@ async function buildPackage(name, plan, options) {
     await declarations(plan, staging)
     const files = await bundle(plan)
     for (const file of files) write(join(staging, file.path), file.contents)
-    for (const command of plan.commands) chmodSync(join(staging, `${command}.js`), 0o755)
+    // npm makes commands executable when it links them, before a workspace has built them.
+    chmodSync(join(staging, 'cli.js'), 0o755)
     const target = fromRoot(`${plan.folder}/dist`)
     rmSync(target, { recursive: true, force: true })
     renameSync(staging, target)

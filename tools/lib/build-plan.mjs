@@ -4,7 +4,6 @@ const plain = {
   entries: { index: 'index.ts', cli: 'cli.ts' },
   separate: {},
   external: [],
-  commands: ['cli'],
   generated: [],
   clientEntries: [],
   untyped: [],
@@ -14,7 +13,7 @@ const plain = {
 /**
  * The files of each package. `entries` share chunks: what all `hosts` load is one file, and so is what the `leanEntries`
  * take of it. `separate` files are chosen by the `imports` map of the package at run time and therefore stay files of
- * their own. `commands` get a shebang, `clientEntries` must keep their "use client" directive, `untyped` ones are
+ * their own. `clientEntries` must keep their "use client" directive, `untyped` ones are
  * imported by generated code only and have no declarations, `generated` are the modules that the build makes of the pages,
  * `exportedByHosts` the declarations that every host exports with `*`.
  */

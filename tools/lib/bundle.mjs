@@ -3,7 +3,6 @@ import { readJson } from './files.mjs'
 import { generatedModules } from './init-data.mjs'
 import { fromRoot } from './run.mjs'
 
-const shebang = '#!/usr/bin/env node\n'
 const directive = '"use client";'
 
 /**
@@ -27,7 +26,6 @@ export async function bundle(plan) {
   await bundled.close()
   refuseCycles(plan, output)
   const files = toContents(output)
-  for (const command of plan.commands) addShebang(files, command)
   for (const entry of plan.clientEntries) keepDirective(files, entry)
   return [...files].map(([path, contents]) => ({ path, contents }))
 }
@@ -141,11 +139,6 @@ function refuseCycles(plan, output) {
 }
 
 const dependencyNames = (manifest) => Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
-
-function addShebang(files, entry) {
-  const text = files.get(`${entry}.js`)
-  if (!text.startsWith('#!')) files.set(`${entry}.js`, shebang + text)
-}
 
 // Without the directive a Server Component that imports the entry would fail at `createContext`.
 function keepDirective(files, entry) {
