@@ -26,6 +26,14 @@ export function sumBytes(cookies: readonly NamedValue[]): number {
   return cookies.reduce((sum, cookie) => sum + cookieBytes(cookie), 0)
 }
 
+/* Of chunks, and of connection tokens, which may have chunks themselves. */
+const SESSION_SUFFIX = /^(?:__(?:\d+|conn_\d+(?:__\d+)?))?$/
+
+/** Returns whether a cookie belongs to a session of this name. Not the logout marker, nor `<name>__x`, which another client may use. */
+export function isSessionCookie(sessionName: string, name: string): boolean {
+  return name.startsWith(sessionName) && SESSION_SUFFIX.test(name.slice(sessionName.length))
+}
+
 /** Returns the bytes of the cookies with such names, as a request would carry them after the staged writes. */
 export function bytesInJar(jar: CookieJar, isCounted: (name: string) => boolean): number {
   const names = jar.names().filter(isCounted)

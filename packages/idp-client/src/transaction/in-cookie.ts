@@ -2,7 +2,13 @@ import { constantTimeEqual } from '../crypto/random.ts'
 import { SessionStoreError } from '../errors/session.ts'
 import type { NamedValue } from '../http/chunks.ts'
 import { MAX_CANDIDATES } from '../http/chunks.ts'
-import { bytesInJar, cookieBytes, sumBytes, transactionAllowance } from '../http/cookie-budget.ts'
+import {
+  bytesInJar,
+  cookieBytes,
+  isSessionCookie,
+  sumBytes,
+  transactionAllowance,
+} from '../http/cookie-budget.ts'
 import type { CookieJar, CookieSpec } from '../http/cookie-jar.ts'
 import { cookieScope } from '../http/cookie-jar.ts'
 import type { Exchange } from '../http/exchange.ts'
@@ -22,6 +28,9 @@ const PRECEDENCE: readonly TransactionLookup['kind'][] = ['found', 'expired', 's
 
 /** Maximum size of one transaction cookie. */
 const ONE_COOKIE_BYTES = 3000
+
+/* What follows the prefix: a hash of the state, unless parallel transactions are disabled. The prefix of another client may begin alike. */
+const SUFFIX = /^(?:restart|[\w-]{22})?$/
 
 /** How long the cookie of `claimRestart` allows no further restart. */
 const RESTART_SECONDS = 60
@@ -65,16 +74,18 @@ export class TransactionStorage {
 
   /** Returns the transaction cookies of a request, whether they can be decrypted or not. */
   #all(jar: CookieJar): NamedValue[] {
-    const names = jar.names(this.#parts.config.transaction.cookie.prefix)
+    const { prefix } = this.#parts.config.transaction.cookie
+    const names = jar.names(prefix).filter((name) => SUFFIX.test(name.slice(prefix.length)))
     return names.map((name) => ({ name, value: jar.get(name) ?? '' }))
   }
 
   /** Returns the bytes that the session leaves for the cookies of transactions. */
   #allowance({ cookies }: Exchange): number {
     const { maxBytes, name } = this.#parts.config.session.cookie
-    const isOfSession = (each: string): boolean =>
-      each === name || (each.startsWith(`${name}__`) && each !== `${name}__ended`)
-    return transactionAllowance(maxBytes, bytesInJar(cookies, isOfSession))
+    return transactionAllowance(
+      maxBytes,
+      bytesInJar(cookies, (each) => isSessionCookie(name, each)),
+    )
   }
 
   /**

@@ -153,7 +153,7 @@ async function transactionOf(
   at: number,
 ): Promise<LoginTransaction> {
   return {
-    stateHash: `state-hash-${at}`,
+    stateHash: `a-hash-of-22-letters-${at}`,
     responseType: 'code',
     nonce: 'n',
     codeVerifier: 'v',
@@ -179,7 +179,15 @@ function sessionOf({ connections, size }: Plan['writes'][number]): SessionData {
   }
 }
 
-const FOREIGN = ['other', 'session_', 'sessions', 'session__x', 'a__session__0', 'xtxn_1']
+const FOREIGN = [
+  'other',
+  'session_',
+  'sessions',
+  'session__x',
+  'a__session__0',
+  'xtxn_1',
+  'txn_x_a-hash-of-22-letters-0',
+]
 
 test('every cookie is accepted by browsers, and deleted at logout', async () => {
   let most = 0

@@ -30,9 +30,10 @@ async function application(request: Request): Promise<Response> {
     return new Response(null, { status: 204 })
   }
   const [customer, employee] = await Promise.all([customers.getSession(), staff.getSession()])
-  if (pathname === '/notes') {
-    if (customer) await customers.updateSession({ ...customer, note: 'kept' })
+  if (pathname === '/notes' || pathname === '/ended-meanwhile') {
     if (employee) await staff.updateSession({ ...employee, note: 'kept' })
+    if (customer) await customers.updateSession({ ...customer, note: 'kept' })
+    if (pathname === '/ended-meanwhile') await customers.middleware(browser.request('/auth/logout'))
     return new Response(null, { status: 204 })
   }
   return Response.json({
@@ -46,7 +47,11 @@ async function application(request: Request): Promise<Response> {
 beforeAll(async () => {
   ;[customersAt, staffAt] = await Promise.all([startDevProvider(), startDevProvider()])
   customers = new IdpClient(optionsFor(customersAt))
-  staff = new IdpClient({
+})
+afterAll(() => Promise.all([customersAt.stop(), staffAt.stop()]))
+
+function createStaff(name: string, prefix: string): IdpClient {
+  return new IdpClient({
     ...optionsFor(staffAt),
     routes: {
       login: '/staff/login',
@@ -56,11 +61,10 @@ beforeAll(async () => {
       accessToken: '/staff/access-token',
       backChannelLogout: '/staff/backchannel-logout',
     },
-    session: { cookie: { name: '__staff' } },
-    transactionCookie: { prefix: '__staff_txn_' },
+    session: { cookie: { name } },
+    transactionCookie: { prefix },
   })
-})
-afterAll(() => Promise.all([customersAt.stop(), staffAt.stop()]))
+}
 
 const middleware = (request: Request): Promise<Response> =>
   customers.middleware(request, (passed) => staff.middleware(passed, application))
@@ -69,24 +73,32 @@ const send = async (path: string): Promise<Response> => browser.store(await midd
 
 const seen = async (): Promise<unknown> => (await send('/')).json()
 
-async function login(provider: DevProvider, path: string, user: string): Promise<void> {
-  const begin = await send(path)
-  const { location } = await provider.login(begin.headers.get('location') ?? '', { user })
+/** Begins a login. Returns the path of its callback. */
+async function begin(provider: DevProvider, path: string, user: string): Promise<string> {
+  const begun = await send(path)
+  const { location } = await provider.login(begun.headers.get('location') ?? '', { user })
   const { pathname, search } = new URL(location ?? '')
-  expect((await send(pathname + search)).status).toBe(302)
+  return pathname + search
 }
 
-describe('two providers in one application', () => {
+async function login(provider: DevProvider, path: string, user: string): Promise<void> {
+  expect((await send(await begin(provider, path, user))).status).toBe(302)
+}
+
+describe.each([
+  ['__staff', '__staff_txn_'],
+  // The names of the other client, continued.
+  ['__session__staff', '__txn_staff_'],
+])('two providers in one application, one with the cookies %s and %s', (name, prefix) => {
   beforeEach(() => {
+    staff = createStaff(name, prefix)
     browser = new Browser(customers)
   })
 
   test('have a session each, also if the logins overlap', async () => {
-    const begun = await send('/staff/login')
+    const callback = await begin(staffAt, '/staff/login', 'bob')
     await login(customersAt, '/auth/login', 'alice')
-    const { location } = await staffAt.login(begun.headers.get('location') ?? '', { user: 'bob' })
-    const { pathname, search } = new URL(location ?? '')
-    await send(pathname + search)
+    await send(callback)
     expect(await seen()).toEqual({ customer: 'dev|alice', employee: 'dev|bob' })
   })
 
@@ -103,6 +115,21 @@ describe('two providers in one application', () => {
     const out = await send('/auth/logout')
     expect(out.headers.get('location')).toContain(customersAt.issuer)
     expect(await seen()).toEqual({ employee: 'dev|bob' })
+  })
+
+  test('end one session at a logout during a login to the other, which completes', async () => {
+    await login(customersAt, '/auth/login', 'alice')
+    const callback = await begin(staffAt, '/staff/login', 'bob')
+    await send('/auth/logout')
+    expect((await send(callback)).status).toBe(302)
+    expect(await seen()).toEqual({ employee: 'dev|bob' })
+  })
+
+  test('end one session in a request that writes the other', async () => {
+    await login(customersAt, '/auth/login', 'alice')
+    await login(staffAt, '/staff/login', 'bob')
+    await send('/ended-meanwhile')
+    expect(await seen()).toEqual({ employee: 'dev|bob', note: 'kept' })
   })
 
   test('may write either session from the application', async () => {

@@ -1,6 +1,6 @@
 import type { NamedValue } from '../../http/chunks.ts'
-import { chunkNames, possibleNames } from '../../http/chunks.ts'
-import { OVERDRAFT_BYTES, sumBytes } from '../../http/cookie-budget.ts'
+import { possibleNames } from '../../http/chunks.ts'
+import { isSessionCookie, OVERDRAFT_BYTES, sumBytes } from '../../http/cookie-budget.ts'
 import type { CookieAttributes, CookieJar, CookieScope } from '../../http/cookie-jar.ts'
 import { cookieScope } from '../../http/cookie-jar.ts'
 import type { Exchange } from '../../http/exchange.ts'
@@ -9,7 +9,7 @@ import { remaining, toTimes } from '../model/lifetime.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { sessionSlot } from '../session-slot.ts'
 import type { ClientParts, ProcessMemory } from '../storage.ts'
-import { connectionCookieNames } from './connection-cookies.ts'
+import { toMarkerName } from './logout-marker.ts'
 
 /**
  * How long after its decision a response may delete dead cookies, in milliseconds. Later, the browser may have those of a login that
@@ -54,10 +54,8 @@ export function createSessionCookies(parts: SessionCookieParts): SessionCookies 
   const { baseUrl, config, memory } = parts
   const { cookie, ...rules } = config.session
   const scope = (exchange: Exchange): CookieScope => cookieScope(cookie, () => baseUrl(exchange))
-  const namesIn = (jar: CookieJar): string[] => [
-    ...chunkNames(cookie.name, jar.names(cookie.name)),
-    ...connectionCookieNames(cookie.name, jar),
-  ]
+  const isOwn = (name: string): boolean => isSessionCookie(cookie.name, name)
+  const namesIn = (jar: CookieJar): string[] => jar.names(cookie.name).filter(isOwn)
 
   function clear(exchange: Exchange, names: readonly string[]): void {
     if (names.length === 0) return
@@ -97,7 +95,7 @@ export function createSessionCookies(parts: SessionCookieParts): SessionCookies 
   function dropIfEnded({ cookies, slots }: Exchange, { sessionKey }: StoredSession): void {
     if (!memory) return
     cookies.withdrawIf(({ attributes, name }) => {
-      if (name !== cookie.name && !name.startsWith(`${cookie.name}__`)) return false
+      if (!isOwn(name) && name !== toMarkerName(cookie.name)) return false
       const { current } = sessionSlot({ cookies, slots }, config)
       if (current?.sessionKey === sessionKey) return memory.hasEnded(current)
       // This request has noticed the end, or has ended or replaced the session itself: its deletions are sent.

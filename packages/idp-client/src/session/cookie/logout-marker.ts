@@ -59,9 +59,11 @@ function isOlder({ data }: KnownSession, { writtenAt }: Pick<EndedSessions, 'wri
   return data.internal.createdAt < writtenAt
 }
 
+export const toMarkerName = (sessionName: string): string => `${sessionName}__ended`
+
 export function createLogoutMarker({ clientTag, config, scope, sealer }: LogoutMarkerParts): LogoutMarker {
   const { cookie, ...rules } = config.session
-  const name = `${cookie.name}__ended`
+  const name = toMarkerName(cookie.name)
 
   const openOne = (sealed: string): MaybePromise<EndedSessions | null> =>
     chain(sealer.open('logout', sealed), (bytes) => bytes && decodeMarker(bytes))
