@@ -1,9 +1,9 @@
 import type { Config } from '../config/config.ts'
 import type { OnCallbackContext } from '../config/hooks.ts'
 import type { IdpError } from '../errors/base.ts'
-import { isIdpError } from '../errors/base.ts'
 import { CallbackError } from '../errors/callback.ts'
 import { codes } from '../errors/codes.ts'
+import { OAuthError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { PopupLogin, PopupUser } from '../http/popup-page.ts'
 import type { SafeReturnPath } from '../http/return-path.ts'
@@ -106,8 +106,9 @@ const DECISIONS: ReadonlySet<string> = new Set([
 ])
 
 function toLevel({ cause, code }: IdpError): 'info' | 'warn' | 'error' {
-  const oauthError = isIdpError(cause, 'OAUTH_ERROR') && 'error' in cause ? String(cause.error) : ''
-  if (DECISIONS.has(oauthError)) return 'info'
+  // In a redirect: with a status it is a response to the client, which Auth0 denies access if its secret is wrong.
+  const isRedirected = cause instanceof OAuthError && cause.providerStatus === undefined
+  if (isRedirected && DECISIONS.has(cause.error ?? '')) return 'info'
   return codes[code].status < 500 ? 'warn' : 'error'
 }
 

@@ -16,7 +16,7 @@ import type { ServerMetadata } from './metadata.ts'
 import { mayRequest, requireAlias, requireEndpoint, toWireName } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import type { ProviderResponse } from './translate.ts'
-import { oauthErrorAt, refusalIn, unexpectedStatus } from './translate.ts'
+import { oauthErrorAt, refusalIn, tokenRefusal, unexpectedStatus } from './translate.ts'
 import { TransportError, toTransportError } from './transport-error.ts'
 
 /** Maximum size of a response of the provider after decompression, in bytes. */
@@ -260,8 +260,9 @@ function readSuccess<T>(
   } catch (error) {
     const { endpoint, metadata, provider } = request
     const { config } = provider
+    if (endpoint === 'userinfoEndpoint') throw tokenRefusal(response) ?? error
     const authentication = describeAuthentication(config, metadata, endpoint)
-    throw refusalIn(response, { ...config, authentication }) ?? error
+    throw refusalIn(response, { client: { ...config, authentication } }) ?? error
   }
 }
 

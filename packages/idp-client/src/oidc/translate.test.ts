@@ -6,6 +6,7 @@ import {
   redirectUriSent,
   refusal,
   refusalIn,
+  tokenRefusal,
   unexpectedStatus,
   unusableDocument,
 } from './translate.ts'
@@ -81,6 +82,16 @@ describe('responses', () => {
       providerStatus: status,
       transient,
     })
+  })
+
+  test.each([
+    ['Okta', 401, { errorCode: 'invalid_client', errorSummary: 'Invalid value.' }, 'invalid_client'],
+    ['Ory Hydra', 401, { error: 'token_inactive' }, 'invalid_grant'],
+    ['Entra ID', 400, { error: 'invalid_grant', suberror: 'consent_required' }, 'consent_required'],
+    ['Entra ID', 400, { error: 'invalid_grant', suberror: 'basic_action' }, 'interaction_required'],
+    ['Entra ID', 400, { error: 'invalid_grant', suberror: 'bad_token' }, 'invalid_grant'],
+  ])('an error of %s with %i gets the name of the standards: %j', (_provider, status, body, error) => {
+    expect(refusalIn(response(status, body))?.error).toBe(error)
   })
 
   test('errors of oauth4webapi are kept as their code only', () => {
@@ -174,6 +185,8 @@ test.each([
 
 describe("[A1] an error response has a remedy, and the provider's error code if it is registered", () => {
   const response = { status: 400, body: null, retryAfter: undefined }
+  const retry = { delay: 0, jitter: false }
+  const dpop = { enabled: false, keys: { kind: 'none' }, clockTolerance: 60, clockSkew: 0, retry } as const
 
   test.each([
     ['invalid_client', 'CLIENT_REFUSED'],
@@ -208,7 +221,8 @@ describe("[A1] an error response has a remedy, and the provider's error code if 
   })
 
   test('[N1] invalid_request with status 401, of a pushed request at Keycloak, refuses the client, not its redirect URI', () => {
-    const refused = refusal({ error: 'invalid_request', response: { ...response, status: 401 } })
+    const client = { clientAuth: { kind: 'secret', secret: 'secret' }, dpop } as const
+    const refused = refusal({ error: 'invalid_request', response: { ...response, status: 401 }, client })
     expect(refused.remedy).toBe('CLIENT_REFUSED')
     expect(redirectUriSent(refused, 'https://app.example.com/auth/callback')).toEqual({})
   })
@@ -232,11 +246,21 @@ describe("[A1] an error response has a remedy, and the provider's error code if 
 
   test('the remedy differs for a client with a key and one without DPoP', () => {
     const key = { kind: 'assertion', key: 'pem', algorithms: ['ES256'], audience: 'issuer' } as const
-    const dpop = { enabled: false, keys: { kind: 'none' }, clockTolerance: 60, clockSkew: 0 } as const
-    const client = { clientAuth: key, dpop: { ...dpop, retry: { delay: 0, jitter: false } } }
-    expect(refusal({ error: 'invalid_client', client }).remedy).toBe('CLIENT_ASSERTION_REFUSED')
+    const client = { clientAuth: key, dpop }
+    expect(refusal({ error: 'invalid_client', client, response }).remedy).toBe('CLIENT_ASSERTION_REFUSED')
     expect(refusal({ error: 'invalid_dpop_proof', client }).remedy).toBe('DPOP_REQUIRED')
     expect(refusal({ error: 'invalid_dpop_proof' }).remedy).toBe('DPOP_PROOF_REFUSED')
+  })
+
+  test('an invalid client in a redirect, for which no client authenticates, is an invalid request', () => {
+    expect(refusal({ error: 'invalid_client' }).remedy).toBe('REQUEST_REFUSED')
+  })
+
+  test('UserInfo that refuses a proof of possession does not refuse the access token', () => {
+    const refused = { ...response, status: 401, challenge: 'invalid_dpop_proof' }
+    expect(tokenRefusal(refused)?.remedy).toBe('DPOP_PROOF_REFUSED')
+    expect(tokenRefusal({ ...refused, challenge: undefined })?.remedy).toBe('USERINFO_TOKEN_REFUSED')
+    expect(tokenRefusal(response)).toBeUndefined()
   })
 
   test('[A4] the error of a protected resource is read from its challenge', () => {

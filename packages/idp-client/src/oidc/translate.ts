@@ -52,11 +52,12 @@ const refusals: ReadonlyMap<string, Remedy> = new Map<string, Remedy>([
   ['not_allowed', 'SCOPE_REFUSED'],
   ['invalid_target', 'AUDIENCE_REFUSED'],
   ['invalid_request', 'REQUEST_REFUSED'],
+  // In a redirect; Microsoft Entra ID responds like this to an unknown scope.
+  ['invalid_client', 'REQUEST_REFUSED'],
   ['invalid_authorization_details', 'REQUEST_REFUSED'],
+  ['invalid_request_object', 'REQUEST_OBJECT_REQUIRED'],
   ['invalid_dpop_proof', 'DPOP_PROOF_REFUSED'],
   ['use_dpop_nonce', 'DPOP_NONCE_REFUSED'],
-  ['invalid_token', 'USERINFO_TOKEN_REFUSED'],
-  ['insufficient_scope', 'USERINFO_TOKEN_REFUSED'],
   ['server_error', 'PROVIDER_UNAVAILABLE'],
   ['temporarily_unavailable', 'PROVIDER_UNAVAILABLE'],
 ])
@@ -67,21 +68,27 @@ function toStatusRemedy(status: number | undefined): Remedy | undefined {
   return status !== undefined && status >= 500 ? 'PROVIDER_UNAVAILABLE' : undefined
 }
 
-/** Options that determine what a refusal means. */
+/** Options that determine what a refusal means, of an endpoint that authenticates the client. */
 export interface RefusedClient extends Pick<Config, 'clientAuth' | 'dpop'> {
   /** How the client authenticated, and what the provider advertises. */
   readonly authentication?: string
 }
 
-/** Error codes by which Keycloak and Glewlwyd refuse a wrong client secret with status 401, the second one at PAR. */
-const UNAUTHENTICATED: ReadonlySet<string> = new Set(['unauthorized_client', 'invalid_request'])
+/** Error codes by which Keycloak, Glewlwyd and Auth0 refuse a wrong client secret with status 401, the second one at PAR. */
+const UNAUTHENTICATED: ReadonlySet<string> = new Set([
+  'unauthorized_client',
+  'invalid_request',
+  'access_denied',
+])
 
 /**
  * Returns whether the provider rejects how the client authenticated. With another status than 401 these codes are about the
- * grant types of the client or about the request (RFC 6749 section 5.2).
+ * grant types of the client or about the request (RFC 6749 section 5.2). A redirect has no status, and no client authenticates for it.
  */
-const isClientRefused = (error: string, status: number | undefined): boolean =>
-  error === 'invalid_client' || (status === 401 && UNAUTHENTICATED.has(error))
+function isClientRefused(error: string, status: number | undefined, client?: RefusedClient): boolean {
+  if (error === 'invalid_client') return status !== undefined
+  return status === 401 && client !== undefined && UNAUTHENTICATED.has(error)
+}
 
 const CLIENT_REMEDIES: Readonly<Record<Config['clientAuth']['kind'], Remedy>> = {
   secret: 'CLIENT_REFUSED',
@@ -94,7 +101,7 @@ function toRefusalRemedy(
   status: number | undefined,
   client: RefusedClient | undefined,
 ): Remedy | undefined {
-  if (isClientRefused(error, status)) return CLIENT_REMEDIES[client?.clientAuth.kind ?? 'secret']
+  if (isClientRefused(error, status, client)) return CLIENT_REMEDIES[client?.clientAuth.kind ?? 'secret']
   if (error === 'invalid_dpop_proof' && client?.dpop.enabled === false) return 'DPOP_REQUIRED'
   return refusals.get(error)
 }
@@ -105,21 +112,23 @@ interface Refusal {
   /** Absent for a redirect, which has no status. */
   readonly response?: ProviderResponse
   readonly client?: RefusedClient | undefined
+  /** A more specific remedy than that of the error code. */
+  readonly remedy?: Remedy | undefined
 }
 
 /** Creates the error for an error response of the provider, in a redirect or in a response body. */
-export function refusal({ response, client, description, error }: Refusal): OAuthError {
+export function refusal({ response, client, description, error, remedy }: Refusal): OAuthError {
   const code = errorText(error) ?? 'unknown_error'
   const registered = registeredError(code)
   const name = registered === 'other' ? 'an unregistered error code' : registered
   const { retryAfter, status: providerStatus } = response ?? {}
   const status = providerStatus === undefined ? '' : ` with HTTP status ${providerStatus}`
-  const isRefused = isClientRefused(code, providerStatus)
+  const isRefused = isClientRefused(code, providerStatus, client)
   const sent = isRefused && client?.authentication ? ` ${client.authentication}` : ''
   const options = {
     error: code,
     detail: `It returned ${name}${status}.${sent}`,
-    remedy: toStatusRemedy(providerStatus) ?? toRefusalRemedy(code, providerStatus, client),
+    remedy: toStatusRemedy(providerStatus) ?? remedy ?? toRefusalRemedy(code, providerStatus, client),
     description: descriptionText(description),
     providerStatus,
     retryAfter,
@@ -144,18 +153,53 @@ function toRequestError(fault: TransportError): OAuthError {
 export function unexpectedStatus(response: ProviderResponse): OAuthError {
   const { body, status } = response
   const remedy = toStatusRemedy(status) ?? (body ? undefined : 'RESPONSE_NOT_OAUTH')
-  return invalidResponse(`It has an unexpected HTTP status (HTTP status ${status}).`, response, remedy)
+  return invalidResponse(unexpected(status), response, remedy)
+}
+
+const unexpected = (status: number): string => `It has an unexpected HTTP status (HTTP status ${status}).`
+
+/** The `suberror` of Microsoft Entra ID for a grant that is valid, but not enough for this request, as OpenID Connect names it. */
+const INTERACTIONS: ReadonlyMap<string | undefined, string> = new Map([
+  ['consent_required', 'consent_required'],
+  ['basic_action', 'interaction_required'],
+  ['additional_action', 'interaction_required'],
+])
+
+/**
+ * Returns the `error` of a response, by the name that standards have for it. Okta names an unknown client by `errorCode`, and Ory Hydra
+ * up to version 2.2 a used refresh token by `token_inactive`.
+ */
+function readError({ body, challenge }: ProviderResponse): string | undefined {
+  const error = stringProperty(body, 'error') ?? stringProperty(body, 'errorCode') ?? challenge
+  if (error === 'token_inactive') return 'invalid_grant'
+  const interaction = INTERACTIONS.get(stringProperty(body, 'suberror'))
+  return error === 'invalid_grant' ? (interaction ?? error) : error
 }
 
 /** Returns the error that a response of the provider contains, if any. */
-export function refusalIn(response: ProviderResponse, client?: RefusedClient): OAuthError | undefined {
-  const { body, challenge } = response
-  const error = stringProperty(body, 'error') ?? challenge
+export function refusalIn(
+  response: ProviderResponse,
+  { client, remedy }: Pick<Refusal, 'client' | 'remedy'> = {},
+): OAuthError | undefined {
+  const { body } = response
+  const error = readError(response)
   if (error === undefined) return undefined
   const description = stringProperty(body, 'error_description')
-  const refused = refusal({ error, description, response, client })
+  const refused = refusal({ error, description, response, client, remedy })
   if (error === 'mfa_required' && body) setMfaChallenge(refused, readMfaChallenge(body))
   return refused
+}
+
+/** Errors about the proof of possession, not about the access token. */
+const PROOF_ERRORS: ReadonlySet<string> = new Set(['invalid_dpop_proof', 'use_dpop_nonce'])
+
+/** Returns the error of UserInfo, which few providers explain as RFC 6750 section 3.1 says, if any. */
+export function tokenRefusal(response: ProviderResponse): OAuthError | undefined {
+  const { status } = response
+  const isRefused = (status === 401 || status === 403) && !PROOF_ERRORS.has(readError(response) ?? '')
+  if (!isRefused) return refusalIn(response)
+  const remedy = 'USERINFO_TOKEN_REFUSED'
+  return refusalIn(response, { remedy }) ?? invalidResponse(unexpected(status), response, remedy)
 }
 
 /** Errors that may be caused by an unregistered redirect URI; few providers have a code for it. */

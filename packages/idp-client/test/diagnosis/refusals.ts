@@ -30,6 +30,29 @@ function refusedWith(error: string, status = 400): Mistake['make'] {
   }
 }
 
+/** A login that the provider ends with a redirect, with words that it makes up beside the code. */
+function redirectedWith(error: string): Mistake['make'] {
+  return async (bench) => {
+    const world = await bench.start()
+    const browser = world.newBrowser()
+    const url = new URL(await world.begin(browser))
+    const refused = new URL(url.searchParams.get('redirect_uri') ?? '')
+    const values = { error, state: url.searchParams.get('state') ?? '', iss: world.provider.issuer }
+    const query = { ...values, error_description: 'alice at example.test' }
+    refused.search = new URLSearchParams(query).toString()
+    await browser.send(refused.href)
+  }
+}
+
+/** A login whose request for UserInfo is refused. */
+function refusedAtUserInfo(status: number, body: object): Mistake['make'] {
+  return async (bench) => {
+    const world = await bench.start({ fetchUserInfo: true })
+    world.provider.faults.set('userinfo', respondWith(status, body))
+    await bench.login(world)
+  }
+}
+
 const pemOf = (): string =>
   generateKeyPairSync('ec', { namedCurve: 'P-256' })
     .privateKey.export({ type: 'pkcs8', format: 'pem' })
@@ -129,6 +152,11 @@ export const refusals: readonly Mistake[] = [
     },
   },
   {
+    mistake: 'a wrong client secret, told by a provider that denies access',
+    remedy: 'CLIENT_REFUSED',
+    make: refusedWith('access_denied', 401),
+  },
+  {
     mistake: 'a client that may not use the code flow',
     remedy: 'CLIENT_NOT_ALLOWED',
     make: refusedWith('unauthorized_client'),
@@ -164,22 +192,12 @@ export const refusals: readonly Mistake[] = [
   {
     mistake: 'a scope that the client may not ask for',
     remedy: 'SCOPE_REFUSED',
-    async make(bench) {
-      const world = await bench.start()
-      const browser = world.newBrowser()
-      const url = new URL(await world.begin(browser))
-      const refused = new URL(url.searchParams.get('redirect_uri') ?? '')
-      const values = {
-        error: 'invalid_scope',
-        state: url.searchParams.get('state') ?? '',
-        iss: world.provider.issuer,
-      }
-      refused.search = new URLSearchParams({
-        ...values,
-        error_description: 'alice at example.test',
-      }).toString()
-      await browser.send(refused.href)
-    },
+    make: redirectedWith('invalid_scope'),
+  },
+  {
+    mistake: 'a scope that the provider does not know, told as an invalid client',
+    remedy: 'REQUEST_REFUSED',
+    make: redirectedWith('invalid_client'),
   },
   {
     mistake: 'an audience that the provider does not know',
@@ -211,6 +229,25 @@ export const refusals: readonly Mistake[] = [
       world.provider.rewrite('discovery', (json) => ({ ...json, require_signed_request_object: true }))
       await bench.login(world)
     },
+  },
+  {
+    mistake: 'signed requests that the provider demands of this client, without a key for them',
+    remedy: 'REQUEST_OBJECT_REQUIRED',
+    async make(bench) {
+      const world = await bench.start({ pushedAuthorizationRequests: true })
+      world.provider.faults.set('par', respondWith(400, { error: 'invalid_request_object' }))
+      await bench.login(world)
+    },
+  },
+  {
+    mistake: 'an access token that UserInfo does not accept, told as a wrong request',
+    remedy: 'USERINFO_TOKEN_REFUSED',
+    make: refusedAtUserInfo(401, { error: 'invalid_request', error_description: 'alice' }),
+  },
+  {
+    mistake: 'an access token that UserInfo does not accept, told in a way of its own',
+    remedy: 'USERINFO_TOKEN_REFUSED',
+    make: refusedAtUserInfo(401, { error: { code: 'InvalidAuthenticationToken', message: 'alice' } }),
   },
   {
     mistake: 'pushed requests that the provider does not offer',
