@@ -1,6 +1,7 @@
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createClientPool, createCluster } from 'redis'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { pause } from '../../src/lib/pause.ts'
 import { guarded } from '../../src/session/store/store-error.ts'
 import { redisStore } from '../../src/stores/redis.ts'
 import { storeContract } from '../../src/testing/index.ts'
@@ -202,6 +203,18 @@ describe('redisStore', () => {
   })
 })
 
+/** Repeats a read as long as Redis, which accepts connections earlier, still loads its data. */
+async function whenLoaded<T>(read: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await read()
+    } catch (error) {
+      if (!String(error).includes('LOADING')) throw error
+      await pause(20)
+    }
+  }
+}
+
 describe('a Redis that crashes', () => {
   test('loses no stored session, and clients reconnect', async () => {
     const persistent = await startRedis({ persistent: true })
@@ -219,7 +232,7 @@ describe('a Redis that crashes', () => {
       await Promise.all(ids.map((id) => store.update(id, counted, later)))
       const lock = await store.lock('id 1', 600_000)
       await persistent.crash()
-      const asked = Promise.all(ids.map((id) => store.get(id)))
+      const asked = Promise.all(ids.map((id) => whenLoaded(() => store.get(id))))
       await persistent.restart()
       expect((await asked).map((session) => session?.['count'])).toEqual(ids.map(() => 1))
       expect(await store.listBySubject('alice')).toHaveLength(20)
