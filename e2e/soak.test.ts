@@ -93,7 +93,8 @@ describe('four processes, one Redis', () => {
       if (!isResponse(first) || first.pid === undefined) throw new Error('the cluster does not respond')
       await until(Number(first.body['expiresAt']) + 1)
       provider.clearRequests()
-      provider.faults.set('token', { kind: 'delay', ms: 1000, commit: true }, { times: 1 })
+      // Later than `httpTimeout`: the process still waits for the response.
+      provider.faults.set('token', { kind: 'delay', ms: 5000, commit: true }, { times: 1 })
       const client = new AbortController()
       const refresh = user.browser.send(`${stopped.url}/token`, { signal: client.signal })
       while (provider.count('token') === 0) await new Promise((resolve) => setTimeout(resolve, 20))

@@ -9,8 +9,9 @@ export async function startWorker({ port, env }) {
   const server = createApplication(idp).listen(port, '127.0.0.1')
   const stop = () => {
     if (!server.listening) return
-    // A refresh continues when its client has disconnected, and its tokens still have to be saved.
-    server.close(() => setTimeout(() => process.exit(0), Number(env.HTTP_TIMEOUT ?? 5000) + 1000))
+    // A refresh continues when its client has disconnected, and its tokens still have to be saved: at most for sessionLockTimeout.
+    const longest = Math.max(15_000, 2 * Number(env.HTTP_TIMEOUT ?? 5000) + 5000)
+    server.close(() => setTimeout(() => process.exit(0), longest))
     server.closeIdleConnections()
   }
   // Ctrl-C sends SIGINT to every process, and the primary SIGTERM after it.
