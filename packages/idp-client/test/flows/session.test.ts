@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { SessionData } from '../../src/index.ts'
 import { continueWith, isContinue } from '../../src/index.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser, World } from '../support/app.ts'
 import { APP, currentTime, startWorld } from '../support/app.ts'
 
@@ -79,6 +80,29 @@ describe('the lifetime of a session', () => {
     world.clock.now = now + 259_200
     expect(await sub(browser)).toBeUndefined()
   })
+
+  test.each([
+    ['in a cookie', () => undefined],
+    ['in a store', () => memoryStore({ name: crypto.randomUUID(), clock: () => world.clock.now })],
+  ])(
+    'of an active user stays %s while the clock is set back for longer than it lasts',
+    async (_where, create) => {
+      const session = { inactivityDuration: 900 }
+      const { browser, client } = world.another({ session, sessionStore: create() })
+      await world.login(browser)
+      world.clock.now -= 3600
+      // The browser has a clock of its own.
+      let endsIn = session.inactivityDuration
+      for (let minutes = 0; minutes < 90; minutes++) {
+        world.clock.now += 60
+        endsIn -= 60
+        expect(endsIn).toBeGreaterThan(0)
+        const [line = ''] = (await browser.send('/page')).headers.getSetCookie()
+        endsIn = Number(/max-age=(\d+)/i.exec(line)?.[1] ?? endsIn)
+        expect(await client.getSession(browser.request('/'))).not.toBeNull()
+      }
+    },
+  )
 
   test('a request of the profile route counts as use; a prefetch or Server Action does not', async () => {
     const browser = await signedIn()

@@ -74,6 +74,14 @@ describe('lifetime', () => {
     expect(isRollingDue({ createdAt: 0, usedAt: 0 }, { ...rolling, inactivityDuration: 600 }, 60)).toBe(true)
     expect(isRollingDue({ createdAt: 0, usedAt: 0 }, { ...rolling, inactivityDuration: 600 }, 59)).toBe(false)
   })
+
+  test('use is recorded after the clock was set back by more than the cookie would last', () => {
+    const short = { ...rolling, inactivityDuration: 600 }
+    expect(isRollingDue({ createdAt: 0, usedAt: 1540 }, short, 1000)).toBe(false)
+    expect(isRollingDue({ createdAt: 0, usedAt: 1541 }, short, 1000)).toBe(true)
+    expect(isRollingDue({ createdAt: 0, usedAt: 4600 }, rolling, 1000)).toBe(false)
+    expect(isRollingDue({ createdAt: 0, usedAt: 4600 }, { ...short, rolling: false }, 1000)).toBe(false)
+  })
 })
 
 test('the time of use never goes back, unless another server is more than an hour ahead', () => {

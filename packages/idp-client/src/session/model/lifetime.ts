@@ -71,8 +71,14 @@ export function remaining(times: SessionTimes, rules: LifetimeRules, now: number
 const ROLLING_SHARE = 0.1
 const ROLLING_SECONDS = 300
 
-/** Returns whether use is recorded: after 10 % of the inactivity duration, at the latest after five minutes. */
+/**
+ * Returns whether use is recorded: after 10 % of the inactivity duration, at the latest after five minutes. Also after the clock was
+ * set back, if the browser, which measures the lifetime of the cookie itself, could delete it before that.
+ */
 export function isRollingDue(times: SessionTimes, rules: LifetimeRules, now: number): boolean {
   if (!rules.rolling) return false
-  return now - times.usedAt >= Math.min(rules.inactivityDuration * ROLLING_SHARE, ROLLING_SECONDS)
+  const { inactivityDuration } = rules
+  const pause = Math.min(inactivityDuration * ROLLING_SHARE, ROLLING_SECONDS)
+  const unrecorded = now - times.usedAt
+  return unrecorded >= pause || unrecorded < pause - inactivityDuration
 }
