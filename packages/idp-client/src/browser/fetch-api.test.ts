@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { PATIENT } from '../../test/support/timeouts.ts'
 import { isIdpError } from '../errors/base.ts'
 import { configure, fetchApi, fetchUser, userStore } from './index.ts'
 
@@ -108,13 +109,13 @@ describe('fetchApi', () => {
   it('signs the user out of the page once the session has ended', async () => {
     const { current, subscribe } = userStore()
     const end = subscribe(() => undefined)
-    await vi.waitFor(() => expect(current().user).toEqual({ sub: 'alice' }))
+    await vi.waitFor(() => expect(current().user).toEqual({ sub: 'alice' }), PATIENT)
     sub = null
     reply = ended
     const responses = await Promise.all(Array.from({ length: 20 }, () => fetchApi('/api/orders')))
     expect(responses.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => 401))
     expect(await responses[0]?.json()).toEqual({ code: 'NOT_AUTHENTICATED' })
-    await vi.waitFor(() => expect(current()).toEqual({ user: null, isLoading: false, error: null }))
+    await vi.waitFor(() => expect(current()).toEqual({ user: null, isLoading: false, error: null }), PATIENT)
     expect(profileRequests).toBeLessThanOrEqual(3)
     end()
   })
@@ -125,7 +126,7 @@ describe('fetchApi', () => {
     sub = null
     reply = ended
     await fetchApi('/api/orders')
-    await vi.waitFor(() => expect(userStore().current().user).toBeNull())
+    await vi.waitFor(() => expect(userStore().current().user).toBeNull(), PATIENT)
   })
 
   it('signs the user out after a request without a body in its response', async () => {
@@ -133,7 +134,7 @@ describe('fetchApi', () => {
     sub = null
     reply = ended
     await fetchApi('/api/orders', { method: 'HEAD' })
-    await vi.waitFor(() => expect(userStore().current().user).toBeNull())
+    await vi.waitFor(() => expect(userStore().current().user).toBeNull(), PATIENT)
   })
 
   it.each([

@@ -3,6 +3,7 @@ import type { Server, ServerResponse } from 'node:http'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { PATIENT } from '../../test/support/timeouts.ts'
 import { configure, fetchApi, fetchUser, getAccessToken, mfa, userStore } from './index.ts'
 import { forgetTokens, toIdentity } from './page-state.ts'
 
@@ -85,14 +86,14 @@ describe('a user that nothing shows for a while', () => {
     ['the page was restored', () => dispatchEvent(Object.assign(new Event('pageshow'), { persisted: true }))],
   ])('is requested again for the next subscriber if %s', async (_title, happen) => {
     const end = show()
-    await vi.waitFor(() => expect(shown()).toBe('alice'))
+    await vi.waitFor(() => expect(shown()).toBe('alice'), PATIENT)
     end()
     sub = null
     happen()
     await heard()
     expect(asked).toHaveLength(1)
     show()
-    await vi.waitFor(() => expect(shown()).toBeUndefined())
+    await vi.waitFor(() => expect(shown()).toBeUndefined(), PATIENT)
   })
 
   it('is requested again if fetchUser has requested it before', async () => {
@@ -101,7 +102,7 @@ describe('a user that nothing shows for a while', () => {
     otherTab.postMessage(null)
     await heard()
     show()
-    await vi.waitFor(() => expect(shown()).toBeUndefined())
+    await vi.waitFor(() => expect(shown()).toBeUndefined(), PATIENT)
   })
 
   it('is not requested again if nothing has happened', async () => {
@@ -141,9 +142,9 @@ describe('an access token of a user who is not known yet', () => {
     expect(await getAccessToken()).toBe('token of alice')
     sub = null
     failure = 401
-    await vi.waitFor(() => expect(asked).toContain('/auth/profile'))
+    await vi.waitFor(() => expect(asked).toContain('/auth/profile'), PATIENT)
     send()
-    await vi.waitFor(() => expect(userStore().current().isLoading).toBe(false))
+    await vi.waitFor(() => expect(userStore().current().isLoading).toBe(false), PATIENT)
     await expect(getAccessToken()).rejects.toThrow()
   })
 
@@ -153,12 +154,12 @@ describe('an access token of a user who is not known yet', () => {
   ])('is dropped after a failure if %s', async (_title, happen) => {
     failure = 503
     show()
-    await vi.waitFor(() => expect(userStore().current().error).not.toBeNull())
+    await vi.waitFor(() => expect(userStore().current().error).not.toBeNull(), PATIENT)
     expect(await getAccessToken()).toBe('token of alice')
     failure = undefined
     sub = null
     await happen()
-    await vi.waitFor(() => expect(userStore().current().error).toBeNull())
+    await vi.waitFor(() => expect(userStore().current().error).toBeNull(), PATIENT)
     await expect(getAccessToken()).rejects.toThrow()
   })
 
@@ -169,13 +170,13 @@ describe('an access token of a user who is not known yet', () => {
     expect(await getAccessToken()).toBe('token of alice')
     sub = null
     await Promise.allSettled([request()])
-    await vi.waitFor(() => expect(getAccessToken()).rejects.toThrow('No session.'))
+    await vi.waitFor(() => expect(getAccessToken()).rejects.toThrow('No session.'), PATIENT)
   })
 
   it('is kept if the first response has a user', async () => {
     show()
     await getAccessToken()
-    await vi.waitFor(() => expect(shown()).toBe('alice'))
+    await vi.waitFor(() => expect(shown()).toBe('alice'), PATIENT)
     await getAccessToken()
     expect(asked.filter((url) => url === '/auth/access-token')).toHaveLength(1)
   })
@@ -184,7 +185,7 @@ describe('an access token of a user who is not known yet', () => {
 it('a login of the same user to another organization drops the tokens of the organization before', async () => {
   organization = 'org_acme'
   show()
-  await vi.waitFor(() => expect(shown()).toBe('alice'))
+  await vi.waitFor(() => expect(shown()).toBe('alice'), PATIENT)
   expect(await getAccessToken()).toBe('token of org_acme')
   organization = 'org_globex'
   await userStore().refresh()
@@ -193,7 +194,7 @@ it('a login of the same user to another organization drops the tokens of the org
 
 it('a user who needs a new login for tokens still does if another component shows the user', async () => {
   show()
-  await vi.waitFor(() => expect(shown()).toBe('alice'))
+  await vi.waitFor(() => expect(shown()).toBe('alice'), PATIENT)
   refusal = 'MISSING_REFRESH_TOKEN'
   await expect(getAccessToken()).rejects.toThrow()
   show()
@@ -220,7 +221,7 @@ describe('the error of a user who needs a new login for a token', () => {
     async (isKnown) => {
       if (isKnown) {
         show()
-        await vi.waitFor(() => expect(shown()).toBe('alice'))
+        await vi.waitFor(() => expect(shown()).toBe('alice'), PATIENT)
       }
       refusal = 'FAILED_TO_REFRESH_TOKEN'
       await during(async () => {
@@ -237,7 +238,7 @@ describe('the error of a user who needs a new login for a token', () => {
 
   it('does not make a report of the same user by another tab request the user', async () => {
     show()
-    await vi.waitFor(() => expect(shown()).toBe('alice'))
+    await vi.waitFor(() => expect(shown()).toBe('alice'), PATIENT)
     refusal = 'FAILED_TO_REFRESH_TOKEN'
     await expect(getAccessToken()).rejects.toThrow()
     const sent = vi.spyOn(globalThis, 'fetch')
@@ -249,7 +250,7 @@ describe('the error of a user who needs a new login for a token', () => {
 
   it('is not shown for another user', async () => {
     show()
-    await vi.waitFor(() => expect(shown()).toBe('alice'))
+    await vi.waitFor(() => expect(shown()).toBe('alice'), PATIENT)
     refusal = 'FAILED_TO_REFRESH_TOKEN'
     sub = 'bob'
     await during(() => expect(getAccessToken()).rejects.toThrow())

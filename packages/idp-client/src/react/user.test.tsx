@@ -8,6 +8,7 @@ import type { Root } from 'react-dom/client'
 import { createRoot, hydrateRoot } from 'react-dom/client'
 import { renderToString } from 'react-dom/server'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
+import { PATIENT } from '../../test/support/timeouts.ts'
 import type { IdpProviderProps, User, UserResult } from './index.ts'
 import { IdpProvider, useUser, withPageAuthRequired } from './index.ts'
 
@@ -457,7 +458,7 @@ describe('[C9] a page that the server rendered without a user', () => {
         <IdpProvider user={null}>no component here shows the user</IdpProvider>
       </StrictMode>,
     )
-    await vi.waitFor(() => expect(heard).toContain(null))
+    await vi.waitFor(() => expect(heard).toContain(null), PATIENT)
     other.close()
     expect(asked).toEqual([])
   })

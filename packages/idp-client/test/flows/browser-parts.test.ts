@@ -9,6 +9,7 @@ import type { MfaWorld } from '../support/mfa.ts'
 import { startMfaWorld } from '../support/mfa.ts'
 import type { Page } from '../support/page.ts'
 import { openPage } from '../support/page.ts'
+import { PATIENT } from '../support/timeouts.ts'
 
 type Entry = typeof import('../../src/browser/index.ts')
 
@@ -91,11 +92,11 @@ describe('a chunk that cannot be loaded', () => {
     async (type) => {
       const { current, subscribe } = entry.userStore()
       const end = subscribe(() => undefined)
-      await vi.waitFor(() => expect(current().error?.code).toBe('REQUEST_FAILED'))
+      await vi.waitFor(() => expect(current().error?.code).toBe('REQUEST_FAILED'), PATIENT)
       expect(current()).toMatchObject({ user: null, isLoading: false })
       await arrive()
       page.fire(type)
-      await vi.waitFor(() => expect(current().user?.sub).toBe('dev|alice'))
+      await vi.waitFor(() => expect(current().user?.sub).toBe('dev|alice'), PATIENT)
       expect(current().error).toBeNull()
       end()
     },

@@ -5,6 +5,7 @@ import type { MfaWorld } from '../support/mfa.ts'
 import { BANK, startMfaWorld, TTL } from '../support/mfa.ts'
 import type { Page } from '../support/page.ts'
 import { openPage } from '../support/page.ts'
+import { PATIENT } from '../support/timeouts.ts'
 
 type Entry = typeof import('../../src/browser/index.ts')
 
@@ -94,7 +95,7 @@ describe('tabs', () => {
     for (const list of requests) list.length = 0
     browser.cookies.clear()
     await tabs[0]?.fetchUser()
-    await vi.waitFor(() => expect(tabs.map(shown)).toEqual([null, null, null]))
+    await vi.waitFor(() => expect(tabs.map(shown)).toEqual([null, null, null]), PATIENT)
     await delivered()
     await delivered()
     // The fetch of the last window serves all, because all of them use the same global.
@@ -117,7 +118,7 @@ describe('tabs', () => {
     const before = await second.getAccessToken()
     await world.login(browser, '', { user: 'bob' })
     await first.fetchUser()
-    await vi.waitFor(() => expect(shown(second)).toBe('dev|bob'))
+    await vi.waitFor(() => expect(shown(second)).toBe('dev|bob'), PATIENT)
     expect(await second.getAccessToken()).not.toBe(before)
   })
 
@@ -127,7 +128,7 @@ describe('tabs', () => {
     const before = await second.getAccessToken()
     await world.login(browser, '?organization=org_acme')
     await first.fetchUser()
-    await vi.waitFor(() => expect(second.userStore().current().user?.org_id).toBe('org_acme'))
+    await vi.waitFor(() => expect(second.userStore().current().user?.org_id).toBe('org_acme'), PATIENT)
     expect(await second.getAccessToken()).not.toBe(before)
   })
 
@@ -137,8 +138,9 @@ describe('tabs', () => {
     await second.getAccessToken()
     browser.cookies.clear()
     await first.fetchUser()
-    await vi.waitFor(async () =>
-      expect(await second.getAccessToken().catch(({ code }) => code)).toBe('MISSING_SESSION'),
+    await vi.waitFor(
+      async () => expect(await second.getAccessToken().catch(({ code }) => code)).toBe('MISSING_SESSION'),
+      PATIENT,
     )
   })
 
@@ -151,10 +153,10 @@ describe('tabs', () => {
     await delivered()
     expect(shown(first)).toBe('dev|alice')
     first.page.fire('pageshow', { persisted: true })
-    await vi.waitFor(() => expect(shown(first)).toBeNull())
+    await vi.waitFor(() => expect(shown(first)).toBeNull(), PATIENT)
     await world.login(browser, '', { user: 'bob' })
     await second.fetchUser()
-    await vi.waitFor(() => expect(shown(first)).toBe('dev|bob'))
+    await vi.waitFor(() => expect(shown(first)).toBe('dev|bob'), PATIENT)
   })
 })
 
@@ -214,7 +216,7 @@ describe('a refresh that failed', () => {
       Array.from({ length: 10 }, () => tab.getAccessToken().catch(({ code }) => code)),
     )
     expect(new Set(codes)).toEqual(new Set(['MISSING_SESSION']))
-    await vi.waitFor(() => expect(shown(tab)).toBeNull())
+    await vi.waitFor(() => expect(shown(tab)).toBeNull(), PATIENT)
     expect(tab.states.filter(({ user }) => user === null)).toHaveLength(1)
     expect([tab.asked('/auth/access-token'), tab.asked('/auth/profile')]).toEqual([1, 1])
   })

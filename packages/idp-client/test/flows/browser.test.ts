@@ -11,6 +11,7 @@ import type { MfaWorld } from '../support/mfa.ts'
 import { BANK, startMfaWorld } from '../support/mfa.ts'
 import type { Page } from '../support/page.ts'
 import { openPage } from '../support/page.ts'
+import { PATIENT } from '../support/timeouts.ts'
 
 let world: MfaWorld
 let browser: Browser
@@ -351,7 +352,7 @@ describe('mfa.challengeWithPopup', () => {
       message: codes.POPUP_USER_MISMATCH.message,
     })
     expect(page.requests.map((request) => new URL(request.url).pathname)).not.toContain('/auth/access-token')
-    await vi.waitFor(() => expect(current().user?.sub).toBe('dev|bob'))
+    await vi.waitFor(() => expect(current().user?.sub).toBe('dev|bob'), PATIENT)
     const token = challenge()
     await inPopup({ user: 'bob', otp: true })
     expect((await token).token).toEqual(expect.any(String))

@@ -2,7 +2,7 @@ import type { DevProvider } from 'idp-dev-provider'
 
 export type Fault = Parameters<DevProvider['faults']['set']>[1]
 
-/** `httpTimeout` of tests against real sockets, in milliseconds: a busy machine is slow as well. */
+/** `httpTimeout` of tests against real sockets, and limit of `vi.waitFor`, in milliseconds: a busy machine is slow as well. */
 export const PATIENT = 20_000
 
 /** `httpTimeout` where a fault ends by it: the test takes that long. */
