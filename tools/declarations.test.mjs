@@ -1,11 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseSync, Visitor } from 'rolldown/utils'
-import { expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { codes } from '../packages/idp-client/src/errors/codes.ts'
 import { remedies } from '../packages/idp-client/src/errors/remedies.ts'
 import { packages } from './lib/build-plan.mjs'
 import { nodeSpecifiers } from './lib/declarations.mjs'
+import { PackedApp } from './lib/packed-app.mjs'
 import { fromRoot } from './lib/run.mjs'
 
 test('relative specifiers of declarations end in .js, nothing else changes', () => {
@@ -78,6 +79,43 @@ test('every name that editors show on hover is exported', () => {
         .map(({ file }) => `${file}: ${name}`),
     ),
   ).toEqual([])
+})
+
+/** The public properties and methods of the `IdpClient` of an entry, with those of its base classes. */
+function membersOf(entry) {
+  const { declared } = readDeclarations(fromRoot(`${packages['idp-client'].folder}/dist`))
+  const membersOfClass = (name) => {
+    const found = declared.get(name)
+    const isOwn = ({ file }) => file === `${entry}.d.ts`
+    const { node } = found.find(isOwn) ?? found.find(({ file }) => file.startsWith('shared/'))
+    const isPublic = ({ accessibility, key }) => !accessibility && key.type === 'Identifier'
+    const own = node.body.body.filter(isPublic).map(({ key }) => key.name)
+    return node.superClass ? [...membersOfClass(firstName(node.superClass)), ...own] : own
+  }
+  return [...new Set(membersOfClass('IdpClient'))].filter((name) => name !== 'constructor')
+}
+
+describe('an application that emits declarations', () => {
+  const app = new PackedApp('exported')
+  beforeAll(() => app.install())
+  afterAll(() => app.remove())
+
+  test.each(packages['idp-client'].hosts)(
+    'can export everything that the client of %s offers',
+    async (entry) => {
+      const members = membersOf(entry)
+      expect(members).toEqual(expect.arrayContaining(['getSession', 'mfa', 'proxy']))
+      const lines = [
+        `import { IdpClient } from '${entry === 'index' ? 'idp-client' : `idp-client/${entry}`}'`,
+        'export const idp = new IdpClient()',
+        ...members.map((name) => `export const { ${name} } = idp`),
+        'export const { getAuthenticators } = mfa',
+        'export const { currentId } = sessions',
+      ]
+      const options = { declaration: true, emitDeclarationOnly: true, noEmit: false, outDir: 'out' }
+      expect(await app.compile({ [`${entry}.ts`]: lines.join('\n') }, options)).toBe('')
+    },
+  )
 })
 
 test('[P2] declarations contain no message and no fix: rewording one changes no type', () => {

@@ -1,5 +1,6 @@
 export * from '../../public.ts'
 export type { User } from '../../session/model/session-data.ts'
+export type { WebTarget } from '../web/binding.ts'
 export type { OriginCheckOptions } from '../web/origin-check.ts'
 export { type AstroOptions, IdpClient, type PageGuardOptions } from './client.ts'
 export type { FrameworkRequest, FrameworkResponse } from './context.ts'

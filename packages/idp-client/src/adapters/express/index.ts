@@ -1,4 +1,5 @@
 export * from '../../public.ts'
 export type { User } from '../../session/model/session-data.ts'
+export type { NodeHandler, NodeMiddleware, NodeNext } from '../node/node-client.ts'
 export { sendResponse } from '../node/send.ts'
 export { type FrameworkRequest, type FrameworkResponse, IdpClient, type PageGuardOptions } from './client.ts'

@@ -1,4 +1,5 @@
 export * from '../../public.ts'
 export type { User } from '../../session/model/session-data.ts'
+export type { NodeRequest, NodeResponse, NodeStream } from '../node/binding.ts'
 export * from './client.ts'
 export { type KoaContext, sendResponse } from './send.ts'

@@ -1,5 +1,6 @@
 export * from '../../public.ts'
 export type { User } from '../../session/model/session-data.ts'
+export type { NodeRequest, NodeResponse, NodeStream } from './binding.ts'
 export { type FrameworkRequest, type FrameworkResponse, IdpClient, type PageGuardOptions } from './client.ts'
 export type { NodeClient, NodeHandler, NodeMiddleware, NodeNext } from './node-client.ts'
 export type { NodeHostClient } from './node-host.ts'

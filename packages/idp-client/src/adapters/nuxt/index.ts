@@ -1,5 +1,6 @@
 export * from '../../public.ts'
 export type { User } from '../../session/model/session-data.ts'
+export type { NodeRequest, NodeResponse, NodeStream } from '../node/binding.ts'
 export { type FrameworkResponse, IdpClient, type PageGuardOptions } from './client.ts'
 export type { EventHandler, FrameworkRequest } from './event-handler.ts'
 export type { NitroApp } from './nitro-app.ts'

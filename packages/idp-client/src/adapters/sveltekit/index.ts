@@ -1,6 +1,7 @@
 export type { CookieAttributes, CookieScope } from '../../http/cookie-jar.ts'
 export * from '../../public.ts'
 export type { User } from '../../session/model/session-data.ts'
+export type { WebTarget } from '../web/binding.ts'
 export type { OriginCheckOptions } from '../web/origin-check.ts'
 export * from './client.ts'
 export type { EventCookies, FrameworkRequest, FrameworkResponse, HandleInput } from './event.ts'
