@@ -169,6 +169,9 @@ test('the function of the decorator of NestJS returns options with authorize', (
       authorize: ({ clientId }) => !!clientId,
     })),
     decorate(() => ({ sameOrigin: true, authorize: ({ isClient }) => !isClient })),
+    decorate<never>((client) => ({
+      authorize: async ({ session }) => (await client.sessions.listBySubject(session.user.sub)).length === 1,
+    })),
     decorate({ sameOrigin: true, authorize: ({ session }) => session.user.sub !== '' }),
     // @ts-expect-error: no scope of the resource
     decorate((client) => ({ accept: [client.resource({ audience, scopes })], scope: 'orders:x' })),
