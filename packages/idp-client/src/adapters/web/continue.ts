@@ -18,11 +18,23 @@ export function isContinue(response: Response): boolean {
 }
 
 /**
+ * Returns a response with the same content. Bun sends a string as `text/plain`, but not a stream that was made of one: there, the copy
+ * is a clone.
+ */
+function copyContent(response: Response): Response {
+  if (!('Bun' in globalThis)) return new Response(response.body, response)
+  const clone = response.clone()
+  // Otherwise a stream waits for a reader of the original, too, and keeps in memory what that has not read.
+  response.body?.cancel().catch(() => undefined)
+  return clone
+}
+
+/**
  * Returns a response with the same content: an application may reuse one, and its headers can be immutable. Frameworks recognize their
  * redirects by further properties; those of Node.js 20 itself have no string keys.
  */
 function copyResponse(response: Response): Response {
-  const copy = new Response(response.body, response)
+  const copy = copyContent(response)
   const further = Object.entries(response).filter(([name]) => !(name in copy))
   return Object.assign(copy, Object.fromEntries(further))
 }
@@ -56,7 +68,7 @@ export function withCookies({ cookies, isOurs, older }: LeavingCookies, response
 
 /**
  * Forbids caches to store the application's response to a signed-in user, unless the application allows it. Returns a new response only
- * if the headers are immutable: a copy would be sent more slowly, and Bun forgets the type of its body.
+ * if the headers are immutable: a copy would be sent more slowly.
  */
 export function withoutStoring(response: Response): Response {
   // The status of an upgrade cannot be copied.

@@ -146,7 +146,10 @@ const roll: ContractCase = {
     claimNotStored(rolled, 'a public page with our cookie')
     const { createdAt } = await browser.whoami(style)
     claim(Math.abs(Number(createdAt) - (systemClock() - DUE.createdAgo)) < 60, 'the login time stays')
-    claimNoCookies(await browser.send('/public'), 'the next request')
+    const next = await browser.send('/public')
+    claimNoCookies(next, 'the next request')
+    const [type, nextType] = [rolled, next].map(({ headers }) => headers.get('content-type'))
+    claimEqual(type, nextType, 'the content type')
     const profile = await (await signedInBrowser(host, DUE)).send('/auth/profile')
     claim(sessionCookie(profile) !== undefined, 'the profile route counts as use')
   },
