@@ -208,6 +208,11 @@ test('a response that a handler throws has the cookies of its request, and its o
   expect(thrown.headers.getSetCookie()).toEqual([])
 })
 
+test('a handler may return no response, as one of Bun that has upgraded the request to a WebSocket', async () => {
+  const upgrade = (): Response => undefined as never
+  expect(await client().middleware(await signedInRequest('due'), upgrade)).toBeUndefined()
+})
+
 test('a login that was started twice leaves no older session behind', async () => {
   const idp = client({ [customFetch]: provider })
   const response = await idp.middleware(await signedInRequest('due'), async (request) => {
