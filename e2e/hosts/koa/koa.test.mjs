@@ -4,7 +4,7 @@ import { describe, test } from 'node:test'
 import { IdpClient, sendResponse } from 'idp-client/koa'
 import Koa from 'koa'
 import { parseForm } from './parse-form.mjs'
-import { clientOptions, dueSession } from './support/client.mjs'
+import { clientOptions, dueSession, freshSession } from './support/client.mjs'
 
 const client = (options = {}) => new IdpClient({ ...clientOptions, ...options })
 
@@ -176,6 +176,23 @@ describe('a guard', () => {
       ctx.body = ctx.state.session.user.sub
     })
     equal((await respond(app)).text, 'carol')
+  })
+
+  test('keeps errors out of caches, too, unless they have a header of their own', async () => {
+    const idp = client()
+    const expected = { '/orders': 'private, no-store', '/public': 'max-age=60' }
+    for (const [path, caching] of Object.entries(expected)) {
+      const app = application().use(idp.middleware).use(idp.requireLogin())
+      app.use((ctx) =>
+        ctx.throw(404, 'No order of carol', {
+          headers: path === '/public' && { 'cache-control': 'max-age=60' },
+        }),
+      )
+      const { headers, status, text } = await respond(app, path, {
+        headers: { cookie: await freshSession() },
+      })
+      deepEqual([status, text, headers.get('cache-control')], [404, 'No order of carol', caching])
+    }
   })
 
   test('rejects the request without the middleware, with the line that mounts it', async () => {

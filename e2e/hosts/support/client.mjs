@@ -15,9 +15,15 @@ export const clientOptions = {
   logger: () => {},
 }
 
-/** The `Cookie` header of a session whose use is to be recorded: the middleware has a cookie to write. */
-export async function dueSession() {
+/** The `Cookie` header of a session that was used some seconds ago. */
+async function sessionUsed(ago) {
   const now = Math.floor(Date.now() / 1000)
   const session = { user: { sub: 'carol' }, internal: { createdAt: now - 4000 } }
-  return generateCookieHeader(session, { secret, now: now - 400 })
+  return generateCookieHeader(session, { secret, now: now - ago })
 }
+
+/** The `Cookie` header of a session whose use is to be recorded: the middleware has a cookie to write. */
+export const dueSession = () => sessionUsed(400)
+
+/** The `Cookie` header of a session for which the middleware has nothing to write. */
+export const freshSession = () => sessionUsed(10)

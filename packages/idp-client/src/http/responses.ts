@@ -27,9 +27,12 @@ export function noStore(headers: Pick<Headers, 'has' | 'set'>): void {
   for (const [name, value] of TARGETED) if (headers.has(name)) headers.set(name, value)
 }
 
+/** The headers of a response to a signed-in user, unless the application has decided about caching. */
+export const PRIVATE = { 'Cache-Control': 'private, no-store' } as const
+
 /** Forbids caches to store the response to a signed-in user, unless the application has decided about caching. */
 export function noStoreByDefault(headers: Pick<Headers, 'has' | 'set'>): void {
-  if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'private, no-store')
+  if (!headers.has('Cache-Control')) headers.set('Cache-Control', PRIVATE['Cache-Control'])
 }
 
 function respond(status: number, body: string | null, headers: Headers): Response {

@@ -9,7 +9,7 @@ import type { SessionData } from '../../session/model/session-data.ts'
 import type { NodeResponse } from '../node/binding.ts'
 import { NodeHostClient } from '../node/node-host.ts'
 import type { KoaContext } from './send.ts'
-import { sendResponse } from './send.ts'
+import { sendResponse, throwPrivate } from './send.ts'
 
 /** Request type of this entry: the used part of Koa's context. */
 export type FrameworkRequest = KoaContext
@@ -102,8 +102,9 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
       const result = await decide(ctx)
       if (result.response) return sendResponse(ctx, result.response)
       if (result.auth) Reflect.set(ctx.state, 'idpAuth', result.auth)
-      if (result.session) this.#setSession(ctx.state, result.session)
-      return next()
+      if (!result.session) return next()
+      this.#setSession(ctx.state, result.session)
+      return next().catch(throwPrivate)
     }
   }
 

@@ -1,4 +1,4 @@
-import { isStreamed } from '../../http/responses.ts'
+import { isStreamed, PRIVATE } from '../../http/responses.ts'
 import type { NodeRequest, NodeResponse } from '../node/binding.ts'
 import { sendResponse as sendNodeResponse } from '../node/send.ts'
 
@@ -38,4 +38,11 @@ export async function sendResponse(ctx: KoaContext, response: Response): Promise
   for (const [name, value] of response.headers) if (name !== 'set-cookie') ctx.set(name, value)
   const cookies = response.headers.getSetCookie()
   if (cookies.length > 0) ctx.append('Set-Cookie', cookies)
+}
+
+/** Throws an error whose response no cache stores: Koa removes all headers but those of the error. */
+export function throwPrivate(error: unknown): never {
+  if (error instanceof Error)
+    Object.assign(error, { headers: { ...PRIVATE, ...('headers' in error ? Object(error.headers) : {}) } })
+  throw error
 }
