@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createGzip, gzipSync } from 'node:zlib'
 import type { Fault } from './faults.ts'
 import type { BufferedResponse } from './message.ts'
-import { withBody } from './message.ts'
+import { isEncrypted, withBody } from './message.ts'
 
 /** Produces the provider's real response; a fault that does not call it prevents the request's effect. */
 export type Produce = () => Promise<BufferedResponse>
@@ -131,7 +131,7 @@ async function reset(
 function abort(socket: ServerResponse['socket']): void {
   if (!socket) return
   // A TLS socket cannot send a reset itself; destroying it ends the connection without close_notify.
-  if ('encrypted' in socket) socket.destroy()
+  if (isEncrypted(socket)) socket.destroy()
   else socket.resetAndDestroy()
 }
 

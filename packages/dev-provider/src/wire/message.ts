@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders } from 'node:http'
+import type { Socket } from 'node:net'
 import type { Failure } from './failure.ts'
 import type { PresentedCertificate } from './peer-certificate.ts'
 import { presentedCertificate } from './peer-certificate.ts'
@@ -23,6 +24,11 @@ export interface BufferedResponse {
   readonly failure?: Failure
 }
 
+/** Returns whether a socket is one of TLS. In Bun every socket has the property, in Node.js only those of TLS. */
+export function isEncrypted(socket: Socket): boolean {
+  return 'encrypted' in socket && socket.encrypted === true
+}
+
 /** Reads a request to its end; `null` when it is larger than any real one. */
 export async function readCall(request: IncomingMessage): Promise<Call | null> {
   const chunks: Buffer[] = []
@@ -38,7 +44,7 @@ export async function readCall(request: IncomingMessage): Promise<Call | null> {
     url: request.url ?? '/',
     headers: request.headers,
     body: Buffer.concat(chunks),
-    encrypted: 'encrypted' in request.socket,
+    encrypted: isEncrypted(request.socket),
     certificate: presentedCertificate(request),
   }
 }
