@@ -118,6 +118,17 @@ describe('an application that emits declarations', () => {
   )
 })
 
+// Linters reject a method that is taken off its object (`unbound-method` of typescript-eslint).
+test.each([
+  ['Fetcher', 'fetchWithAuth'],
+  ['ContractCase', 'run'],
+])('%s declares %s, which pages take off it, as a property', (name, member) => {
+  const { declared } = readDeclarations(fromRoot(`${packages['idp-client'].folder}/dist`))
+  const [{ node }] = declared.get(name)
+  const members = node.body.body.filter(({ key }) => key?.name === member)
+  expect(members.map(({ type }) => type)).toEqual(['TSPropertySignature'])
+})
+
 test('[P2] declarations contain no message and no fix: rewording one changes no type', () => {
   const dist = fromRoot(`${packages['idp-client'].folder}/dist`)
   const files = readdirSync(dist, { recursive: true }).filter((path) => path.endsWith('.d.ts'))

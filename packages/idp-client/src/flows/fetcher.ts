@@ -42,12 +42,14 @@ export interface Fetcher {
    * and the body was a stream).
    * @throws AccessTokenError as `getAccessToken`. Errors of `fetch` are not wrapped.
    */
-  fetchWithAuth(
-    input: string | URL | Request,
-    init?: RequestInit,
-    tokenOptions?: GetAccessTokenOptions,
-  ): Promise<Response>
-  fetchWithAuth(input: string | URL | Request, tokenOptions: GetAccessTokenOptions): Promise<Response>
+  readonly fetchWithAuth: {
+    (
+      input: string | URL | Request,
+      init?: RequestInit,
+      tokenOptions?: GetAccessTokenOptions,
+    ): Promise<Response>
+    (input: string | URL | Request, tokenOptions: GetAccessTokenOptions): Promise<Response>
+  }
 }
 
 /** Options of `RequestInit`, and those that hosts add to it. */

@@ -96,7 +96,7 @@ export interface ContractHost {
 export interface ContractCase {
   readonly title: string
   /** Rejects with an error that describes the expectation. */
-  run(host: ContractHost): Promise<void>
+  readonly run: (host: ContractHost) => Promise<void>
 }
 
 const hookResults: Readonly<Record<string, () => ReturnType<OnCallbackHook>>> = {
