@@ -125,6 +125,18 @@ describe('packed declarations', () => {
     expect(await app.compile({ 'servers.mts': text + keys }, options)).toBe('')
   })
 
+  test('a function is a fetch where the global one has more properties, as that of Bun', async () => {
+    const text =
+      "import { customFetch, IdpClient } from 'idp-client'\n" +
+      'declare global { namespace fetch { function preconnect(url: string): void } }\n' +
+      'const idp = new IdpClient({ [customFetch]: (input, init) => fetch(input, init) })\n' +
+      "idp.proxy({ prefix: '/api', target: 'https://api.example.com', fetch: async (input, init) => fetch(input, init) })\n" +
+      'export const orders = idp.createFetcher({ fetch: (input, init) => fetch(input, { ...init, redirect: "error" }) })\n' +
+      'export const own = idp.createFetcher({ fetch })\n'
+    for (const lib of [['ES2022'], ['ES2022', 'DOM', 'DOM.Iterable']])
+      expect(await app.compile({ 'fetch.ts': text }, { lib })).toBe('')
+  })
+
   test('[G3] links in doc comments are URLs', () => {
     for (const file of declarationFiles()) {
       const text = readFileSync(join(app.installed, file), 'utf8')

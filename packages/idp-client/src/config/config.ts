@@ -1,6 +1,7 @@
 import type { Remedy } from '../errors/remedy.ts'
 import type { SameSite } from '../http/cookie-jar.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { FetchFunction } from '../lib/fetch-function.ts'
 import type { Log } from '../log/log.ts'
 import type { TakeOver } from '../take-over/take-over.ts'
 import type { BeforeSessionSavedHook, OnCallbackHook } from './hooks.ts'
@@ -195,7 +196,7 @@ export interface ApiConfig extends Settings {
   readonly httpTimeout: number
   readonly telemetry: boolean
   readonly dpop: DpopConfig
-  readonly fetch: typeof globalThis.fetch
+  readonly fetch: FetchFunction
   /** Wire values that no standard defines. */
   readonly vendor: Readonly<Record<VendorKey, string>>
 }

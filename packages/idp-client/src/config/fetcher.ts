@@ -1,5 +1,6 @@
 import { IdpError } from '../errors/base.ts'
 import { InvalidConfigurationError } from '../errors/configuration.ts'
+import type { FetchFunction } from '../lib/fetch-function.ts'
 import { defined } from '../lib/objects.ts'
 import { isBelow, parseUrl } from '../lib/url.ts'
 import { isLoopback } from './base-url.ts'
@@ -43,7 +44,7 @@ export interface FetcherOptions {
    * tokens that `certificateBoundAccessTokens` binds to the certificate: those of the session unless they visibly are not (`cnf` of a
    * JWT), others if they visibly are.
    */
-  fetch?: typeof globalThis.fetch | undefined
+  fetch?: FetchFunction | undefined
 }
 
 /** A fetcher's options, checked. */
@@ -52,7 +53,7 @@ export interface FetcherConfig {
   readonly bound: boolean
   readonly base: URL | null
   readonly getAccessToken?: AccessTokenFactory
-  readonly fetch?: typeof globalThis.fetch
+  readonly fetch?: FetchFunction
   /** Plain http to other machines; never in production. */
   readonly allowInsecureRequests: boolean
 }

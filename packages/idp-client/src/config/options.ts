@@ -1,6 +1,7 @@
 import type { WebCryptoKey } from '../crypto/keys.ts'
 import type { SameSite } from '../http/cookie-jar.ts'
 import type { Clock } from '../lib/clock.ts'
+import type { FetchFunction } from '../lib/fetch-function.ts'
 import type { Logger } from '../log/log.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { TakeOver } from '../take-over/take-over.ts'
@@ -739,7 +740,7 @@ export interface IdpClientOptions {
    * server entry point.
    * @default global `fetch`
    */
-  [customFetch]?: typeof globalThis.fetch | undefined
+  [customFetch]?: FetchFunction | undefined
   /**
    * Returns seconds since the epoch; for tests. A symbol, exported by every server entry point.
    * @default the system clock

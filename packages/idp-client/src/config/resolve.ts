@@ -1,5 +1,6 @@
 import type { Clock } from '../lib/clock.ts'
 import { systemClock } from '../lib/clock.ts'
+import type { FetchFunction } from '../lib/fetch-function.ts'
 import { deepFreeze } from '../lib/freeze.ts'
 import { isDevelopment } from '../lib/node-env.ts'
 import { defined } from '../lib/objects.ts'
@@ -122,7 +123,7 @@ function resolveCrossSiteParameters(source: Source): readonly CrossSiteLoginPara
  * One function for the whole process: clients with the same `fetch` share cached documents. It reads the global at
  * each call, because frameworks replace it after this module was loaded.
  */
-function defaultFetch(): typeof globalThis.fetch {
+function defaultFetch(): FetchFunction {
   return processWide('cache:default-fetch/1', () => (input, init) => globalThis.fetch(input, init))
 }
 

@@ -1,3 +1,4 @@
+import type { FetchFunction } from '../lib/fetch-function.ts'
 import type { Repetition } from './repeatable-body.ts'
 import { toRepetition } from './repeatable-body.ts'
 
@@ -13,7 +14,7 @@ export interface ApiCall {
   send(
     headers: Readonly<Record<string, string>>,
     init?: RequestInit,
-    certificateFetch?: typeof globalThis.fetch,
+    certificateFetch?: FetchFunction,
   ): Promise<Response>
   /** Prepares a repetition; must be called before the first `send`. */
   prepareRepetition(): Repetition
@@ -32,7 +33,7 @@ interface Parts {
   readonly input: string | URL | Request
   readonly init: RequestInit
   /** Default: the global `fetch`. */
-  readonly fetch: typeof globalThis.fetch | undefined
+  readonly fetch: FetchFunction | undefined
   /** Resolves the URL; throws if the token must not be sent there. */
   readonly resolve: (address: string) => URL
 }

@@ -3,6 +3,7 @@ import { parseHttpUrl } from '../config/http-url.ts'
 import { unknownOption } from '../config/unknown-keys.ts'
 import { invalidAtStart } from '../errors/configuration.ts'
 import type { GuardRequirements } from '../guards/requirements.ts'
+import type { FetchFunction } from '../lib/fetch-function.ts'
 import { defined, isObject } from '../lib/objects.ts'
 import { isForbiddenName } from './headers.ts'
 import { isSafePath } from './path.ts'
@@ -57,7 +58,7 @@ export interface ProxyOptions {
    * Sends the requests to the API. Default: the global `fetch` as it is at the time of the request; `[customFetch]` with
    * `certificateBoundAccessTokens`.
    */
-  fetch?: typeof globalThis.fetch | undefined
+  fetch?: FetchFunction | undefined
 }
 
 /** The validated options of a proxy; times in seconds. */
@@ -77,7 +78,7 @@ export interface ProxyConfig {
   readonly eventStreams: boolean
   readonly idleTimeout: number
   readonly maxDuration: number
-  readonly fetch?: typeof globalThis.fetch
+  readonly fetch?: FetchFunction
 }
 
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const satisfies readonly ProxyMethod[]

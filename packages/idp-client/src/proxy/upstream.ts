@@ -3,6 +3,7 @@ import { IdpError } from '../errors/base.ts'
 import { getDpopProver } from '../flows/fetcher.ts'
 import type { ApiCall } from '../http/api-call.ts'
 import { discard } from '../http/api-call.ts'
+import type { FetchFunction } from '../lib/fetch-function.ts'
 import { toTransportError } from '../oidc/transport-error.ts'
 import { toAuthorizationScheme } from '../tokens/authorization-scheme.ts'
 import { sendBound } from '../tokens/bound-call.ts'
@@ -19,7 +20,7 @@ export interface UpstreamRequest {
   readonly upload: Upload | null
   readonly limits: Limits
   /** Default: `[customFetch]` for tokens that are bound to the certificate, and else the global one. */
-  readonly fetch: typeof globalThis.fetch | undefined
+  readonly fetch: FetchFunction | undefined
 }
 
 /** Returns why a request to the API got no usable response. */
