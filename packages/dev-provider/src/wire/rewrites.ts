@@ -33,7 +33,10 @@ export interface Forgery {
 export type TokenChange = (
   claims: JWTPayload,
   header: JWTHeaderParameters,
-) => Forgery | undefined | Promise<Forgery | undefined>
+) => ForgeryReturn | Promise<ForgeryReturn>
+
+// biome-ignore lint/suspicious/noConfusingVoidType: without strictNullChecks a function without a return statement returns void
+type ForgeryReturn = Forgery | undefined | void
 
 /** Changes the parameters of an authorization response in place: `code`, `state`, `iss`, or `error`. */
 export type ParameterChange = (parameters: URLSearchParams, request: LoggedRequest) => void
