@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { parseSync, Visitor } from 'rolldown/utils'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { codes } from '../packages/idp-client/src/errors/codes.ts'
 import { remedies } from '../packages/idp-client/src/errors/remedies.ts'
 import { packages } from './lib/build-plan.mjs'
@@ -95,27 +95,24 @@ function membersOf(entry) {
   return [...new Set(membersOfClass('IdpClient'))].filter((name) => name !== 'constructor')
 }
 
-describe('an application that emits declarations', () => {
+test('an application that emits declarations can export everything that a client offers', async () => {
   const app = new PackedApp('exported')
-  beforeAll(() => app.install())
-  afterAll(() => app.remove())
-
-  test.each(packages['idp-client'].hosts)(
-    'can export everything that the client of %s offers',
-    async (entry) => {
-      const members = membersOf(entry)
-      expect(members).toEqual(expect.arrayContaining(['getSession', 'mfa', 'proxy']))
-      const lines = [
-        `import { IdpClient } from '${entry === 'index' ? 'idp-client' : `idp-client/${entry}`}'`,
-        'export const idp = new IdpClient()',
-        ...members.map((name) => `export const { ${name} } = idp`),
-        'export const { getAuthenticators } = mfa',
-        'export const { currentId } = sessions',
-      ]
-      const options = { declaration: true, emitDeclarationOnly: true, noEmit: false, outDir: 'out' }
-      expect(await app.compile({ [`${entry}.ts`]: lines.join('\n') }, options)).toBe('')
-    },
-  )
+  onTestFinished(() => app.remove())
+  await app.install()
+  const toModule = (entry) => {
+    const members = membersOf(entry)
+    expect(members).toEqual(expect.arrayContaining(['getSession', 'mfa', 'proxy']))
+    return [
+      `import { IdpClient } from '${entry === 'index' ? 'idp-client' : `idp-client/${entry}`}'`,
+      'export const idp = new IdpClient()',
+      ...members.map((name) => `export const { ${name} } = idp`),
+      'export const { getAuthenticators } = mfa',
+      'export const { currentId } = sessions',
+    ].join('\n')
+  }
+  const files = packages['idp-client'].hosts.map((entry) => [`${entry}.ts`, toModule(entry)])
+  const options = { declaration: true, emitDeclarationOnly: true, noEmit: false, outDir: 'out' }
+  expect(await app.compile(Object.fromEntries(files), options)).toBe('')
 })
 
 // Linters reject a method that is taken off its object (`unbound-method` of typescript-eslint).
