@@ -29,7 +29,7 @@ const PRECEDENCE: readonly TransactionLookup['kind'][] = ['found', 'expired', 's
 /** Maximum size of one transaction cookie. */
 const ONE_COOKIE_BYTES = 3000
 
-/* What follows the prefix: a hash of the state, unless parallel transactions are disabled. The prefix of another client may begin alike. */
+/* A hash of the state, unless parallel transactions are disabled. The prefix of another client may begin alike. */
 const SUFFIX = /^(?:restart|[\w-]{22})?$/
 
 /** How long the cookie of `claimRestart` allows no further restart. */
