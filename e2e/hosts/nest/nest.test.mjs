@@ -3,7 +3,7 @@ import 'reflect-metadata'
 import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { text as readAll } from 'node:stream/consumers'
 import { after, describe, test } from 'node:test'
-import { Catch, Controller, Get, Inject, Injectable, Module, Post } from '@nestjs/common'
+import { Catch, Controller, Get, Inject, Injectable, Module, Post, UseFilters } from '@nestjs/common'
 import { NestFactory } from '@nestjs/core'
 import { IdpClient, IdpModule, IdpSession, RequireAuth, RequireLogin } from 'idp-client/nest'
 import { createAdapter, isFastify } from './platform.mjs'
@@ -74,12 +74,20 @@ describe('a guard', () => {
       }
     }
     Catch()(Everything)
+    const filtered = createController((add, Pages) => {
+      add('outside', [Get('outside'), RequireLogin(), UseFilters(Everything)], () => 'let in')
+      add('inside', [Get('inside'), UseFilters(Everything)], () => 'let in')
+      RequireLogin()(Pages)
+    })
     const get = await start({
-      controllers: [guarded],
+      controllers: [guarded, filtered],
       prepare: (app) => app.useGlobalFilters(new Everything()),
     })
-    const page = await get('/page?tab=2')
-    deepEqual([page.status, page.headers.get('location')], [302, '/auth/login?returnTo=%2Fpage%3Ftab%3D2'])
+    for (const path of ['page', 'outside', 'inside']) {
+      const page = await get(`/${path}?tab=2`)
+      const location = `/auth/login?returnTo=%2F${path}%3Ftab%3D2`
+      deepEqual([page.status, page.headers.get('location')], [302, location], path)
+    }
     const api = await get('/api')
     equal(api.status, 401)
     equal(JSON.parse(api.text).code, 'NOT_AUTHENTICATED')

@@ -1,15 +1,11 @@
 /** The types of NestJS that the adapter uses. NestJS is not installed here; applications get its own types. */
 declare module '@nestjs/common' {
-  export interface ArgumentsHost {
+  export interface ExecutionContext {
     getType(): string
     switchToHttp(): { getRequest<T>(): T; getResponse<T>(): T }
   }
-  export type ExecutionContext = ArgumentsHost
   export interface CanActivate {
     canActivate(context: ExecutionContext): Promise<boolean>
-  }
-  export interface ExceptionFilter {
-    catch(exception: unknown, host: ArgumentsHost): unknown
   }
   export interface PipeTransform {
     transform(value: unknown): unknown
@@ -33,19 +29,12 @@ declare module '@nestjs/common' {
     exports?: readonly Class[]
   }
 
-  export class HttpException extends Error {
-    constructor(response: string, status: number)
-  }
-
-  export function applyDecorators(...decorators: readonly ClassDecorator[]): ClassDecorator & MethodDecorator
-  export function Catch(exception: Class): ClassDecorator
   export function createParamDecorator<T>(
     factory: (data: unknown, context: ExecutionContext) => T,
   ): (pipe: Class) => ParameterDecorator
   export function Inject(token: Class): ParameterDecorator
   export function Injectable(): ClassDecorator
   export function Module(metadata: object): ClassDecorator
-  export function UseFilters(filter: Class): ClassDecorator & MethodDecorator
   export function UseGuards(guard: Class): ClassDecorator & MethodDecorator
 }
 

@@ -1,20 +1,5 @@
-import type {
-  ArgumentsHost,
-  CanActivate,
-  ExceptionFilter,
-  ExecutionContext,
-  PipeTransform,
-} from '@nestjs/common'
-import {
-  applyDecorators,
-  Catch,
-  createParamDecorator,
-  HttpException,
-  Inject,
-  Injectable,
-  UseFilters,
-  UseGuards,
-} from '@nestjs/common'
+import type { CanActivate, ExecutionContext, PipeTransform } from '@nestjs/common'
+import { createParamDecorator, Inject, Injectable, UseGuards } from '@nestjs/common'
 import { IdpError } from '../../errors/base.ts'
 import { invalidAtStart } from '../../errors/configuration.ts'
 import type { AcceptEntry } from '../../guards/accepted-auth.ts'
@@ -37,23 +22,14 @@ function toRequest(context: ExecutionContext): FrameworkRequest {
   throw new IdpError('INVALID_ARGUMENTS', { detail })
 }
 
-/** The response of a guard, which ends the request. */
-class Rejection extends HttpException {
-  readonly result: Response
-
-  constructor(result: Response) {
-    super(result.statusText, result.status)
-    this.result = result
-  }
+/**
+ * Sends the response of a guard as it is. Settles only if that fails: Nest makes an exception of any other end of a guard, which filters of
+ * the application may respond to.
+ */
+async function endRequest(context: ExecutionContext, response: Response): Promise<never> {
+  await sendResponse(context.switchToHttp().getResponse<FrameworkResponse>(), response)
+  return new Promise(() => {})
 }
-
-/** Sends the response of a guard as it is. Filters of a route precede those of the application. */
-class RejectionFilter implements ExceptionFilter {
-  async catch({ result }: Rejection, host: ArgumentsHost): Promise<void> {
-    await sendResponse(host.switchToHttp().getResponse<FrameworkResponse>(), result)
-  }
-}
-Catch(Rejection)(RejectionFilter)
 
 /** Returns the decorator of a guard, which is created when the application starts. */
 function toDecorator(create: (client: IdpClient) => Decide): ClassDecorator & MethodDecorator {
@@ -67,14 +43,14 @@ function toDecorator(create: (client: IdpClient) => Decide): ClassDecorator & Me
     async canActivate(context: ExecutionContext): Promise<boolean> {
       const request = toRequest(context)
       const result = await this.#decide(request)
-      if (result.response) throw new Rejection(result.response)
+      if (result.response) return endRequest(context, result.response)
       if (result.auth) accepted.set(request, result.auth)
       return true
     }
   }
   Injectable()(IdpGuard)
   Inject(IdpClient)(IdpGuard, undefined, 0)
-  return applyDecorators(UseGuards(IdpGuard), UseFilters(RejectionFilter))
+  return UseGuards(IdpGuard)
 }
 
 /**
