@@ -196,6 +196,22 @@ describe('guards', () => {
     await expect(guarded).rejects.toMatchObject({ status: 303, location })
   })
 
+  test.each([
+    // While a page is rendered, and in requests of SvelteKit's client.
+    ['/page?tab=a', {}, '/auth/login?returnTo=%2Fpage%3Ftab%3Da'],
+    ['/page/__data.json?tab=a', { isDataRequest: true }, '/auth/login'],
+    ['/_app/remote/1/me', { isRemoteRequest: true }, '/auth/login'],
+  ])('throw it in a query of SvelteKit 3, which does not tell the page: %s', async (path, kind, location) => {
+    const idp = client()
+    const event = { ...toEvent(new Request(APP + path)), ...kind }
+    const get = (): never => {
+      throw new Error('Cannot access event.url in a query')
+    }
+    const query = Object.defineProperty({ ...event }, 'url', { get })
+    const guarded = idp.handle({ event, resolve: async () => Response.json(await idp.requireLogin(query)) })
+    await expect(guarded).rejects.toMatchObject({ status: 303, location })
+  })
+
   test('return the session, and run the handler of an API with it', async () => {
     const idp = client()
     const event = await signedInEvent()

@@ -11,6 +11,7 @@ import { ambient, WebHostClient } from '../web/web-host.ts'
 import { toLocals } from '../web/with-auth.ts'
 import { isLinkInBuild } from './build.ts'
 import type { FrameworkRequest, FrameworkResponse, HandleInput } from './event.ts'
+import { toPath } from './event.ts'
 import { throwRejection, withCookiesOfRedirects } from './redirects.ts'
 import { serveSubRequest } from './sub-request.ts'
 
@@ -48,7 +49,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
       redirectsOnly: true,
       isContext: (value) => 'locals' in value && 'request' in value,
       toRequest: ({ request }) => request,
-      toPath: ({ url }) => url.pathname + url.search,
+      toPath,
     })
     this.#sessionName = sessionName
   }

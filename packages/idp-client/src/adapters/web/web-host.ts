@@ -28,8 +28,8 @@ export interface WebHost<Context extends object> {
   toRequest(context: Context): Request
   /** Returns the object that all contexts of one request share, if that is not the Web request. */
   toIdentity?(context: Context): object
-  /** Returns path and query of a page; default: those of the URL of its request. */
-  toPath?(context: Context, url: URL): string
+  /** Returns path and query of a page, if the framework tells; default: those of the URL of its request. */
+  toPath?(context: Context, url: URL): string | undefined
   /** Returns the view of a request, if the framework may have read its body and keeps it. */
   toView?(context: Context): RequestView
 }
@@ -50,7 +50,7 @@ export abstract class WebHostClient<Context extends object = Request> extends Ho
 
   /** @internal */
   protected constructor(options: IdpClientOptions, host: WebHost<Context>) {
-    const toPath = host.toPath ?? ((_context, { pathname, search }): string => pathname + search)
+    const toPath = host.toPath ?? ((_context: Context, { pathname, search }: URL) => pathname + search)
     super(options, {
       ...host,
       isOpen: (context) => openBinding(this.#toIdentity(context)) !== undefined,
