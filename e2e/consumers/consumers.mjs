@@ -94,6 +94,7 @@ export const consumers = {
   },
   jest: {
     copies: ['jest'],
+    devProvider: true,
     steps: [
       ['tests pass with a transform', ({ folder }) => jest(folder, 'jest.config.cjs')],
       [
