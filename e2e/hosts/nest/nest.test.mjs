@@ -4,7 +4,7 @@ import { deepEqual, equal, match, rejects } from 'node:assert/strict'
 import { text as readAll } from 'node:stream/consumers'
 import { after, describe, test } from 'node:test'
 import { Catch, Controller, Get, Inject, Injectable, Module, Post, UseFilters } from '@nestjs/common'
-import { NestFactory } from '@nestjs/core'
+import { HttpAdapterHost, NestFactory } from '@nestjs/core'
 import { IdpClient, IdpModule, IdpSession, RequireAuth, RequireLogin } from 'idp-client/nest'
 import { createAdapter, isFastify } from './platform.mjs'
 import { dueSession, clientOptions as options } from './support/client.mjs'
@@ -182,6 +182,21 @@ describe('the module', () => {
       code: 'INVALID_CONFIGURATION',
       message: /imports: \[IdpModule\.forRoot\(\)\] in the root module/,
     })
+  })
+
+  test('works in an application without a server', async () => {
+    class App {}
+    Module({ imports: [IdpModule.forRoot(options)] })(App)
+    const app = await NestFactory.createApplicationContext(App, { logger: false, abortOnError: false })
+    equal(await app.get(IdpClient).getSession({ headers: {}, method: 'GET', url: '/' }), null)
+    await app.close()
+  })
+
+  test('is created before the server by Test.createTestingModule', async () => {
+    const host = new HttpAdapterHost()
+    const module = new IdpModule(new IdpClient(options), host)
+    host.httpAdapter = await createAdapter()
+    module.configure()
   })
 
   test('serves several applications of one process', async () => {

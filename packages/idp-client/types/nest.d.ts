@@ -40,6 +40,9 @@ declare module '@nestjs/common' {
 
 declare module '@nestjs/core' {
   export class HttpAdapterHost {
-    readonly httpAdapter: { getInstance<T>(): T }
+    /** None yet while a test creates modules, and in an application without a server. */
+    readonly httpAdapter: { getInstance<T>(): T } | null | undefined
+    /** Emits when there is one; since NestJS 11. */
+    readonly init$?: { subscribe(next: () => void): unknown }
   }
 }

@@ -37,7 +37,16 @@ export class IdpModule {
   constructor(client: IdpClient, host: HttpAdapterHost) {
     this.#client = client
     this.#host = host
-    client.early.attach(host.httpAdapter.getInstance<PlatformServer>())
+    this.#attach()
+    // Tests (`Test.createTestingModule`) create modules before the server.
+    host.init$?.subscribe(() => this.#attach())
+  }
+
+  /** Returns the server, if there is one. */
+  #attach(): PlatformServer | undefined {
+    const server = this.#host.httpAdapter?.getInstance<PlatformServer>()
+    if (server) this.#client.early.attach(server)
+    return server
   }
 
   /** @internal Nest calls it after body parsers and global middleware, and before it mounts the middleware of modules. */
@@ -47,7 +56,8 @@ export class IdpModule {
       throw invalidAtStart(detail)
     }
     Object.assign(this.#host, { [MOUNTED]: true })
-    this.#client.mount(this.#host.httpAdapter.getInstance<PlatformServer>())
+    const server = this.#attach()
+    if (server) this.#client.mount(server)
   }
 
   /** Creates the client with the given options, and those from variables. */
