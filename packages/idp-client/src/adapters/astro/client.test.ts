@@ -91,6 +91,41 @@ test('a context of Astro 4 is rejected with the version to install', async () =>
   })
 })
 
+describe('the route cache of Astro 7, which ignores Cache-Control', () => {
+  /** Returns whether Astro may store the response to a request, whose route has a rule. */
+  async function isStored(use: 'fresh' | 'due' | null, path: string, enabled = true): Promise<boolean> {
+    const idp = client()
+    let stored = true
+    const cache = {
+      enabled,
+      set: (options: false) => {
+        stored = options
+      },
+    }
+    const headers = use ? await signedIn(use) : {}
+    const context = { ...toContext(new Request(APP + path, { headers })), cache }
+    await idp.onRequest(context, async () => {
+      if (path === '/account') return (await idp.requireLogin(context)).response ?? page()
+      return page()
+    })
+    return stored
+  }
+
+  test.each([
+    ['a page behind a guard', 'fresh', '/account'],
+    ['the redirect of a guard', null, '/account'],
+    ['a page with our cookie', 'due', '/page'],
+    ['the profile', 'fresh', '/auth/profile'],
+  ] as const)('does not store %s', async (_title, use, path) => {
+    expect(await isStored(use, path)).toBe(false)
+  })
+
+  test('stores other pages, and is not touched where it is off', async () => {
+    expect(await isStored('fresh', '/page')).toBe(true)
+    expect(await isStored('fresh', '/account', false)).toBe(true)
+  })
+})
+
 describe('a rewrite', () => {
   test('may run the middleware again, and keeps the session and its changes', async () => {
     const idp = client()

@@ -16,6 +16,7 @@ import { createOriginCheck } from './origin-check.ts'
 import { assertPage } from './own-endpoints.ts'
 import { isPrerendered, REQUEST_TIME, rejectPrerendered } from './prerendered.ts'
 import { assertNotShared, isRewrite, isShared } from './rewrite.ts'
+import { withoutRouteCache } from './route-cache.ts'
 
 /** Options of a page guard of this entry. */
 export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
@@ -60,10 +61,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
    * loaded, and in prerendered pages. Once the response has been returned, the request is read-only
    * (`SESSION_NOT_WRITABLE`). Bound to the instance.
    */
-  readonly onRequest = async (
-    context: FrameworkRequest,
-    next: () => Promise<FrameworkResponse>,
-  ): Promise<FrameworkResponse> => {
+  readonly onRequest: AstroMiddleware = async (context, next) => {
     const { locals } = context
     const property = { locals, name: this.#sessionName, client: this, assertOwn: assertNotShared }
     if (isPrerendered(context)) {
@@ -73,10 +71,11 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
     // Astro's bundler puts `base` of its configuration here.
     reportFrameworkBase(this.application.settings, import.meta.env?.BASE_URL)
     if (isRewrite(context) && hasSession(property)) return next()
-    return this.serve(context, async () => {
+    const response = await this.serve(context, async () => {
       await defineSession(property, () => this.getSession(context))
       return next()
     })
+    return withoutRouteCache(context, response)
   }
 
   /**

@@ -7,6 +7,8 @@ export interface FrameworkRequest {
   readonly isPrerendered?: boolean
   /** Since Astro 5. */
   readonly routePattern?: string
+  /** The route cache; since Astro 7. */
+  readonly cache?: { readonly enabled: boolean; set(options: false): void }
 }
 
 /** Response type of this entry: the Web standard's. */
