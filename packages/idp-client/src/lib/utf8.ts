@@ -1,24 +1,32 @@
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()
-const fatalDecoder = new TextDecoder('utf-8', { fatal: true })
+/* Created at the first use, since Jest's jsdom, where `idp-client/errors` has to load, has neither class. */
+let encoder: TextEncoder | undefined
+let decoder: TextDecoder | undefined
+let fatalDecoder: TextDecoder | undefined
 
 export type Bytes = Uint8Array<ArrayBuffer>
 
+function getEncoder(): TextEncoder {
+  encoder ??= new TextEncoder()
+  return encoder
+}
+
 export function utf8(text: string): Bytes {
-  return encoder.encode(text)
+  return getEncoder().encode(text)
 }
 
 export function text(bytes: Uint8Array): string {
+  decoder ??= new TextDecoder()
   return decoder.decode(bytes)
 }
 
 /** Throws on bytes that are not UTF-8, for input that must not be mangled silently. */
 export function strictText(bytes: Uint8Array): string {
+  fatalDecoder ??= new TextDecoder('utf-8', { fatal: true })
   return fatalDecoder.decode(bytes)
 }
 
 export function utf8Length(value: string): number {
-  return encoder.encode(value).length
+  return getEncoder().encode(value).length
 }
 
 /**
@@ -37,7 +45,7 @@ export function concatenate(parts: readonly (string | Uint8Array)[]): {
   const lengths = parts.map((part) => {
     const target = memory.subarray(end)
     if (typeof part !== 'string') target.set(part)
-    const length = typeof part === 'string' ? encoder.encodeInto(part, target).written : part.length
+    const length = typeof part === 'string' ? getEncoder().encodeInto(part, target).written : part.length
     end += length
     return length
   })
