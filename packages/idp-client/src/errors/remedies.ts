@@ -60,7 +60,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   INVALID_CALLBACK: 'Check what the provider sends to the callback URL.',
   ISSUER_MISMATCH: 'Check the domain option; the response may come from another provider (RFC 9207).',
   AUTHORIZATION_ERROR:
-    "With access_denied the user declined, or the provider did: a policy, or an audience that it does not know. With login_required the user has to log in. The provider's log has the reason.",
+    "With access_denied the user or the provider declined, because of a policy or an unknown audience; with login_required the user has to log in. The provider's log has the reason.",
   AUTHORIZATION_REQUEST_ERROR:
     'Compare authorizationParameters with what the provider accepts; its log has the reason.',
   AUTHORIZATION_CODE_GRANT_REQUEST_ERROR: 'The code is never sent twice: start at the login route again.',
@@ -98,7 +98,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   BACKCHANNEL_AUTHENTICATION_NOT_SUPPORTED_ERROR:
     'Enable CIBA at the provider, so that it advertises backchannel_authentication_endpoint.',
   BACKCHANNEL_AUTHENTICATION_ERROR:
-    'Read cause.error: access_denied and expired_token are decisions of the user; unknown_user_id is about loginHint, invalid_binding_message about bindingMessage, missing_user_code about the client at the provider.',
+    'Read cause.error: access_denied and expired_token are decisions of the user, unknown_user_id is about the hint.',
   BACKCHANNEL_AUTHENTICATION_ABORTED:
     "The cause is the signal's reason; the user may still see the request for a while.",
   FETCHER_BASE_URL_MISSING: 'Set baseUrl in the options of createFetcher, or pass an absolute URL.',
@@ -201,7 +201,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   CLIENT_CERTIFICATE_REFUSED:
     'Let [customFetch] present a TLS certificate that is valid now and registered for this client at the provider (its subject, or the certificate itself with self_signed_tls_client_auth); a proxy that terminates TLS has to forward it to the provider.',
   CLIENT_NOT_ALLOWED:
-    'Allow the grant type for this client at the provider: authorization code with the response type code, refresh token, CIBA or token exchange. Microsoft Entra ID also responds like this if clientId (IDP_CLIENT_ID) is not in the tenant of domain (IDP_DOMAIN).',
+    'Allow the grant type for this client at the provider (authorization code with response type code, refresh token, CIBA, token exchange). Microsoft Entra ID also responds like this to an unknown clientId.',
   REDIRECT_URI_REFUSED:
     'Register that redirect URI at the provider, character by character; it is appBaseUrl (APP_BASE_URL) plus /auth/callback.',
   CODE_REFUSED:
@@ -211,7 +211,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   AUDIENCE_REFUSED:
     'Register the API at the provider with exactly the requested audience, and allow it for this client.',
   REQUEST_REFUSED:
-    'If a redirect URI is named here, register it at the provider, character by character. Otherwise compare authorizationParameters, or the options of the call, with what the provider accepts; it may demand pushed requests (pushedAuthorizationRequests). Its own log names what it refuses.',
+    'If a redirect URI is named, register it at the provider, character by character. Otherwise compare authorizationParameters, or the options of the call, with what it accepts; it may demand pushedAuthorizationRequests. Its own log names what it refuses.',
   PAR_REQUIRED: 'Set pushedAuthorizationRequests to true.',
   REQUEST_OBJECT_REQUIRED:
     'Set requestObject to the private key whose public key is registered for signed requests.',
