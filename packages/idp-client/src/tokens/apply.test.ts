@@ -100,6 +100,19 @@ describe('a refreshed session', () => {
     },
   )
 
+  test.each([
+    ['openid', 'new'],
+    ['openid email', 'old'],
+  ])(
+    'a token for a further scope of a session that has %j, and names no requested scope: %s',
+    (scope, expected) => {
+      const { requestedScope: _none, ...tokenSet } = { ...data.tokenSet, scope }
+      const granted = { scope: 'openid profile transfer' }
+      const after = applied({ scope: 'transfer' }, granted, { ...data, tokenSet })
+      expect(after.tokenSet.accessToken).toBe(expected)
+    },
+  )
+
   test('replaces an entry that covered the request or has the same granted scope', () => {
     const first = applied({ audience: API, scope: 'a', mergeScopes: false }, { scope: 'a' })
     const again = applied(

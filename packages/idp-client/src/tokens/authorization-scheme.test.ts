@@ -34,6 +34,7 @@ describe('the authorization scheme of a token', () => {
     [{}],
     [{ token: { nested: 'abc' } }],
     [{ token: 'abc', token_type: 'N_A' }],
+    [{ token: 'abc', token_type: 7 }],
   ])('%j is rejected', (brought) => {
     expect(() => toAuthorizationScheme(brought, true)).toThrow(
       expect.objectContaining({ code: 'FETCHER_TOKEN_UNUSABLE' }),

@@ -1,6 +1,9 @@
 import { expect, test } from 'vitest'
 import { Cookies, engineFor } from '../../test/support/engine.ts'
+import { randomToken } from '../crypto/random.ts'
+import { OAuthError } from '../errors/provider.ts'
 import { freshlyStored } from '../session/model/session.ts'
+import type { ConnectionTokenParts } from './connection-token.ts'
 import { getFreshConnectionToken } from './connection-token.ts'
 import { findFamily, tokenKey } from './refresh/families.ts'
 
@@ -48,4 +51,46 @@ test('a session that ends at the provider during an exchange is gone, and no con
   await expect(
     getFreshConnectionToken(parts, new Cookies().exchange(), session, { connection: 'google' }),
   ).rejects.toMatchObject({ name: 'AccessTokenForConnectionError', code: 'MISSING_SESSION' })
+})
+
+/** A browser with a session in cookies, whose token of a connection has expired. */
+async function withConnection() {
+  const { clock, engine } = engineFor()
+  const cookies = new Cookies()
+  const tokenSet = { accessToken: 'at', expiresAt: clock.now + 60, refreshToken: randomToken() }
+  const connectionTokenSets = [{ connection: 'google', accessToken: 'old', expiresAt: clock.now }]
+  const data = { user: { sub: 'alice' }, tokenSet, connectionTokenSets, internal: { createdAt: clock.now } }
+  const exchange = cookies.exchange()
+  await engine.sessions.save(exchange, freshlyStored(data, clock.now))
+  cookies.take(exchange)
+  const load = async () =>
+    (await engine.sessions.load(cookies.exchange())) ?? expect.fail('there is a session')
+  const ask = async (exchangeToken: ConnectionTokenParts['exchangeToken']) => {
+    const own = cookies.exchange()
+    const session = (await engine.sessions.load(own)) ?? expect.fail('there is a session')
+    const parts = { ...engine, exchangeToken }
+    const token = await getFreshConnectionToken(parts, own, session, { connection: 'google' })
+    cookies.take(own)
+    return token
+  }
+  return { ask, clock, load }
+}
+
+test('a refresh token that the exchange rotates replaces the one of the session', async () => {
+  const { ask, clock, load } = await withConnection()
+  const granted = { accessToken: 'new', tokenType: 'Bearer', expiresAt: clock.now + 60 }
+  await ask(async () => ({ ...granted, refreshToken: 'next' }))
+  const { tokenSet, connectionTokenSets } = (await load()).data
+  expect(tokenSet).toMatchObject({ accessToken: 'at', refreshToken: 'next' })
+  expect(connectionTokenSets).toMatchObject([{ accessToken: 'new' }])
+})
+
+test('a session in cookies whose refresh token the exchange refuses is not changed: another process may have redeemed it', async () => {
+  const { ask, load } = await withConnection()
+  const before = await load()
+  const error = await ask(async () => {
+    throw new OAuthError('OAUTH_ERROR', { error: 'invalid_grant', providerStatus: 400 })
+  }).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ code: 'FAILED_TO_EXCHANGE_REFRESH_TOKEN' })
+  expect((await load()).data).toEqual(before.data)
 })

@@ -124,6 +124,21 @@ describe('selection of a stored token', () => {
     expect(selected(data, { scope: 'delete', mergeScopes: false })).toEqual({})
   })
 
+  test.each<[string, AuthorizationParameters, GetAccessTokenOptions, boolean]>([
+    ['the default one', {}, { scope: 'profile' }, true],
+    ['the default one', {}, { scope: 'delete' }, false],
+    ['the configured one', { scope: 'openid read' }, { scope: 'read' }, true],
+    ['the configured one', { scope: 'openid read' }, { scope: 'profile', mergeScopes: false }, false],
+    ['unknown with a map', { scope: { [API]: 'openid read' }, audience: API }, { scope: 'read' }, false],
+  ])(
+    'the scope of a session that does not name it is %s %j: %j is covered: %s',
+    (_which, parameters, options, covered) => {
+      expect(selected(session({ audience: parameters.audience ?? API }), options, { parameters })).toEqual(
+        covered ? usable('main') : {},
+      )
+    },
+  )
+
   test('[S168] among the entries of an audience the one with the smallest sufficient scope is selected', () => {
     const data = session({}, [
       entry('wide', { requestedScope: 'a b c', scope: 'a b c' }),
@@ -155,5 +170,20 @@ describe('selection of a stored token', () => {
       scope: 'openid read w',
     })
     expect(toTokenRequest(authorization, {}).wireParameters).toEqual({})
+  })
+
+  test('a map of scopes adds nothing for an audience that it lacks, but the default scope for the configured one', () => {
+    const scope = { [API]: 'openid read' }
+    const requested = (options: GetAccessTokenOptions, audience: string) => {
+      const { authorization } = engineFor({ authorizationParameters: { scope, audience } }).engine.config
+      const { scope: required, wireParameters } = toTokenRequest(authorization, options)
+      return [required, wireParameters.scope]
+    }
+    const other = 'https://other.example'
+    expect(requested({ audience: other, scope: 'a' }, API)).toEqual(['a', 'a'])
+    expect(requested({ scope: 'a' }, other)).toEqual([
+      'openid profile email a',
+      'openid profile email offline_access a',
+    ])
   })
 })

@@ -1,7 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { customFetch } from '../../src/index.ts'
 import type { World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
+import { holding } from '../support/holding.ts'
 import { Process } from '../support/processes.ts'
+import { rejectionOf } from '../support/provider-engine.ts'
 
 const TTL = 600
 const TOKEN = '/auth/access-token'
@@ -69,6 +72,28 @@ describe('[D4] several processes refresh one session in a cookie', () => {
     const notices = world.events.filter(({ code }) => code === 'NOTICE')
     expect(notices).toEqual([expect.objectContaining({ message: expect.stringContaining('sessionStore') })])
   })
+})
+
+test('a call that waits while the provider rejects the refresh token in another one sends it no more', async () => {
+  const held = holding()
+  const { browser, client } = world.another({ [customFetch]: held.fetch })
+  await world.login(browser)
+  world.clock.now += TTL + 1
+  world.provider.faults.set('token', {
+    kind: 'respond',
+    status: 400,
+    body: '{"error":"invalid_grant"}',
+    headers: { 'content-type': 'application/json' },
+  })
+  const ask = (audience?: string) =>
+    rejectionOf(client.getAccessToken(browser.request('/'), new Response(), audience ? { audience } : {}))
+  const first = ask()
+  await held.responded
+  const second = ask('https://other.example')
+  held.release()
+  expect(await first).toMatchObject({ code: 'FAILED_TO_REFRESH_TOKEN' })
+  expect(await second).toMatchObject({ code: 'MISSING_REFRESH_TOKEN' })
+  expect(world.refreshes()).toHaveLength(1)
 })
 
 describe('[D4] a request that still has a rejected refresh token after a minute', () => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { Cookies, engineFor } from '../../../test/support/engine.ts'
+import { gate } from '../../../test/support/redemptions.ts'
 import { randomToken } from '../../crypto/random.ts'
 import { createCookieSessionStorage } from '../../session/cookie/in-cookie.ts'
 import { freshlyStored } from '../../session/model/session.ts'
@@ -17,6 +18,7 @@ import {
   openFamily,
 } from './families.ts'
 import { endExpired, withPendingRefreshes } from './pending-refreshes.ts'
+import { createTurn } from './turn.ts'
 
 async function signedIn() {
   const { clock, engine } = engineFor()
@@ -195,6 +197,21 @@ test('no token is redeemed if it cannot be written and too many are pending alre
   expect(await ask(readOnly())).toBe('at-2')
 })
 
+test('pending sessions that have ended make room for another one', async () => {
+  const { ask, clock, cookies, engine } = await signedIn()
+  const session = (await engine.sessions.load(cookies.exchange())) ?? expect.fail('there is a session')
+  const internal = { createdAt: clock.now - engine.config.session.absoluteDuration + 60 }
+  const ending = { ...session, data: { ...session.data, internal } }
+  const families = Array.from({ length: 1000 }, (_, at) => openFamily(`ending-${at}`, ending))
+  for (const family of families) keepUntilSent(engine.config, family, ending)
+  clock.now += 59
+  const readOnly = () => ({ ...cookies.exchange(), canWrite: () => false })
+  await expect(ask(readOnly())).rejects.toMatchObject({ code: 'REFRESH_NOT_PERSISTABLE' })
+  clock.now += 1
+  expect(await ask(readOnly())).toBe('at-2')
+  expect(families.filter(isPending)).toEqual([])
+})
+
 test('[C2] at most 1000 sessions are pending, also if writes fail', async () => {
   const { cookies, engine } = await signedIn()
   const session = await engine.sessions.load(cookies.exchange())
@@ -216,6 +233,20 @@ test('[C2] a pending session is still available after as many other refreshes as
   expect(await ask(cookies.exchange())).toBe('at-2')
   expect(redeemed).toHaveLength(1)
   for (const family of others) closeFamily(family)
+})
+
+test('[C2] a session whose token is being redeemed is still known after as many other refreshes as are remembered', async () => {
+  const { cookies, engine } = await signedIn()
+  const session = (await engine.sessions.load(cookies.exchange())) ?? expect.fail('there is a session')
+  const family = openFamily('redeemed', session)
+  const { open, opened } = gate()
+  const turn = createTurn(family, 'key', 1000, () => opened)
+  family.turns = [turn]
+  const others = Array.from({ length: 20_001 }, (_, at) => openFamily(`more-${at}`, session))
+  expect(findFamily('redeemed', session, 0)).toBe(family)
+  open()
+  await turn.ended
+  for (const each of [family, ...others]) closeFamily(each)
 })
 
 test('[C2] a session that is refreshed often without being written keeps only the tokens of the browser and the latest ones', async () => {

@@ -30,6 +30,8 @@ test('[C2] the access token of the account API is kept for one session, user, cl
     kept(session, { scope: 'x' }),
     kept(session, {}, 'another-client'),
   ]).toEqual(Array.from({ length: 5 }))
+  keepProcessToken(config, session, { ...want, scope: 'x' }, { ...token, accessToken: 'x', scope: 'x' })
+  expect([kept(), kept(session, { scope: 'x' })]).toMatchObject([{ accessToken: 't' }, { accessToken: 'x' }])
   clock.now += 10
   expect(kept()).toBeUndefined()
   clock.now -= 1
