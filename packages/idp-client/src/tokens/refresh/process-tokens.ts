@@ -30,7 +30,7 @@ const toTokenKey = (
   { clientId, provider }: Config,
   { user }: SessionData,
   { audience, scope }: Kind,
-): string => toKey(user.sub, `${provider.url} ${clientId}`, audience ?? '', scope)
+): string => toKey(user.sub, `${provider.url} ${clientId}`, audience, scope)
 
 /** Keeps a token in place of an older one of its kind, and drops expired ones. */
 export function keepProcessToken(
