@@ -26,6 +26,15 @@ describe('effective authorization parameters', () => {
     )
   })
 
+  test('a caller may give a scope map, which needs an audience', () => {
+    const scope = { 'https://a.example': 'openid a' }
+    expect(effective({}, { scope, audience: 'https://a.example' }).scope).toBe('openid a')
+    expect(effective({ audience: 'https://a.example' }, { scope }).scope).toBe('openid a')
+    const other = effective({}, { scope, audience: 'https://b.example' })
+    expect(other.scope).toBe('openid profile email offline_access')
+    expect(() => effective({}, { scope })).toThrow(expect.objectContaining({ code: 'INVALID_CONFIGURATION' }))
+  })
+
   test('[S098,S100,S102,S103] audience, max_age, organization and any other key are sent', () => {
     const { parameters } = effective({
       audience: 'https://a.example',
@@ -54,6 +63,7 @@ describe('effective authorization parameters', () => {
   test('objects are serialized as JSON', () => {
     const claims = { id_token: { acr: { essential: true } } }
     expect(effective({ claims }).parameters.get('claims')).toBe(JSON.stringify(claims))
+    expect(effective({}, { claims }).parameters.get('claims')).toBe(JSON.stringify(claims))
   })
 
   test.each(['-1', '1.5', 'abc', '', '1e3', '99999999999'])('max_age %j is rejected', (max_age) => {

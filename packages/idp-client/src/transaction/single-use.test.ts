@@ -70,6 +70,7 @@ test('a run that fails is used up as well, and both callers get the failure', as
   const fail = () => Promise.reject(new Error('lost response'))
   const both = await Promise.allSettled([onlyOnce(use, fail), onlyOnce(use, fail)])
   expect(both.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  await expect(onlyOnce(use, fail)).rejects.toThrow('lost response')
   vi.advanceTimersByTime(60_000)
   expect(await onlyOnce(use, fail)).toEqual({ kind: 'replayed' })
 })

@@ -53,3 +53,11 @@ test.each(HOSTILE_RETURN_PATHS)('an invalid encoded returnTo counts as absent: %
 test('an encoded returnTo is normalized', () => {
   expect(decodeWithReturnTo('/a/../orders\\1\t')).toEqual({ ...connection, returnTo: '/orders/1' })
 })
+
+test.each([{ v: 2 }, { v: undefined }, { e: null }, { i: '1' }])(
+  'another version, or one without its times, is not decoded: %j',
+  (changes) => {
+    const encoded: object = JSON.parse(strictText(encodeTransaction(connection)))
+    expect(decodeTransaction(utf8(JSON.stringify({ ...encoded, ...changes })))).toBeNull()
+  },
+)

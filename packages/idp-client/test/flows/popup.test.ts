@@ -1,6 +1,6 @@
 import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import type { IdpClientOptions, OnCallbackContext } from '../../src/index.ts'
+import type { IdpClientOptions, OnCallbackContext, SessionData } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser } from '../support/app.ts'
 import { APP } from '../support/app.ts'
@@ -224,35 +224,59 @@ describe('a popup with a session of its user', () => {
     expect(after.tokenSet.audience).toBe(BANK)
   })
 
-  test('an identical callback gets the same response and session, another one is rejected', async () => {
-    const { browser, client } = await signedIn()
-    const begun = await world.begin(browser, stepUpQuery({ audience: BANK }))
-    const callback = await world.authorize(begun, { user: 'alice', otp: true })
-    const requests = [1, 2, 3].map(() => browser.request(callback))
-    const other = browser.request(`${callback}&iss=changed`)
-    const responses = await Promise.all(requests.map((request) => client.middleware(request)))
-    const sessions = await Promise.all(
-      responses.map(async (response) => {
-        const copy = new Map(browser.cookies)
-        browser.store(response)
-        const session = await browser.session()
-        browser.cookies.clear()
-        for (const [name, cookie] of copy) browser.cookies.set(name, cookie)
-        return session.accessTokens?.[0]?.accessToken
-      }),
-    )
-    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200])
-    expect(new Set(sessions).size).toBe(1)
-    expect(sessions[0]).toEqual(expect.any(String))
-    expect(world.provider.count('token')).toBe(1)
-    // The login and the popup.
-    expect(world.events.filter(({ code }) => code === 'LOGIN_COMPLETED')).toHaveLength(2)
+  test.each([
+    [{ audience: BANK }, ({ accessTokens }: SessionData) => accessTokens?.[0]?.accessToken],
+    [{}, ({ tokenSet }: SessionData) => tokenSet.accessToken],
+  ])(
+    'an identical callback for %j gets the same response and session, another one is rejected',
+    async (parameters, getToken) => {
+      const { browser, client } = await signedIn()
+      const begun = await world.begin(browser, stepUpQuery(parameters))
+      const callback = await world.authorize(begun, { user: 'alice', otp: true })
+      const requests = [1, 2, 3].map(() => browser.request(callback))
+      const other = browser.request(`${callback}&iss=changed`)
+      const responses = await Promise.all(requests.map((request) => client.middleware(request)))
+      const sessions = await Promise.all(
+        responses.map(async (response) => {
+          const copy = new Map(browser.cookies)
+          browser.store(response)
+          const session = await browser.session()
+          browser.cookies.clear()
+          for (const [name, cookie] of copy) browser.cookies.set(name, cookie)
+          return getToken(session)
+        }),
+      )
+      expect(responses.map(({ status }) => status)).toEqual([200, 200, 200])
+      expect(new Set(sessions).size).toBe(1)
+      expect(sessions[0]).toEqual(expect.any(String))
+      expect(world.provider.count('token')).toBe(1)
+      // The login and the popup.
+      expect(world.events.filter(({ code }) => code === 'LOGIN_COMPLETED')).toHaveLength(2)
 
-    const refused = await client.middleware(other)
-    expect(refused.status).toBe(400)
-    const told = await run(refused)
-    expect(told.opener[0]?.message).toMatchObject({ success: false, error: { code: 'REPLAYED_STATE' } })
+      const refused = await client.middleware(other)
+      expect(refused.status).toBe(400)
+      const told = await run(refused)
+      expect(told.opener[0]?.message).toMatchObject({ success: false, error: { code: 'REPLAYED_STATE' } })
+    },
+  )
+})
+
+test.each([
+  ['with a session', true],
+  ['without a session', false],
+])('an identical callback of a popup %s, after a logout, fails', async (_title, isStepUp) => {
+  const { browser, client } = isStepUp ? await signedIn() : world.another()
+  const callback = await world.authorize(await world.begin(browser, stepUpQuery()), {
+    user: 'alice',
+    otp: true,
   })
+  const transaction = new Map([...browser.cookies].filter(([name]) => name.startsWith('__txn_')))
+  expect((await run(await browser.send(callback))).opener[0]?.message).toMatchObject({ success: true })
+  await browser.send('/auth/logout')
+  for (const [name, cookie] of transaction) browser.cookies.set(name, cookie)
+  const told = await run(await browser.send(callback))
+  expect(told.opener[0]?.message).toMatchObject({ success: false, error: { code: 'MISSING_SESSION' } })
+  expect(await client.getSession(browser.request('/'))).toBeNull()
 })
 
 describe('a popup without a session', () => {
