@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { OnCallbackContext, OnCallbackHook, OnCallbackResult, SessionData } from '../../src/index.ts'
+import { customFetch } from '../../src/index.ts'
 import { defined } from '../../src/lib/objects.ts'
 import type { World } from '../support/app.ts'
 import { APP, startWorld } from '../support/app.ts'
@@ -14,6 +15,14 @@ const login = async (options: Parameters<World['another']>[0]) => {
   const other = world.another(options)
   const response = await world.login(other.browser, '?returnTo=/asked')
   return { ...other, response, session: await other.client.getSession(other.browser.request('/')) }
+}
+
+/** The responses to refreshes have no ID token. */
+const withoutRefreshedIdToken: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init)
+  if (!String(init?.body ?? '').includes('grant_type=refresh_token')) return response
+  const { id_token: _removed, ...tokens } = (await response.json()) as Record<string, unknown>
+  return Response.json(tokens)
 }
 
 test('[S056,S115,S116,S117] onCallback gets one argument with session and request, and may return nothing', async () => {
@@ -46,6 +55,29 @@ test('a Response is sent unchanged, with the cookies of the library', async () =
   const { response, session } = await login({ onCallback: () => Response.redirect(`${APP}/own`, 307) })
   expect(response.status).toBe(307)
   expect(session).not.toBeNull()
+})
+
+test('a Response of another class is recognized by its properties', async () => {
+  const own = Response.redirect(`${APP}/own`, 307)
+  const foreign = new Proxy(own, {
+    getPrototypeOf: () => Object.prototype,
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  expect(foreign).not.toBeInstanceOf(Response)
+  const { response, session } = await login({ onCallback: () => foreign })
+  expect([response.status, response.headers.get('location')]).toEqual([307, `${APP}/own`])
+  expect(session).not.toBeNull()
+})
+
+test('after a failure a Response is sent in place of the failure page', async () => {
+  const { browser } = world.another({
+    onCallback: ({ error }) => new Response(error?.code, { status: 418 }),
+  })
+  const response = await browser.send('/auth/callback')
+  expect([response.status, await response.text()]).toEqual([418, 'MISSING_STATE'])
 })
 
 test('a Response of 400 or more, or an exception, means that no session is written', async () => {
@@ -95,7 +127,7 @@ test.each(['onCallback', 'both'])('[S055] %s cannot change what is saved by its 
   expect(session?.tokenSet.idToken).not.toBe('x.y.z')
 })
 
-test.each([7, 'x', { redirectTo: '/x' }, { returnTo: 7 }, [], new Map(), new Date(0)])(
+test.each([7, 'x', { redirectTo: '/x' }, { returnTo: 7 }, { status: 302 }, [], new Map(), new Date(0)])(
   '[S120] the invalid result %j creates no session: 500',
   async (value) => {
     const { response, session } = await login({ onCallback: () => value as never })
@@ -134,6 +166,26 @@ test.each([undefined, null, 7, {}, { user: {} }, { user: { sub: 'x' } }])(
     expect(session).toBeNull()
   },
 )
+
+test('after a refresh without an ID token, in a session whose ID token it has removed, it gets the session as it returned it', async () => {
+  const seen: unknown[] = []
+  const { browser } = world.another({
+    [customFetch]: withoutRefreshedIdToken,
+    beforeSessionSaved({ tokenSet, user, ...session }, idToken) {
+      seen.push([user['tier'], user['iss'], typeof idToken])
+      const { idToken: _removed, ...others } = tokenSet
+      return { ...session, user: { sub: user.sub, tier: 'gold' }, tokenSet: others }
+    },
+  })
+  await world.login(browser)
+  world.clock.now += 3601
+  expect((await browser.send('/auth/access-token')).status).toBe(200)
+  expect(seen).toEqual([
+    [undefined, world.provider.issuer, 'string'],
+    ['gold', undefined, 'undefined'],
+  ])
+  expect((await browser.session()).user).toEqual({ sub: 'dev|alice', tier: 'gold' })
+})
 
 test('onCallback runs before beforeSessionSaved', async () => {
   const order: string[] = []
