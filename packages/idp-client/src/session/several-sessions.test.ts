@@ -306,6 +306,30 @@ describe('cookies of one request', () => {
     expect(found?.data.user.sub).toBe('live-16')
   })
 
+  test('[C1] of more than sixteen sessions in a store, a logout ends sixteen', async () => {
+    const world = worldOf(true)
+    const made: Given[] = []
+    for (let index = 0; index < 18; index++) made.push(await make(world, 'live', index))
+    await world.engine.sessions.destroy(exchangeWith(...made.map(({ cookies }) => cookies)))
+    expect(world.store?.records.size).toBe(2)
+  })
+
+  test('[C1] more than sixteen cookies of the name, all dead, stay and are reported once', async () => {
+    const world = worldOf(false)
+    const made: Given[] = []
+    for (let index = 0; index < 17; index++) made.push(await make(world, 'ended', index))
+    const sweep = async (count: number) => {
+      const exchange = exchangeWith(...made.slice(0, count).map(({ cookies }) => cookies))
+      const swept = await world.engine.sessions.sweep(exchange)
+      return [swept, exchange.cookies.pending().length]
+    }
+    expect(await sweep(16)).toEqual([true, 1])
+    expect(await sweep(17)).toEqual([false, 0])
+    expect(await sweep(17)).toEqual([false, 0])
+    const told = events.filter((event) => 'message' in event && event.message.includes('more cookies'))
+    expect(told).toHaveLength(1)
+  })
+
   test('[C1] the same session in several cookies is read once', async () => {
     const { engine, store } = worldOf(true)
     const cookies = await cookiesFor(engine, sessionOf('alice'))

@@ -299,6 +299,34 @@ describe('[L1] a session write after a redemption leaves out', () => {
   })
 })
 
+test('a session without a refresh token that was written with a higher limit is written as it is, and may not grow', async () => {
+  const profile = browser({ session: { cookie: { maxBytes: 20_000 } } })
+  const session = freshlyStored(dataOf(profile.clock.now, 1000, { user: 9000 }), profile.clock.now)
+  const { refreshToken: _none, ...tokenSet } = session.data.tokenSet
+  const before = { ...session, data: { ...session.data, tokenSet } }
+  await profile.within((exchange) => profile.engine.sessions.save(exchange, before))
+  const { engine } = engineFor()
+  const save = (data: SessionData): Promise<boolean> =>
+    profile.within((exchange) =>
+      engine.sessions.save(exchange, { ...before, data, usedAt: before.usedAt + 1 }),
+    )
+  expect(await save(before.data)).toBe(true)
+  expect((await profile.load())?.data).toEqual(before.data)
+  await expect(save({ ...before.data, note: incompressible(100) })).rejects.toMatchObject({
+    code: 'SESSION_TOO_LARGE',
+  })
+})
+
+test('a session has at most 32 cookies for tokens of connections, and none that is larger than is read', async () => {
+  const options = { session: { cookie: { maxBytes: 150_000 } } }
+  const many = browser(options)
+  await many.logIn({ user: 10, connections: Array.from({ length: 33 }, () => 10) })
+  expect((await many.load())?.data.connectionTokenSets).toHaveLength(32)
+  const large = browser(options)
+  await large.logIn({ user: 10, connections: [100_000] })
+  expect((await large.load())?.data.connectionTokenSets).toBeUndefined()
+})
+
 test('[Q4] a login gets none of the bytes that a write after a redemption may take', async () => {
   const profile = browser()
   let failure: unknown

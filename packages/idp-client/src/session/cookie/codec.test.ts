@@ -103,6 +103,15 @@ describe('session codec', () => {
     )
   })
 
+  test('an ID token whose payload is not JSON, and tokens that are null, are unchanged', () => {
+    const idToken = ['{"alg":"RS256"}', '{not json}', 'signature']
+      .map((part) => Buffer.from(part).toString('base64url'))
+      .join('.')
+    const tokenSet = { accessToken: 'at', idToken, refreshToken: null, expiresAt: 9 }
+    const session = { ...data, tokenSet } as unknown as SessionData
+    expect(decodeSession(encodeSession({ ...stored, data: session }))?.data).toEqual(session)
+  })
+
   test('any application data is unchanged, and names of Object.prototype have no effect', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {

@@ -57,3 +57,9 @@ test('[C2] a refresh of a verified token makes it an ordinary one', () => {
     { accessToken: 'new', expiresAt: NOW + 60, token_type: 'Bearer', audience: 'https://api-0' },
   ])
 })
+
+test('[C2] a session without a refresh token, which could not bring them again, keeps all of them', () => {
+  const { tokenSet, ...others } = sessionWith(102, [])
+  const { refreshToken: _none, ...rest } = tokenSet
+  expect(kept({ sessionKey: 'h', usedAt: NOW, data: { ...others, tokenSet: rest } })).toHaveLength(102)
+})

@@ -172,6 +172,19 @@ describe('cookie and record', () => {
     expect('polluted' in {}).toBe(false)
   })
 
+  test('a record of plain data that lacks what the library adds, and has dates, is a session', async () => {
+    const made = storeEngine()
+    await signIn(made)
+    const { internal, ...session } = store.record
+    const { id, createdAt } = internal as { id?: string; createdAt: number }
+    const get = async () =>
+      ({ ...session, visits: [new Date(0)], internal: { id, createdAt } }) as SessionData
+    const { engine } = storeEngine({ sessionStore: { get, set: store.set, delete: store.delete } })
+    const loaded = await engine.sessions.load(cookies.exchange())
+    expect(loaded).toMatchObject({ usedAt: createdAt, data: { user: session.user } })
+    expect(loaded?.data['visits']).toEqual(['1970-01-01T00:00:00.000Z'])
+  })
+
   test('changes of the application to a session object change no record', async () => {
     const one = storeEngine()
     const live = sessionAt(one.clock.now)
@@ -313,6 +326,16 @@ describe('concurrent writes', () => {
     cookies.take(last)
     for (const exchange of inFlight) cookies.take(exchange)
     expect(await loaded(one.engine)).toBeNull()
+  })
+
+  test('a request that still has a session whose record is gone writes nothing', async () => {
+    const made = storeEngine()
+    await signIn(made)
+    const session = (await made.engine.sessions.load(cookies.exchange())) ?? expect.fail('there is a session')
+    store.records.clear()
+    const late = cookies.exchange()
+    expect(await made.engine.sessions.save(late, session)).toBe(false)
+    expect([store.records.size, late.cookies.pending()]).toEqual([0, []])
   })
 
   test("two users at once, each in a browser, never get each other's session", async () => {
