@@ -21,14 +21,12 @@ const ALGORITHMS = {
 /** Never inside: another request object, and what would make the object usable as a client assertion (RFC 9101 section 10.8). */
 const NEVER_INSIDE = ['request', 'request_uri', 'sub']
 
-/** Returns the number in a text; `null` if it is not an integer. */
-const parseInteger = (text: string): number | null => (/^\d{1,15}$/.test(text) ? Number(text) : null)
-
 /** Parameters that are JSON or a number inside a request object, too (RFC 9101 section 4). */
 const PARSED = new Map<string, (text: string) => object | number | null>([
   ['claims', parseObject],
   ['authorization_details', parseObjects],
-  ['max_age', parseInteger],
+  // Validated already: an integer.
+  ['max_age', Number],
 ])
 
 /** Returns the first algorithm of the key that the provider advertises for this kind of request; all, if it advertises none. */
