@@ -74,6 +74,7 @@ describe('an access token', () => {
       { scope: 'write:things read:things' },
       { scope: undefined, scp: 'write:things read:things' },
       { scope: undefined, scp: ['write:things', 'read:things'] },
+      { scope: 'write:things  read:things "quoted" é' },
     ]
     for (const claims of scopes) expect((await api.call(await api.bearer(claims), want)).status).toBe(200)
   })

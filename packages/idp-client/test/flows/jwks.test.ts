@@ -118,6 +118,12 @@ describe('the public keys', () => {
     expect(
       await keysOf({ ...clientAssertion, requestObject: { key: pem, alg: 'PS256', keyId: 'a' } }),
     ).toEqual([{ ...jwk, kid: 'a', use: 'sig' }])
+    const pair = { clientAssertionSigningKey: pem, requestObject: { key: pem, alg: 'PS256', keyId: 'a' } }
+    const another = await anyPair('ES256')
+    expect(await keysOf({ ...pair, additionalPublicKeys: [another.publicPem, publicPem] })).toEqual([
+      { ...jwk, kid: 'a', use: 'sig' },
+      expect.objectContaining({ kty: 'EC' }),
+    ])
     const others = await keysOf({ ...clientAssertion, requestObject: { key: pem, alg: 'RS256', keyId: 'b' } })
     expect(others.map(({ kid }) => kid)).toEqual(['a', 'b'])
   })

@@ -221,6 +221,17 @@ describe('option and metadata differ', () => {
     })
   })
 
+  test('an endpoint that is not https is a failure of the provider', async () => {
+    const stop = world.provider.rewrite('discovery', (json) => ({
+      ...json,
+      pushed_authorization_request_endpoint: 'ftp://idp.example/par',
+    }))
+    const { browser, client } = world.another(withFetch())
+    const error = await rejectionOf(client.startInteractiveLogin({}, browser.request('/')))
+    stop()
+    expect(error).toMatchObject({ name: 'DiscoveryError', remedy: 'ENDPOINT_MISSING' })
+  })
+
   test('the option is not set but required: a typed configuration error that names it', async () => {
     const stop = world.provider.rewrite('discovery', (json) => ({
       ...json,

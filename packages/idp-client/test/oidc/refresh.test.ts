@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { reportFailure } from '../../src/log/failure.ts'
-import { refreshTokens } from '../../src/oidc/token-endpoint.ts'
+import { refreshTokens, withProgress } from '../../src/oidc/token-endpoint.ts'
 import { providerOf, recordingLog, rejection } from './client.ts'
 import type { Claims, SigningKey } from './local-provider.ts'
 import { ACCESS_TOKEN, json, LocalProvider, nowInSeconds, signingKey } from './local-provider.ts'
@@ -295,4 +295,23 @@ describe('failures', () => {
     }
     expect(op.count('token')).toBe(1)
   })
+})
+
+test('after a late response no further request is sent, such as one with the nonce that it demands', async () => {
+  const provider = providerOf(op.issuer, { log })
+  const sent: string[] = []
+  const late = withProgress(
+    {
+      ...provider,
+      async send(url, given) {
+        sent.push(url)
+        given?.onOverdue?.()
+        return { response: new Response(), text: '' }
+      },
+    },
+    { onOverdue: () => 1000 },
+  )
+  await late.send('https://idp.example/token')
+  await expect(late.send('https://idp.example/token')).rejects.toMatchObject({ kind: 'timeout' })
+  expect(sent).toHaveLength(1)
 })
