@@ -133,6 +133,20 @@ describe('a client with a certificate (RFC 8705)', () => {
     expect(world.called.filter((url) => url.startsWith(world.mtls.origin))).toEqual([])
   })
 
+  test('uses an endpoint itself that has no alias, beside others that have one', async () => {
+    world.provider.rewrite('discovery', (json) => {
+      const { userinfo_endpoint: _, ...aliases } = Object(json['mtls_endpoint_aliases'])
+      return { ...json, mtls_endpoint_aliases: { ...aliases, revocation_endpoint: null } }
+    })
+    const { browser, client } = await signIn(ownDocuments())
+    world.called.length = 0
+    await client.getUserInfo(browser.request('/')).catch(() => {})
+    await client.revokeRefreshToken(browser.request('/'), new Headers()).catch(() => {})
+    const called = new Set(world.called.filter((url) => /userinfo|revoke/.test(url)))
+    const { issuer } = world.provider
+    expect([...called]).toEqual([`${issuer}/userinfo`, `${issuer}/oauth/revoke`])
+  })
+
   test('uses endpoints that are aliases only', async () => {
     Object.assign(world.provider.settings, { cibaAutoApprove: true, cibaInterval: 0.01 })
     const called = [
@@ -378,6 +392,19 @@ describe('the API of a bound token', () => {
     world.presented.current = await world.issue()
     await expect(client.getUserInfo(browser.request('/'))).rejects.toMatchObject({ providerStatus: 401 })
     expect(world.refreshes()).toHaveLength(1)
+  })
+
+  test('responds with the refusal of the UserInfo endpoint if there is no new token', async () => {
+    const { browser, client } = await signIn()
+    world.presented.current = await world.issue()
+    world.provider.faults.set('token', { kind: 'respond', status: 503 })
+    await expect(client.getUserInfo(browser.request('/'))).rejects.toMatchObject({
+      name: 'OAuthError',
+      providerStatus: 401,
+    })
+    expect(world.events).toContainEqual(
+      expect.objectContaining({ code: 'PROVIDER_FAILURE', endpoint: 'token', status: 503 }),
+    )
   })
 })
 

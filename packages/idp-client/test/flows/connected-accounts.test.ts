@@ -259,6 +259,7 @@ describe('tokens', () => {
     for (const call of [
       () => own.client.connectAccount(browser.request('/'), { connection: 'github' }),
       () => own.client.listConnectedAccounts(browser.request('/')),
+      () => own.client.deleteConnectedAccount(browser.request('/'), new Headers(), { id: 'cac_1' }),
     ]) {
       expect(await rejectionOf(call())).toMatchObject({ name: 'MfaRequiredError' })
     }

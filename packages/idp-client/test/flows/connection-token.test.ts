@@ -73,6 +73,27 @@ describe('getAccessTokenForConnection', () => {
     expect(sent()).toEqual([first.accessToken, undefined, second.accessToken])
   })
 
+  test('an access token that cannot be refreshed is an error of the connection', async () => {
+    const browser = await signedIn()
+    const subject_token_type = 'urn:ietf:params:oauth:token-type:access_token'
+    const ask = (request: Request) =>
+      world.client.getAccessTokenForConnection(request, new Headers(), { ...google, subject_token_type })
+    const name = 'AccessTokenForConnectionError'
+    world.clock.now += 3601
+    world.provider.faults.set('token', { kind: 'respond', status: 503 })
+    await expect(ask(browser.request('/'))).rejects.toMatchObject({
+      name,
+      code: 'FAILED_TO_EXCHANGE_REFRESH_TOKEN',
+      cause: { code: 'FAILED_TO_REFRESH_TOKEN' },
+    })
+    world.provider.faults.clear()
+    const request = browser.request('/')
+    const session = await world.client.getSession(request)
+    const { refreshToken: _none, ...tokenSet } = session?.tokenSet ?? { accessToken: '', expiresAt: 0 }
+    await world.client.updateSession(request, new Headers(), { ...session, tokenSet } as SessionData)
+    await expect(ask(request)).rejects.toMatchObject({ name, code: 'MISSING_REFRESH_TOKEN' })
+  })
+
   test('two connections and two accounts of one are kept apart', async () => {
     const browser = await signedIn()
     const request = browser.request('/')
@@ -164,6 +185,12 @@ describe('revokeRefreshToken', () => {
     await expect(world.client.revokeRefreshToken(browser.request('/'), new Headers())).rejects.toMatchObject({
       code: 'MISSING_REFRESH_TOKEN',
     })
+  })
+
+  test('without a session it throws MISSING_SESSION', async () => {
+    await expect(
+      world.client.revokeRefreshToken(world.newBrowser().request('/'), new Headers()),
+    ).rejects.toMatchObject({ name: 'AccessTokenError', code: 'MISSING_SESSION' })
   })
 
   test('without a response for the cookie nothing is revoked', async () => {

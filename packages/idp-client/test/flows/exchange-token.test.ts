@@ -3,6 +3,7 @@ import { decodeJwt } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { IdpClientOptions } from '../../src/config/options.ts'
 import { customFetch } from '../../src/config/options.ts'
+import { generateDpopKeyPair } from '../../src/crypto/keys.ts'
 import { getMfaChallenge } from '../../src/errors/error-state.ts'
 import type { CustomTokenExchangeOptions } from '../../src/flows/exchange-token.ts'
 import { exchangeToken } from '../../src/flows/exchange-token.ts'
@@ -197,6 +198,15 @@ describe('[S183] an exchange that fails', () => {
       cause: { code, transient: true },
     })
     expect(realm.provider.count('token')).toBe(1)
+  })
+
+  test('the keys for DPoP cannot be used: the error of the configuration, as it is', async () => {
+    const [one, other] = await Promise.all([generateDpopKeyPair(), generateDpopKeyPair()])
+    const dpopKeyPair = { publicKey: one.publicKey, privateKey: other.privateKey }
+    const key = { useDPoP: true, dpopKeyPair }
+    const error = await rejectionOf(exchange({}, key))
+    expect(error).toMatchObject({ name: 'InvalidConfigurationError', code: 'INVALID_CONFIGURATION' })
+    expect(sent()).toEqual([])
   })
 
   test('discovery fails: the cause is the DiscoveryError', async () => {

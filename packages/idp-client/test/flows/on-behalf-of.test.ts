@@ -1,7 +1,7 @@
 import { decodeJwt } from 'jose'
 import { describe, expect, test } from 'vitest'
 import type { AccessTokenExchangeOptions, Auth, TokenAuth } from '../../src/index.ts'
-import { isIdpError } from '../../src/index.ts'
+import { generateDpopKeyPair, isIdpError } from '../../src/index.ts'
 import type { GuardedApi } from '../support/guarded-api.ts'
 import { API, provideGuardedApi } from '../support/guarded-api.ts'
 
@@ -13,8 +13,7 @@ provideGuardedApi((started) => {
 })
 
 /** Returns the caller of a request with this token. */
-async function callerOf(authorization: string | undefined): Promise<Auth> {
-  const { client } = api.world
+async function callerOf(authorization: string | undefined, client = api.world.client): Promise<Auth> {
   const headers = { authorization: authorization ?? '' }
   const accept = [client.resource({ audience: API })]
   const { auth } = await client.requireAuth(new Request('http://localhost:3000/api', { headers }), { accept })
@@ -87,6 +86,17 @@ describe('exchange', () => {
     expect(isIdpError(error, 'EXCHANGE_FAILED')).toBe(true)
     expect(error).toMatchObject({ cause: { error: 'invalid_target' } })
     expect(JSON.stringify(error)).not.toContain(auth.token)
+  })
+
+  test('throws the error of the configuration as it is', async () => {
+    const [one, other] = await Promise.all([generateDpopKeyPair(), generateDpopKeyPair()])
+    const dpopKeyPair = { publicKey: one.publicKey, privateKey: other.privateKey }
+    const changes = { useDPoP: true, dpopKeyPair }
+    const { client } = api.world.another(changes)
+    const auth = await callerOf((await api.bearer()).authorization, client)
+    if (auth.kind !== 'token') expect.unreachable()
+    await expect(auth.exchange({ audience: ORDERS })).rejects.toMatchObject({ code: 'INVALID_CONFIGURATION' })
+    expect(sent()).toEqual([])
   })
 
   test.each([

@@ -191,3 +191,13 @@ test('FAILED_TO_REVOKE if another process has replaced the token meanwhile, sinc
   expect(new Set(revoked()).size).toBe(2)
   expect(await refreshTokenOf(made)).toBeUndefined()
 })
+
+test('a store that fails while the call waits for its lock is SESSION_STORE_FAILED, and nothing is revoked', async () => {
+  const store = memoryStore({ name: crypto.randomUUID(), clock: () => world.clock.now })
+  const lock = async (): Promise<never> => {
+    throw new Error('the store is down')
+  }
+  const made = await signedIn({ sessionStore: { ...store, lock } })
+  await expect(revoke(made)).rejects.toMatchObject({ code: 'SESSION_STORE_FAILED' })
+  expect(revoked()).toEqual([])
+})

@@ -208,6 +208,9 @@ describe('administration', () => {
     const error = { code: 'SESSION_STORE_UNSUPPORTED' }
     await expect(plain.sessions.listBySubject('alice')).rejects.toMatchObject(error)
     await expect(plain.sessions.revokeBySubject('alice')).rejects.toMatchObject(error)
+    const request = new Request('https://app.example.com/')
+    const current = await plain.sessions.currentId(request).catch((thrown: unknown) => thrown)
+    expect(current).toEqual(options.sessionStore ? null : expect.objectContaining(error))
     await expect(client.sessions.listBySubject('')).rejects.toMatchObject({ code: 'INVALID_REQUEST' })
   })
 })

@@ -257,6 +257,40 @@ describe('in a store', () => {
     expect(later).toBeNull()
   })
 
+  test('the provider ends a former session by its sid, and for a while only after a thousand such requests in an hour', async () => {
+    const former = await formerSession()
+    const { client } = world.another({
+      sessionStore: newStore(),
+      takeOver: formerLibrary(),
+      frontChannelLogout: true,
+    })
+    const end = async (sid: string | undefined): Promise<number> => {
+      const query = new URLSearchParams({ iss: world.provider.issuer, sid: sid ?? '' })
+      const url = `http://localhost:3000/auth/frontchannel-logout?${query}`
+      const headers = {
+        'sec-fetch-dest': 'iframe',
+        'sec-fetch-mode': 'navigate',
+        'sec-fetch-site': 'cross-site',
+      }
+      return (await client.middleware(new Request(url, { headers }))).status
+    }
+    const user = async (session: FormerSession) => client.getSession(withFormer(session).request('/'))
+    // At the beginning of an hour, so that all of them are in the same one.
+    world.clock.now += 3600 - (world.clock.now % 3600)
+    expect(await end(former.sid)).toBe(200)
+    expect(await user(former)).toBeNull()
+    for (let count = 1; count < 1000; count++) {
+      if (count % 10 === 0) world.clock.now += 1
+      expect(await end(`unknown ${count}`)).toBe(200)
+    }
+    const late = await formerSession()
+    expect(await end(late.sid)).toBe(200)
+    expect(await user(late)).toBeNull()
+    world.clock.now += 601
+    expect(await user(former)).toBeNull()
+    expect(await user(late)).not.toBeNull()
+  })
+
   test('a logout ends all cookies of the former session beside a session of ours', async () => {
     const former = await formerSession()
     const { browser, client } = world.another({ sessionStore: newStore(), takeOver: formerLibrary() })
