@@ -39,6 +39,7 @@ describe('the options of a proxy', () => {
       { requestHeaders: ['X-Tenant'], responseHeaders: ['X-Total'] },
       { requestHeaders: ['x-tenant'] },
     ],
+    ['the name of one header', { requestHeaders: 'X-Tenant' }, { requestHeaders: ['x-tenant'] }],
     ['fewer methods', { methods: ['GET'] }, { methods: ['GET'] }],
     ['times', { idleTimeout: 0.5, maxDuration: 86_400 }, { idleTimeout: 0.5, maxDuration: 86_400 }],
   ])('can be %s', (_name, options, expected) => {
@@ -54,6 +55,8 @@ describe('the options of a proxy', () => {
     ['a relative prefix', { ...valid, prefix: 'api' }, 'prefix must be a path'],
     ['a prefix with dots', { ...valid, prefix: '/api/..' }, 'prefix must be a path'],
     ['an encoded prefix', { ...valid, prefix: '/a%20b' }, 'prefix must be a path'],
+    ['one method', { ...valid, methods: 'GET' }, 'methods must be a list'],
+    ['a header that is no text', { ...valid, requestHeaders: [7] }, 'must be a list of names of headers'],
     ['no target', { prefix: '/x' }, 'target must be an absolute URL'],
     [
       'a target with a query',

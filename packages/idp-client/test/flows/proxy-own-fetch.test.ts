@@ -94,3 +94,12 @@ test('an API may respond at once, without a promise', async () => {
   await signedIn({ fetch: double.fetch })
   expect(await (await send()).text()).toBe('orders')
 })
+
+test('a response without a status of HTTP is a failure of the API', async () => {
+  await signedIn({ fetch: async () => Response.error() })
+  const response = await send()
+  expect([response.status, await response.json()]).toEqual([
+    502,
+    expect.objectContaining({ code: 'PROXY_UPSTREAM_FAILED' }),
+  ])
+})

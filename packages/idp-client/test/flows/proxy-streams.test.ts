@@ -273,6 +273,16 @@ describe('an API that does not respond', () => {
     expect(codes()).toEqual([code])
   })
 
+  test('is a timeout after maxDuration, too', async () => {
+    await signedIn({ maxDuration: 0.05 })
+    world.upstream.respond({ kind: 'silent' })
+    const response = await send('/api/orders')
+    expect([response.status, codes()]).toEqual([504, ['PROXY_UPSTREAM_TIMEOUT']])
+    expect(world.events).toContainEqual(
+      expect.objectContaining({ detail: expect.stringContaining('maxDuration') }),
+    )
+  })
+
   test('a refused connection is 502, and the log says why', async () => {
     await signedIn()
     await world.upstream.refuse()

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { IdpClientOptions, ProxyOptions } from '../../src/index.ts'
 import { IdpClient } from '../../src/index.ts'
 import { APP } from '../support/app.ts'
@@ -370,6 +370,30 @@ describe('a proxy', () => {
     expect(noticesOf({ enableAccessTokenEndpoint: true })).toEqual([])
     expect(noticesOf({ enableAccessTokenEndpoint: false })).toEqual([])
     expect(noticesOf({})).toEqual([expect.stringContaining('enableAccessTokenEndpoint')])
+  })
+
+  test('names plain http in a network in production', () => {
+    const insecure = { target: 'http://orders.internal', insecureTarget: true }
+    const decided = { enableAccessTokenEndpoint: false }
+    expect(noticesOf(decided, insecure)).toEqual([])
+    vi.stubEnv('NODE_ENV', 'production')
+    const notices = [noticesOf(decided), noticesOf(decided, insecure)]
+    vi.unstubAllEnvs()
+    expect(notices).toEqual([[], [expect.stringContaining('plain http (insecureTarget)')]])
+  })
+
+  test('responds with 500 while the configuration is incomplete, which was reported already', async () => {
+    const events: unknown[] = []
+    const { clientSecret: _missing, ...incomplete } = options
+    const idp = new IdpClient({ ...incomplete, logger: (event) => events.push(event) })
+    idp.proxy({ prefix: '/api', target })
+    const reported = events.length
+    const response = await idp.middleware(fromPage(world.browser, '/api/orders'))
+    expect([response.status, await response.json()]).toEqual([
+      500,
+      expect.objectContaining({ code: 'INVALID_CONFIGURATION' }),
+    ])
+    expect(events).toHaveLength(reported)
   })
 
   test('needs sessions', () => {
