@@ -138,6 +138,43 @@ describe('tokens beside sessions', () => {
     expect(foreignScope.login).toBeUndefined()
   })
 
+  test('the scope of a session is also that of its further token for the resource', async () => {
+    const { browser, client } = api.world.another({
+      authorizationParameters: { scope: 'openid offline_access' },
+    })
+    await api.world.login(browser)
+    const headers = new Headers()
+    const options = { audience: API, scope: 'read:things', mergeScopes: false }
+    await client.getAccessToken(options, browser.request('/'), headers)
+    browser.store(new Response(null, { headers }))
+    const accept = ['session', client.resource({ audience: API })] as const
+    const decide = async (scope: string) =>
+      client.requireAuth(browser.request('/api/orders'), { accept, scope })
+    expect((await decide('read:things')).auth).toMatchObject({ kind: 'session', scope: 'read:things' })
+    expect((await decide('write:things')).response?.status).toBe(403)
+  })
+
+  test('a session that does not meet a requirement gets a login for it, and none that has not helped', async () => {
+    const { client } = api.world
+    const user = api.world.newBrowser()
+    await api.world.login(user)
+    const accept = ['session', client.resource({ audience: API })] as const
+    const decide = async () => {
+      const { response } = await client.requireAuth(user.request('/api/orders'), { accept, acr: 'gold' })
+      return { status: response?.status, ...(await response?.json()) }
+    }
+    const insufficient = await decide()
+    expect(insufficient).toMatchObject({ status: 401, error: 'insufficient_user_authentication' })
+    const restore = api.world.provider.tamperIdToken((claims) => {
+      delete claims['acr']
+    })
+    await api.world.login(user, `?${new URLSearchParams(insufficient.login)}`)
+    restore()
+    const exhausted = await decide()
+    expect(exhausted).toMatchObject({ status: 401, error: 'insufficient_user_authentication' })
+    expect([insufficient.login, exhausted.login]).toEqual([expect.any(Object), undefined])
+  })
+
   test('a token response without scope grants what the application requested (RFC 6749 section 5.1)', async () => {
     const { client, provider } = api.world
     const undo = provider.rewrite('token', ({ scope: _, ...body }) => body)

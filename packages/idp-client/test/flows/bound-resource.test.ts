@@ -66,6 +66,7 @@ describe('a token that is bound to a certificate', () => {
     ['another one', () => new Uint8Array([...der, 0])],
     ['other text', () => 'certificate'],
     ['PEM without base64', () => '-----BEGIN CERTIFICATE-----\nabc\n-----END CERTIFICATE-----'],
+    ['PEM with broken base64', () => '-----BEGIN CERTIFICATE-----\na=b\n-----END CERTIFICATE-----'],
     ['a list, as of a proxy that appends', () => `${pem},${pem}`],
     ['a private key', () => pem.replaceAll('CERTIFICATE', 'PRIVATE KEY')],
     ['null', () => null],

@@ -285,16 +285,27 @@ test('in production a base URL that is inferred from the request proves nothing'
   const token = await secure.provider.sign(api.claims({ iss, cnf: { jkt: key.jkt } }), {
     header: { typ: 'at+jwt' },
   })
-  const statusWith = async (appBaseUrl: string | undefined): Promise<number | undefined> => {
+  const statusWith = async (
+    appBaseUrl: string | undefined,
+    resource = {},
+    htu = URL_OF_API,
+  ): Promise<number | undefined> => {
     const options = { domain: iss, allowInsecureRequests: false, [customFetch]: secure.fetch, appBaseUrl }
     vi.stubEnv('NODE_ENV', 'production')
     const { client } = api.world.another(options)
     vi.unstubAllEnvs()
-    const headers = { host: 'localhost:3000', authorization: `DPoP ${token}`, dpop: await prove(token) }
-    const accept = [client.resource({ audience: API })]
+    const dpop = await prove(token, { claims: { htu } })
+    const headers = { host: 'localhost:3000', authorization: `DPoP ${token}`, dpop }
+    const accept = [client.resource({ audience: API, ...resource })]
     return (await client.requireAuth(new Request(URL_OF_API, { headers }), { accept })).response?.status
   }
   expect(await statusWith(undefined)).toBe(500)
   expect(await statusWith('http://localhost:3000')).toBeUndefined()
+  // The URL of the API does, and then the host of the request does not.
+  const own = { resource: 'https://api.example.test/v1' }
+  for (const path of ['/api/orders', '/v1/api/orders'])
+    expect(await statusWith(undefined, own, `https://api.example.test${path}`)).toBeUndefined()
+  expect(await statusWith(undefined, own)).toBe(401)
+  expect(await statusWith('http://localhost:3000', own)).toBeUndefined()
   await secure.provider.stop()
 })

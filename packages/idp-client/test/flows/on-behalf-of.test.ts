@@ -132,6 +132,7 @@ describe('authInfo', () => {
   test('throws for a token without a client or of another resource, and for a session', async () => {
     const { client } = api.world
     const resource = client.resource({ audience: API })
+    expect(resource.audience).toBe(API)
     const anonymous = await callerOf((await api.bearer({ client_id: undefined })).authorization)
     const { auth: session } = await api.call({ cookie: true }, { mixed: true })
     const other = client.resource({ audience: ORDERS })
