@@ -102,7 +102,6 @@ function checkNames(options: object): void {
  * wrong kind, a `baseUrl` that no token may be sent to, `useDPoP: true` without a key pair.
  */
 export function resolveFetcher(options: FetcherOptions, config: Config): FetcherConfig {
-  if (typeof options !== 'object' || options === null) throw wrong('they must be an object.')
   checkNames(options)
   const { baseUrl, fetch, getAccessToken, useDPoP } = options
   const { allowInsecureRequests, dpop } = config
@@ -142,9 +141,8 @@ export function apiUrl({ allowInsecureRequests, base }: FetcherConfig, address: 
   // A path is no absolute URL. Parsing it as one would throw in most calls, which takes 17 µs.
   const isPath = base !== null && /^(?:[/?#]|$)/.test(address)
   const absolute = isPath ? null : parseUrl(address)
-  if (!absolute && !base) throw new IdpError('FETCHER_BASE_URL_MISSING')
-  const url = absolute ?? (base && parseUrl(continued(base, address)))
-  if (!url) throw refused('It is no valid URL.')
+  const url = absolute ?? (base && new URL(continued(base, address)))
+  if (!url) throw new IdpError('FETCHER_BASE_URL_MISSING')
   if (base && url.origin !== base.origin) throw refused('Its origin is not the one of baseUrl.')
   // By dot segments (RFC 3986 section 5.2.4).
   if (base && !absolute && !isBelow(base.pathname, url.pathname))

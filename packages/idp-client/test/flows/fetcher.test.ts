@@ -278,6 +278,12 @@ describe('addresses', () => {
     },
   )
 
+  test('an address with credentials is refused', async () => {
+    const { fetchWithAuth } = await signedIn()
+    const refused = fetchWithAuth(api.origin.replace('//', '//user:pass@'))
+    await expect(refused).rejects.toMatchObject({ code: 'FETCHER_URL_REFUSED' })
+  })
+
   const escapes = ['../admin', '/..', '/orders/../../admin', '/.%2E/admin', '..\\admin', '/../v10']
   test.each(escapes)(
     '[G6] %s leaves the path of baseUrl: rejected before anything is sent',
