@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { customFetch } from '../../src/config/options.ts'
+import { generateDpopKeyPair } from '../../src/crypto/keys.ts'
 import type { IdpClientOptions, SessionData, SessionDataStore } from '../../src/index.ts'
 import { decodeClaims } from '../../src/session/model/claims.ts'
 import type { FormerSession, TakeOver } from '../../src/take-over/take-over.ts'
@@ -436,4 +437,32 @@ describe.each(storages)('%s', (_name, options) => {
     const { user } = await browser.session()
     expect([user.name, user['role']]).toEqual(['Alice Anderson', undefined])
   })
+})
+
+test('the claim of session.expiryClaim ends a session that is taken over, which is not a session afterwards', async () => {
+  const ends = world.clock.now + 1000
+  const restore = world.provider.tamperIdToken((claims) => void Object.assign(claims, { ends }))
+  const former = await formerSession()
+  restore()
+  const { client } = world.another({ takeOver: formerLibrary(), session: { expiryClaim: 'ends' } })
+  const load = async () => client.getSession(withFormer(former).request('/'))
+  expect((await load())?.internal).toMatchObject({ sessionExpiresAt: ends })
+  world.events.length = 0
+  world.clock.now = ends
+  expect(await load()).toBeNull()
+  expect(world.events).toContainEqual(
+    expect.objectContaining({ code: 'SESSION_NOT_TAKEN_OVER', reason: 'expired' }),
+  )
+})
+
+test('with DPoP, only tokens that are bound to a key are used as they are', async () => {
+  const former = await formerSession()
+  const takeOver = formerLibrary()
+  const { client } = world.another({ takeOver, useDPoP: true, dpopKeyPair: await generateDpopKeyPair() })
+  const { accessToken, refreshToken } = former.tokens ?? {}
+  const load = async (tokens: FormerSession['tokens']) =>
+    (await client.getSession(withFormer({ ...former, tokens }).request('/')))?.tokenSet
+  expect(await load({ accessToken, refreshToken })).toMatchObject({ accessToken: '', refreshToken })
+  const bound = { accessToken, token_type: 'DPoP' }
+  expect(await load(bound)).toMatchObject({ ...bound, expiresAt: 0 })
 })

@@ -484,28 +484,35 @@ describe('its tokens', () => {
       expect(await statusOf({ ...given, user: { ...claims, ...user }, idToken })).toBeGreaterThanOrEqual(401)
   })
 
-  test('are not taken while the keys cannot be loaded, and nothing is deleted; other requests try again after a pause', async () => {
-    forgetEvents()
-    const former = await formerSession()
-    let isDown = true
-    let requests = 0
-    const { browser } = world.another({
-      takeOver: formerLibrary(),
-      [customFetch]: (input, init) => {
-        requests += 1
-        return isDown ? Promise.reject(new TypeError('down')) : fetch(input, init)
-      },
-    })
-    put(browser, former)
-    expect((await browser.send('/auth/profile')).status).toBe(401)
-    expect(browser.names('former')).toEqual(['former'])
-    expect(reasons()).toEqual(['keys'])
-    expect((await browser.send('/auth/profile')).status).toBe(401)
-    expect(requests).toBe(1)
-    isDown = false
-    world.clock.now += 10
-    expect((await browser.send('/auth/profile')).status).toBe(200)
-  })
+  test.each([
+    ['keys', (url: string) => url.includes('jwks')],
+    ['metadata', () => true],
+  ])(
+    'are not taken while the %s cannot be loaded, and nothing is deleted; other requests try again after a pause',
+    async (_what, isOf) => {
+      forgetEvents()
+      const former = await formerSession()
+      let isDown = true
+      let requests = 0
+      const { browser } = world.another({
+        takeOver: formerLibrary(),
+        [customFetch]: (input, init) => {
+          if (!isOf(String(input))) return fetch(input, init)
+          requests += 1
+          return isDown ? Promise.reject(new TypeError('down')) : fetch(input, init)
+        },
+      })
+      put(browser, former)
+      expect((await browser.send('/auth/profile')).status).toBe(401)
+      expect(browser.names('former')).toEqual(['former'])
+      expect(reasons()).toEqual(['keys'])
+      expect((await browser.send('/auth/profile')).status).toBe(401)
+      expect(requests).toBe(1)
+      isDown = false
+      world.clock.now += 10
+      expect((await browser.send('/auth/profile')).status).toBe(200)
+    },
+  )
 
   test('an ID token may have expired', async () => {
     const former = await formerSession()
