@@ -438,6 +438,22 @@ describe('[Q5] waitForReplicas', async () => {
     expect(sent).toEqual([pipeline, [key, false, ['EXISTS', key]], pipeline])
   })
 
+  test('a failure of a command in a pipeline of ioredis is thrown, and no redirection is followed for it', async () => {
+    const commands: unknown[] = []
+    const replies = (...given: unknown[]) => ({
+      call: async (...command: unknown[]) => commands.push(command),
+      pipeline: () => ({ exec: async () => given }),
+    })
+    const take = (client: object) =>
+      redisStore(client as never, { prefix: '', waitForReplicas: { count: 1 } }).once('a', later)
+    await expect(take(replies([new Error('OOM command not allowed'), null], [null, 1]))).rejects.toThrow(
+      'OOM',
+    )
+    // Both replies are missing where the connection was closed.
+    await expect(take({ ...replies(), pipeline: () => ({ exec: async () => null }) })).rejects.toThrow()
+    expect(commands.filter((command) => String(command).includes('EXISTS'))).toEqual([])
+  })
+
   test.each([
     ['a function', () => redisStore(async () => null, { waitForReplicas })],
     ['a count of 0', () => redisStore(client, { waitForReplicas: { count: 0 } })],
