@@ -147,6 +147,7 @@ describe('key', () => {
     [{ name: 'ECDSA', namedCurve: 'P-521' }, ['ES512']],
     [{ name: 'Ed25519' }, ['EdDSA', 'Ed25519']],
     [{ name: 'HMAC', hash: 'SHA-256' }, undefined],
+    [{ name: 'Ed448' }, undefined],
   ])('a CryptoKey of %j allows exactly the algorithms that it can sign with', async (kind, algorithms) => {
     const rsa = kind.name.startsWith('RSA')
       ? { modulusLength: 2048, publicExponent: new Uint8Array([1, 0, 1]) }

@@ -164,3 +164,11 @@ describe('[M7] status is the one of the application', () => {
     expect('statusCode' in error).toBe(false)
   })
 })
+
+test('an error of another copy of the package, with a remedy that this one does not have, gets that of its code', () => {
+  const error = Object.assign(new AccessTokenError('FAILED_TO_REFRESH_TOKEN'), { remedy: 'NEW_REMEDY' })
+  expect(diagnose(error)).toMatchObject({
+    remedy: 'FAILED_TO_REFRESH_TOKEN',
+    advice: remedies.FAILED_TO_REFRESH_TOKEN,
+  })
+})

@@ -132,3 +132,13 @@ test.each(PLATFORMS)('[Q4] a run is handed to the request that began it by %s', 
     Reflect.deleteProperty(globalThis, context)
   }
 })
+
+test('a run that is lost does not count', async () => {
+  vi.useFakeTimers()
+  const flights = new SingleFlight<string>()
+  void flights.run('a', () => new Promise(() => {}), patience)
+  void flights.run('b', () => new Promise(() => {}), 2 * patience)
+  expect(flights.size).toBe(2)
+  await vi.advanceTimersByTimeAsync(patience + 1000)
+  expect([flights.size, flights.get('a')]).toEqual([1, undefined])
+})

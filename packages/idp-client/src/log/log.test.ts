@@ -35,6 +35,13 @@ describe('without a logger', () => {
     )
   })
 
+  test('an event without a sentence is printed as JSON', () => {
+    const { warn } = spies()
+    const event = { level: 'warn', code: 'SESSION_AT_LIMIT', leftOut: ['access token'], limit: 6400 } as const
+    createLog().emit(event)
+    expect(warn).toHaveBeenCalledExactlyOnceWith(`idp-client: SESSION_AT_LIMIT: ${JSON.stringify(event)}`)
+  })
+
   test('[A1] a failure and its effect on a request are one line', () => {
     const { warn, error } = spies()
     const log = createLog()
