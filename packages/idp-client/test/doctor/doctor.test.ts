@@ -6,6 +6,7 @@ import { loadSetup } from '../../src/cli/doctor/setup.ts'
 import { run } from '../../src/cli/run.ts'
 import { customFetch, generateDpopKeyPair } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
+import { withoutWaiting } from '../support/timers.ts'
 import type { Bench, Mistake } from './bench.ts'
 import { codesIn, withBench, withFile } from './bench.ts'
 import { application, BUFFERS, behindNginx, nginx, redis } from './running-mistakes.ts'
@@ -300,7 +301,7 @@ describe('--config', () => {
   })
 
   test('a module that waits for a server leaves the variables to be checked', async () => {
-    const { findings } = await loadSetup({ config: `${file}/waits.ts` }, {}, 1)
+    const { findings } = await withoutWaiting(() => loadSetup({ config: `${file}/waits.ts` }, {}))
     expect(findings[0]).toMatchObject({
       code: 'CONFIG_NOT_LOADED',
       message: expect.stringContaining('waits for something'),

@@ -105,7 +105,7 @@ function describeFailure(file: string, error: unknown): string {
 const LOADING_TIME = 30_000
 
 /** Loads the module, in the process that has the variables. A failure of the module leaves the variables to be checked. */
-async function fromModule(file: string, variables: Variables, patience: number): Promise<Setup> {
+async function fromModule(file: string, variables: Variables): Promise<Setup> {
   for (const [name, value] of Object.entries(variables)) process.env[name] ??= value
   const withoutModule = (reason: string): Setup => {
     const setup = fromVariables(variables)
@@ -113,7 +113,7 @@ async function fromModule(file: string, variables: Variables, patience: number):
   }
   try {
     const loading: Promise<unknown> = import(pathToFileURL(resolvePath(file)).href)
-    if (!(await atMost(patience, loading)))
+    if (!(await atMost(LOADING_TIME, loading)))
       return withoutModule(
         `${file} was not loaded within ${LOADING_TIME / 1000} s: it waits for something, such as a server that does not respond. Only the variables were checked.`,
       )
@@ -131,8 +131,7 @@ async function fromModule(file: string, variables: Variables, patience: number):
 export async function loadSetup(
   { config: file }: Pick<DoctorParameters, 'config'>,
   variables: Variables,
-  patience: number = LOADING_TIME,
 ): Promise<Setup> {
-  const setup = file === undefined ? fromVariables(variables) : await fromModule(file, variables, patience)
+  const setup = file === undefined ? fromVariables(variables) : await fromModule(file, variables)
   return { ...setup, findings: [...findMisspelt(variables), ...setup.findings] }
 }
