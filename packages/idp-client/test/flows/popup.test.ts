@@ -279,6 +279,22 @@ test.each([
   expect(await client.getSession(browser.request('/'))).toBeNull()
 })
 
+test('an identical callback of a popup that comes after a refresh keeps the newer tokens', async () => {
+  const { browser, client } = await signedIn()
+  const begun = await world.begin(browser, stepUpQuery())
+  const callback = await world.authorize(begun, { user: 'alice', otp: true })
+  const late = browser.request(callback)
+  await browser.send(callback)
+  const headers = new Headers()
+  const { token } = await client.getAccessToken({ refresh: true }, browser.request('/'), headers)
+  browser.store(new Response(null, { headers }))
+  expect((await run(browser.store(await client.middleware(late)))).opener[0]?.message).toMatchObject({
+    success: true,
+  })
+  expect((await browser.session()).tokenSet.accessToken).toBe(token)
+  expect(await client.getAccessToken({ refresh: true }, browser.request('/'), new Headers())).toBeDefined()
+})
+
 describe('a popup without a session', () => {
   test('is an ordinary login', async () => {
     const browser = world.newBrowser()

@@ -246,3 +246,14 @@ describe('fetchUserInfo', () => {
     expect(world.provider.count('userinfo')).toBe(1)
   })
 })
+
+test('a login whose token is bound to a key that the client does not have is a configuration error', async () => {
+  const { browser, events } = { ...world.another({ fetchUserInfo: true }), events: world.events }
+  const undo = world.provider.rewrite('token', (json) => ({ ...json, token_type: 'DPoP' }))
+  const response = await world.login(browser)
+  undo()
+  expect(response.status).toBe(500)
+  expect(events).toContainEqual(
+    expect.objectContaining({ code: 'LOGIN_FAILED', error: 'INVALID_CONFIGURATION' }),
+  )
+})
