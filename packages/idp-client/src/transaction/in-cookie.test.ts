@@ -143,6 +143,17 @@ describe('transactions in cookies', () => {
     expect(begun[0] && (await find(begun[0])).kind).toBe('missing')
   })
 
+  test('cookies of logins without a start are the oldest, and deleted first', async () => {
+    const { begin, cookies, find } = browser()
+    const attributes = { path: '/', sameSite: 'lax', secure: true, httpOnly: true } as const
+    const unknown = `__txn_${'x'.repeat(22)}`
+    cookies.stored.set(unknown, { value: 'x'.repeat(2900), attributes })
+    const first = await begin()
+    const second = await begin()
+    expect(cookies.stored.has(unknown)).toBe(false)
+    expect([(await find(first)).kind, (await find(second)).kind]).toEqual(['found', 'found'])
+  })
+
   test('[Q4] logins after an automatic restart do not allow another one', async () => {
     const { begin, clock, cookies, engine } = browser()
     const claim = (): boolean => {

@@ -5,10 +5,12 @@ import type { IdpClientOptions } from '../../config/options.ts'
 import { CookieJar } from '../../http/cookie-jar.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
+import { utf8 } from '../../lib/utf8.ts'
 import { encodeReference } from '../model/reference.ts'
 import { freshlyStored } from '../model/session.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { createCookieSessionStorage } from './in-cookie.ts'
+import { decodeMarker } from './logout-marker.ts'
 
 const MARKER = '__session__ended'
 
@@ -341,4 +343,11 @@ describe('several markers', () => {
     await sessions.loadAll({ ...own.exchange(), cookies: jar })
     expect(opened).toBe(16)
   })
+})
+
+test.each([
+  ['another version', utf8('2.client.aaaaaaaaaaaaaaaaaaaaaa.a')],
+  ['bytes that are no text', new Uint8Array([0x31, 0x2e, 0xff])],
+])('%s is no marker', (_title, bytes) => {
+  expect(decodeMarker(bytes)).toBeNull()
 })
