@@ -243,6 +243,25 @@ describe('a token whose header is that of a verified one', () => {
     expect(statuses).toEqual([401, 200, 401])
   })
 
+  test('is refused if its key cannot be used', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 })
+    const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: 'short' }]
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ keys })
+    api.world.provider.faults.set('jwks', { kind: 'respond', status: 200, body, headers })
+    api.world.clock.now += 601
+    onTestFinished(() => {
+      api.world.clock.now += 601
+    })
+    const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url')
+    const input = `${encode({ alg: 'RS256', typ: 'at+jwt', kid: 'short' })}.${encode(api.claims())}`
+    const signature = sign('sha256', Buffer.from(input), privateKey).toString('base64url')
+    expect(await api.call({ authorization: `Bearer ${input}.${signature}` })).toMatchObject({
+      status: 401,
+      challenge: INVALID,
+    })
+  })
+
   test('causes no request if it is for another API, also when keys have to be loaded again', async () => {
     const other = await api.bearer({ aud: 'https://other.example.test/', exp: api.world.clock.now + 7200 })
     const own = await api.bearer({ exp: api.world.clock.now + 7200 })
