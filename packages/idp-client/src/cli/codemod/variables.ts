@@ -1,7 +1,7 @@
 import type { Remark, Rewritten } from './code.ts'
 import { lineAt } from './code.ts'
 
-/** Environment variables with an equivalent, and its name. */
+/** Environment variables with an equivalent, and its name. Every codemod has some, also beside that of the secret. */
 export type Variables = Readonly<Record<string, string>>
 
 /** The variable whose former one stays: the secret of the former library opens its sessions. */
@@ -16,9 +16,7 @@ const variablePattern = (variables: Variables): RegExp =>
 
 /** Renames variables wherever their names stand. */
 export function renameVariables(text: string, variables: Variables): string {
-  return Object.keys(variables).length === 0
-    ? text
-    : text.replace(variablePattern(variables), (name) => variables[name] ?? name)
+  return text.replace(variablePattern(variables), (name) => variables[name] ?? name)
 }
 
 /** A name in a destructuring pattern, but not one that a property gets there. */
@@ -30,7 +28,6 @@ export const renameReads = (text: string, variables: Variables): string =>
 
 /** Renames all variables where code reads them. */
 export function renameEnvironmentReads(text: string, variables: Variables): string {
-  if (Object.keys(variables).length === 0) return text
   const names = variablePattern(variables).source
   const property = new RegExp(`(\\bprocess\\.env(?:\\??\\.|(?:\\?\\.)?\\[\\s*['"\`]))${names}`, 'g')
   const list = /\{([^{}]*)\}(?=\s*=\s*process\.env(?![\w.[]))/g
@@ -54,7 +51,6 @@ export function renameEnvironmentReads(text: string, variables: Variables): stri
 
 /** Renames variables at the beginning of lines of an environment file, and where others refer to them. */
 function renameAssignments(text: string, variables: Variables): string {
-  if (Object.keys(variables).length === 0) return text
   const names = variablePattern(variables).source
   const pattern = new RegExp(
     `(^[ \\t]*(?:#[ \\t]*)?(?:export[ \\t]+)?|\\$\\{?)${names}(?=[ \\t]*=|[}:\\s/"']|$)`,
@@ -107,7 +103,6 @@ export function remarkDeployment(text: string, variables: Variables): Remark[] {
 
 /** Reports variables in files that are not rewritten: they have to be renamed at deployment. */
 function remarkVariables(text: string, variables: Variables): Remark[] {
-  if (Object.keys(variables).length === 0) return []
   return [...text.matchAll(variablePattern(variables))].map(({ 0: name, index }) => ({
     line: lineAt(text, index),
     text: `${name} is called ${variables[name]} now.`,
