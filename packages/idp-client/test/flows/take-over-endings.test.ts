@@ -292,6 +292,33 @@ describe('in a store', () => {
     expect(await user(late)).not.toBeNull()
   })
 
+  test('of two clients that take a session over at the same time, the later one gets the record of the other', async () => {
+    const former = await formerSession()
+    const sessionStore = newStore()
+    world.events.length = 0
+    const clients = [1, 2].map(() => world.another({ sessionStore, takeOver: formerLibrary() }).client)
+    const sessions = await Promise.all(
+      clients.map((client) => client.getSession(withFormer(former).request('/'))),
+    )
+    expect(sessions.map((session) => session?.user.sub)).toEqual([former.user.sub, former.user.sub])
+    expect(world.events.filter(({ code }) => code === 'SESSION_TAKEN_OVER')).toHaveLength(1)
+    expect(await clients[0]?.sessions.listBySubject(former.user.sub)).toHaveLength(1)
+  })
+
+  test('a logout is completed if the store cannot remember it, which is reported', async () => {
+    const former = await formerSession()
+    const rememberEnd = (): Promise<never> => Promise.reject(new Error('the store is down'))
+    const { browser } = world.another({
+      sessionStore: { ...newStore(), rememberEnd },
+      takeOver: formerLibrary(),
+    })
+    put(browser, former)
+    world.events.length = 0
+    expect((await browser.send('/auth/logout')).status).toBe(302)
+    expect(browser.names('former')).toEqual([])
+    expect(world.events).toContainEqual(expect.objectContaining({ code: 'SESSION_STORE_FAILED' }))
+  })
+
   test('a logout ends all cookies of the former session beside a session of ours', async () => {
     const former = await formerSession()
     const { browser, client } = world.another({ sessionStore: newStore(), takeOver: formerLibrary() })
