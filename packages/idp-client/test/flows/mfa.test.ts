@@ -215,6 +215,13 @@ describe('enroll', () => {
     },
   )
 
+  test('a response that does not name the channel is about the requested one', async () => {
+    const undo = world.provider.rewrite('mfa-associate', ({ oob_channel: _none, ...body }) => body)
+    const { enrollment } = await enroll({ factorType: 'sms', phoneNumber: '+15550100111' })
+    undo()
+    expect(enrollment).toMatchObject({ authenticatorType: 'oob', oobChannel: 'sms' })
+  })
+
   test.each([
     [{ factorType: 'sms', phoneNumber: '+15550100111' }, 'sms', 'prompt'],
     [{ factorType: 'voice', phoneNumber: '+15550100111' }, 'voice', 'prompt'],
@@ -377,6 +384,19 @@ describe('verify', () => {
       idTokenClaims: expect.objectContaining({ sub: 'dev|alice' }),
     })
     expect(decodeJwt(result.tokenSet?.accessToken ?? '')).toMatchObject({ aud: BANK, sub: 'dev|alice' })
+  })
+
+  test('without a session and an ID token, no claims are returned', async () => {
+    const exchange = world.client.customTokenExchange({
+      subjectToken: 'alice',
+      subjectTokenType: 'urn:example:legacy-token',
+      audience: BANK,
+    })
+    const { mfa_token: mfaToken } = await demandOf(exchange)
+    const undo = world.provider.rewrite('token', ({ id_token: _none, ...body }) => body)
+    const result = await world.client.mfa.verify({ mfaToken, otp: world.otp() })
+    undo()
+    expect(result).toEqual({ success: true, tokenSet: expect.any(Object) })
   })
 
   test('after a backchannel authentication the ID token must be about the requested user', async () => {
