@@ -1,4 +1,5 @@
 import { IdpError, isIdpError } from '../errors/base.ts'
+import { codes } from '../errors/codes.ts'
 import type { Diagnosis } from '../errors/diagnosis.ts'
 import { diagnose, listCauses } from '../errors/diagnosis.ts'
 import { markReported } from '../errors/error-state.ts'
@@ -38,8 +39,10 @@ function takeUnreportedCause(error: IdpError, id?: string): Pick<FailureEvents, 
   return {}
 }
 
+/** Returns the error as it is if this copy of the package has its code: another copy may be newer. */
 export function asIdpError(thrown: unknown): IdpError {
-  return isIdpError(thrown) ? thrown : new IdpError('INTERNAL_ERROR', { cause: thrown })
+  const isKnown = isIdpError(thrown) && Object.hasOwn(codes, thrown.code)
+  return isKnown ? thrown : new IdpError('INTERNAL_ERROR', { cause: thrown })
 }
 
 /**

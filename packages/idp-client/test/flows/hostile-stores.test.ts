@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { IdpClient, SessionData, SessionDataStore } from '../../src/index.ts'
+import { SessionStoreError } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser, World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
@@ -324,4 +325,22 @@ describe('revocation at logout', () => {
       { status: 200, body: { client_assertion: expect.any(String), token_type_hint: 'refresh_token' } },
     ])
   })
+})
+
+test('an error of another copy of the package, with a code that this one does not have, is an unexpected one', async () => {
+  const store = memoryStore({ name: crypto.randomUUID() })
+  const other = Object.assign(new SessionStoreError('SESSION_STORE_FAILED', { operation: 'get' }), {
+    code: 'NEW_CODE',
+    remedy: 'NEW_CODE',
+  })
+  const get = (): Promise<never> => Promise.reject(other)
+  const { browser, client } = world.another({ sessionStore: { ...store, get } })
+  await world.login(browser)
+  world.events.length = 0
+  const response = await browser.send('/auth/profile')
+  expect([response.status, await response.json()]).toMatchObject([500, { error: { code: 'INTERNAL_ERROR' } }])
+  expect(world.events).toContainEqual(
+    expect.objectContaining({ code: 'REQUEST_FAILED', error: 'INTERNAL_ERROR', advice: expect.any(String) }),
+  )
+  await expect(client.getSession(browser.request('/'))).rejects.toBe(other)
 })
