@@ -52,6 +52,9 @@ const undeleted = (): Lru<string, true> =>
 /** The properties that a step-up sets beside the data of the session. */
 const OF_STEP_UP = ['authentication', 'ownScope', 'userInfoClaims'] as const
 
+/** The properties that contain the tokens of a session. */
+const TOKENS = ['tokenSet', 'accessTokens', 'connectionTokenSets'] as const
+
 function merge(current: StoredSession, { found, session }: SessionDifference): StoredSession {
   const data = withChanges({
     current: current.data,
@@ -91,7 +94,11 @@ function rebase(pending: PendingWrite | undefined, change: SessionDifference): P
 
 /** Adds the pending tokens to a session without them, unless another process continued from a token that this one does not know. */
 function withPending(current: StoredSession, pending: PendingWrite): StoredSession {
-  return pending.consumed.includes(getRefreshToken(current)) ? merge(current, pending) : current
+  if (!pending.consumed.includes(getRefreshToken(current))) return current
+  const merged = merge(current, pending)
+  // If tokens do not rotate, that of the record counts as consumed although the record may have the others already.
+  const hasTokens = TOKENS.every((name) => isSameJson(current.data[name], merged.data[name]))
+  return hasTokens ? current : merged
 }
 
 function otherRecord(): SessionStoreError {
