@@ -44,9 +44,16 @@ const REJECTION_CODES: ReadonlySet<Code> = new Set<Code>([
   'MFA_VERIFY_ERROR',
 ])
 
+/** Errors of a token request about its code, or about what the user has to do before the provider issues the tokens. */
+const CODE_REFUSALS: ReadonlySet<string | undefined> = new Set([
+  'invalid_grant',
+  'interaction_required',
+  'consent_required',
+])
+
 /**
  * Returns the HTTP status of an error: that of its code, unless the cause is more specific. An unreachable provider is
- * 502, 503 or 504; an authorization code that it no longer accepts is a client error (400).
+ * 502, 503 or 504; an authorization code that it does not accept (`CODE_REFUSALS`) is a client error (400).
  */
 export function toStatus(error: IdpError): number {
   const { status } = codes[error.code]
@@ -59,5 +66,5 @@ export function toStatus(error: IdpError): number {
   if (cause.status !== undefined) return cause.status
   // An unusable response or rejected tokens are not a decision of the provider about this session.
   if (REJECTION_CODES.has(code) && cause.code !== 'OAUTH_ERROR') return codes[cause.code].status
-  return code === 'AUTHORIZATION_CODE_GRANT_ERROR' && cause.error === 'invalid_grant' ? 400 : status
+  return code === 'AUTHORIZATION_CODE_GRANT_ERROR' && CODE_REFUSALS.has(cause.error) ? 400 : status
 }

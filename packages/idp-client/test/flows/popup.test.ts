@@ -345,18 +345,19 @@ describe('a popup that fails', () => {
   })
 
   test.each([
-    ['a provider that is down', 503, 503, 'AUTHORIZATION_CODE_GRANT_REQUEST_ERROR'],
-    ['a code that is not accepted', 400, 400, 'AUTHORIZATION_CODE_GRANT_ERROR'],
-  ])('%s', async (_, status, expected, code) => {
+    ['a provider that is down', 503, { error: 'temporarily_unavailable' }, '_REQUEST_ERROR'],
+    ['a code that is not accepted', 400, { error: 'invalid_grant' }, '_ERROR'],
+    ['consent', 400, { error: 'consent_required' }, '_ERROR'],
+    ['a factor', 400, { error: 'invalid_grant', suberror: 'basic_action' }, '_ERROR'],
+  ])('%s', async (_, status, refused, end) => {
     const { browser } = await signedIn()
-    const error = status === 400 ? 'invalid_grant' : 'temporarily_unavailable'
     const headers = { 'content-type': 'application/json' }
     const begun = await world.begin(browser, stepUpQuery())
     const callback = await world.authorize(begun, { user: 'alice', otp: true })
-    world.provider.faults.set('token', { kind: 'respond', status, headers, body: JSON.stringify({ error }) })
+    world.provider.faults.set('token', { kind: 'respond', status, headers, body: JSON.stringify(refused) })
     const response = await browser.send(callback)
-    expect(response.status).toBe(expected)
-    expect((await failure(response)).error.code).toBe(code)
+    expect(response.status).toBe(status)
+    expect((await failure(response)).error.code).toBe(`AUTHORIZATION_CODE_GRANT${end}`)
   })
 
   test('tokens of unknown audience and scope never replace the main ones', async () => {
