@@ -195,11 +195,14 @@ const PROOF_ERRORS: ReadonlySet<string> = new Set(['invalid_dpop_proof', 'use_dp
 
 /** Returns the error of UserInfo, which few providers explain as RFC 6750 section 3.1 says, if any. */
 export function tokenRefusal(response: ProviderResponse): OAuthError | undefined {
-  const { status } = response
+  const { mediaType, status } = response
   const isRefused = (status === 401 || status === 403) && !PROOF_ERRORS.has(readError(response) ?? '')
   if (!isRefused) return refusalIn(response)
   const remedy = 'USERINFO_TOKEN_REFUSED'
-  return refusalIn(response, { remedy }) ?? invalidResponse(unexpected(status), response, remedy)
+  const refused = refusalIn(response, { remedy })
+  // A page without a challenge is that of a firewall.
+  if (refused || mediaType === 'text/html') return refused
+  return invalidResponse(unexpected(status), response, remedy)
 }
 
 /** Errors that may be caused by an unregistered redirect URI; few providers have a code for it. */

@@ -254,6 +254,15 @@ export const network: readonly Mistake[] = [
     make: faulty('token', html(200)),
   },
   {
+    mistake: 'a firewall in front of UserInfo',
+    remedy: 'RESPONSE_NOT_OAUTH',
+    async make(bench) {
+      const world = await bench.start({ fetchUserInfo: true })
+      world.provider.faults.set('userinfo', html(403))
+      await bench.login(world)
+    },
+  },
+  {
     mistake: 'a firewall that rejects the telemetry header',
     remedy: 'RESPONSE_NOT_OAUTH',
     async make(bench) {
