@@ -132,8 +132,10 @@ async function wasEndedMeanwhile(
   return store.hasEndedSince(iat - config.dpop.clockSkew, subject)
 }
 
-const ENDED_MEANWHILE =
-  'The provider ended its session meanwhile (back-channel logout or front-channel logout).'
+function endedMeanwhile(): CallbackError {
+  const detail = 'The provider ended its session meanwhile (back-channel logout or front-channel logout).'
+  return new CallbackError('AUTHORIZATION_CODE_GRANT_ERROR', { detail })
+}
 
 /** Adds the tokens of a popup to the existing session of the same user. */
 async function prepareStepUp(
@@ -172,6 +174,11 @@ async function prepareStepUp(
     }
     saving = verifyInSession(engine, exchange, { session: current, want, key, verify })
     await saving
+    // Only a session that took the new ID token belongs to the provider's session of the popup.
+    if (await wasEndedMeanwhile(engine, grant)) {
+      await sessions.destroy(exchange)
+      throw endedMeanwhile()
+    }
     reportCompleted()
   })
 }
@@ -193,8 +200,7 @@ function stageNewSession(
     // False if the session ended before an identical callback shared it: the page then requires a login.
     const isSaved = await sessions.save(exchange, stored, { mustFit: true, creation })
     try {
-      if (await wasEndedMeanwhile(engine, grant))
-        throw new CallbackError('AUTHORIZATION_CODE_GRANT_ERROR', { detail: ENDED_MEANWHILE })
+      if (await wasEndedMeanwhile(engine, grant)) throw endedMeanwhile()
     } catch (error) {
       // The new session is not in use yet. If the store fails, the provider may have ended it.
       await sessions.destroy(exchange)

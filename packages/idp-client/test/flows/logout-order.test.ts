@@ -289,3 +289,23 @@ test('[C5] the time of a logout is passed to stores by the clock of the applicat
   await endAt(client, { sub: 'somebody' }, world.clock.now + 30)
   expect(sessionStore.told.at(-1)).toMatchObject({ iat: world.clock.now })
 })
+
+test('[C5] a logout that another process receives while a popup writes its session, in a store without update', async () => {
+  const { lock: _lock, set, update: _update, ...others } = toldStore()
+  let isPopup = false
+  const sessionStore: SessionDataStore = {
+    ...others,
+    async set(id, session, expiry) {
+      const { iat = 0, iss = '', sid = '' } = decodeJwt<{ sid: string }>(session.tokenSet.idToken ?? '')
+      if (isPopup) await others.deleteByLogoutToken({ iat, iss, sid })
+      await set(id, session, expiry)
+    },
+  }
+  const { client, browser } = world.another({ sessionStore })
+  const jar = world.provider.createJar()
+  await world.login(browser, '', { user: 'alice', jar })
+  isPopup = true
+  const popup = '?challengeMode=popup&popup=a0b1c2d3e4f5a0b1c2d3e4f5a0b1c2d3'
+  expect((await world.login(browser, popup, { user: 'alice', jar })).status).toBe(502)
+  expect(await client.getSession(browser.request('/'))).toBeNull()
+})
