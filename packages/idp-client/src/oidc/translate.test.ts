@@ -266,6 +266,13 @@ describe("[A1] an error response has a remedy, and the provider's error code if 
   test('[A4] the error of a protected resource is read from its challenge', () => {
     const refused = refusalIn({ ...response, status: 401, challenge: 'invalid_token' })
     expect(refused).toMatchObject({ code: 'OAUTH_ERROR', error: 'invalid_token', providerStatus: 401 })
+    const body = { errorCode: 'E0000011', errorSummary: 'Invalid token provided' }
+    expect(refusalIn({ ...response, body, status: 401, challenge: 'invalid_token' })?.error).toBe(
+      'invalid_token',
+    )
+    expect(tokenRefusal({ ...response, body, status: 401, challenge: 'use_dpop_nonce' })?.remedy).toBe(
+      'DPOP_NONCE_REFUSED',
+    )
     expect(refusalIn(response)).toBeUndefined()
   })
 })

@@ -170,7 +170,7 @@ const INTERACTIONS: ReadonlyMap<string | undefined, string> = new Map([
  * up to version 2.2 a used refresh token by `token_inactive`.
  */
 function readError({ body, challenge }: ProviderResponse): string | undefined {
-  const error = stringProperty(body, 'error') ?? stringProperty(body, 'errorCode') ?? challenge
+  const error = stringProperty(body, 'error') ?? challenge ?? stringProperty(body, 'errorCode')
   if (error === 'token_inactive') return 'invalid_grant'
   const interaction = INTERACTIONS.get(stringProperty(body, 'suberror'))
   return error === 'invalid_grant' ? (interaction ?? error) : error
