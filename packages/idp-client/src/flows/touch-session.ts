@@ -38,13 +38,16 @@ function touch(
   session: StoredSession,
   rejectedAt: number | undefined,
 ): MaybePromise<boolean> {
-  const { config } = engine
+  const { config, sessions } = engine
   const now = config.clock()
   if (rejectedAt !== undefined && !mayRemoveDead(exchange, rejectedAt, now)) return false
-  const isDue = isRollingDue(toTimes(session), config.session, now)
+  const usedAt = laterUse(session.usedAt, now)
+  // With a store, the cookie has a time of its own (`needsWrite`), and only a later use changes the record.
+  const isRecordable = !sessions.distributed || usedAt > session.usedAt
+  const isDue = isRecordable && isRollingDue(toTimes(session), config.session, now)
   if (!isDue && !session.needsWrite && rejectedAt === undefined) return false
   const data = rejectedAt === undefined ? session.data : withoutRefreshToken(session.data)
-  const used = { ...session, data, usedAt: laterUse(session.usedAt, now) }
+  const used = { ...session, data, usedAt }
   return chain(trySave(engine, exchange, used), (isSaved) => {
     if (isSaved) config.log.emit({ level: 'debug', code: 'SESSION_ROLLED' })
     return isSaved

@@ -257,6 +257,19 @@ describe('lifetime', () => {
     expect(cookies.take(next)).toEqual(['__session'])
     expect(await touchSession(one.engine, cookies.exchange())).toBe(false)
   })
+
+  test.each([3000, 7200])('after the clock was set back, the cookie is renewed once: %i s', async (back) => {
+    const one = storeEngine({ session: { inactivityDuration: 600 } })
+    await signIn(one)
+    const touched = async (seconds: number): Promise<boolean> => {
+      one.clock.now += seconds
+      const exchange = cookies.exchange()
+      await touchSession(one.engine, exchange)
+      return cookies.take(exchange).length > 0
+    }
+    for (let used = 0; used < 9000; used += 500) await touched(500)
+    expect([await touched(-back), await touched(1), await touched(1)]).toEqual([true, false, false])
+  })
 })
 
 describe('concurrent writes', () => {
