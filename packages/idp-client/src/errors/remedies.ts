@@ -60,7 +60,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   INVALID_CALLBACK: 'Check what the provider sends to the callback URL.',
   ISSUER_MISMATCH: 'Check the domain option; the response may come from another provider (RFC 9207).',
   AUTHORIZATION_ERROR:
-    "With access_denied the user or the provider declined, because of a policy or an unknown audience; with login_required the user has to log in. The provider's log has the reason.",
+    "With access_denied the user or a policy of the provider declined the login, or the requested audience is unknown; with login_required the user has to log in. The provider's log has the reason.",
   AUTHORIZATION_REQUEST_ERROR:
     'Compare authorizationParameters with what the provider accepts; its log has the reason.',
   AUTHORIZATION_CODE_GRANT_REQUEST_ERROR: 'The code is never sent twice: start at the login route again.',
@@ -79,7 +79,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   SESSION_TOO_LARGE:
     'See bytes and fields for the sizes; drop claims in beforeSessionSaved, raise session.cookie.maxBytes, or set sessionStore.',
   FAILED_TO_REFRESH_TOKEN:
-    'With invalid_grant the refresh token was revoked, has expired or was redeemed elsewhere: the user has to log in again, as with login_required, interaction_required and consent_required. Otherwise a later call may succeed; the session stays.',
+    'With invalid_grant (the refresh token was revoked, has expired or was redeemed elsewhere), login_required, interaction_required or consent_required, the user has to log in again. Otherwise a later call may succeed; the session stays.',
   REFRESH_NOT_PERSISTABLE:
     'Call getAccessToken(request, response) in the proxy or middleware, or set sessionStore.',
   MISSING_REFRESH_TOKEN:
@@ -98,7 +98,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   BACKCHANNEL_AUTHENTICATION_NOT_SUPPORTED_ERROR:
     'Enable CIBA at the provider, so that it advertises backchannel_authentication_endpoint.',
   BACKCHANNEL_AUTHENTICATION_ERROR:
-    'Read cause.error: access_denied and expired_token are decisions of the user, unknown_user_id is about the hint.',
+    'Read cause.error: with access_denied the user declined, with expired_token did not respond in time; with unknown_user_id the hint identifies no user.',
   BACKCHANNEL_AUTHENTICATION_ABORTED:
     "The cause is the signal's reason; the user may still see the request for a while.",
   FETCHER_BASE_URL_MISSING: 'Set baseUrl in the options of createFetcher, or pass an absolute URL.',
@@ -211,7 +211,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   AUDIENCE_REFUSED:
     'Register the API at the provider with exactly the requested audience, and allow it for this client.',
   REQUEST_REFUSED:
-    'If a redirect URI is named, register it at the provider, character by character. Otherwise compare authorizationParameters, or the options of the call, with what it accepts; it may demand pushedAuthorizationRequests. Its own log names what it refuses.',
+    'If a redirect URI is named, register it at the provider, character by character. Otherwise compare authorizationParameters, or the options of the call, with what the provider accepts; it may require pushedAuthorizationRequests. Its log has the reason.',
   PAR_REQUIRED: 'Set pushedAuthorizationRequests to true.',
   REQUEST_OBJECT_REQUIRED:
     'Set requestObject to the private key whose public key is registered for signed requests.',
