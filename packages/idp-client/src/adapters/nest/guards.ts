@@ -67,8 +67,8 @@ export function RequireLogin(options?: PageGuardOptions): ClassDecorator & Metho
  * Protects the APIs of a controller or method: without a session responds 401 with a JSON body, never with a redirect. A
  * session that does not meet the requirements gets a 401 with the challenge of RFC 9470 (`maxAge`, `acr`, `amr`) or a 403
  * (`organization`, `scope`). An unknown option stops the start of the application. A function returns the options when the
- * application starts: `accept` needs resources of the client. Without `accept` write `RequireAuth<never>((idp) => ...)`, so that
- * `authorize` gets a session.
+ * application starts: `accept` needs resources of the client. If it returns no `accept`, write `RequireAuth<never>((idp) => ...)`,
+ * so that `authorize` gets a session.
  *
  * @example
  * \@RequireAuth((idp) => ({ accept: ['session', idp.resource({ audience: 'https://api.example.com/' })] }))
