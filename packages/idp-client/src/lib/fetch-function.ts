@@ -1,4 +1,4 @@
-/** A `fetch` of the application: a function like the global one, without properties that runtimes add to that (`preconnect` of Bun). */
+/** A function like the global `fetch`, without the properties that runtimes add to it, such as `preconnect` of Bun. */
 export type FetchFunction = (
   ...args: Parameters<typeof globalThis.fetch>
 ) => ReturnType<typeof globalThis.fetch>
