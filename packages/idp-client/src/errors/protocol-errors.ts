@@ -50,9 +50,11 @@ const REGISTERED: ReadonlySet<string> = new Set([
   'login_required',
   'registration_not_supported',
   'unmet_authentication_requirements',
-  // Not registered, but used by the MFA API, and by Keycloak for a user who may not have offline_access.
+  // Not registered, but used by the MFA API, by Keycloak for a user who may not have offline_access, and by Ory Hydra up to version
+  // 2.2 for a used refresh token.
   'mfa_required',
   'not_allowed',
+  'token_inactive',
 ])
 
 /** The value itself when it is registered, else `other`. */

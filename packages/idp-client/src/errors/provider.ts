@@ -56,17 +56,23 @@ export function isProviderError(error: unknown): error is OAuthError | Discovery
   return isIdpError(error) && (error.name === 'OAuthError' || error.name === 'DiscoveryError')
 }
 
+/** The `suberror` of Microsoft Entra ID for a grant that stays valid: the user has to do more before it yields these tokens. */
+const DEMANDS: readonly unknown[] = ['additional_action', 'basic_action', 'consent_required']
+
 /**
  * Returns whether the provider has rejected a grant, such as a refresh token, for good (RFC 6749 section 5.2). With 429 or 5xx it has
  * not decided: a gateway may report the failure of the provider behind it like that.
  */
 export function isInvalidGrant(error: unknown): boolean {
-  if (!isIdpError(error, 'OAUTH_ERROR') || !('error' in error)) return false
-  return error.error === 'invalid_grant' && error.status === undefined
+  if (!isIdpError(error, 'OAUTH_ERROR') || !('error' in error) || error.status !== undefined) return false
+  // Ory Hydra up to version 2.2 calls a used refresh token `token_inactive`.
+  if (error.error !== 'invalid_grant') return error.error === 'token_inactive'
+  return !('suberror' in error && DEMANDS.includes(error.suberror))
 }
 
 export interface OAuthErrorOptions extends Omit<DiscoveryErrorOptions, 'url'> {
   error?: string
+  suberror?: string
   description?: string
   retryAfter?: number
 }
@@ -95,6 +101,8 @@ export class OAuthError extends IdpError<CodesOf<'OAuthError'>> {
    * enumerable.
    */
   declare readonly description: string | undefined
+  /** By which Microsoft Entra ID refines `error`, limited to the same characters. Not enumerable. */
+  declare readonly suberror: string | undefined
   /** Seconds of a `Retry-After` header. */
   readonly retryAfter: number | undefined
   /** The endpoint that was requested; `undefined` for an error in a redirect to the application. */
@@ -103,14 +111,14 @@ export class OAuthError extends IdpError<CodesOf<'OAuthError'>> {
   declare readonly systemCode: string | undefined
 
   constructor(code: OAuthError['code'], options: OAuthErrorOptions = {}) {
-    const { description, endpoint, error, providerStatus, retryAfter, systemCode } = options
+    const { description, endpoint, error, providerStatus, retryAfter, suberror, systemCode } = options
     const isUnreachable = code === 'REQUEST_FAILED' || code === 'REQUEST_TIMEOUT'
     super(code, { ...options, status: isUnreachable ? codes[code].status : toUpstreamStatus(providerStatus) })
     this.error = error
     this.providerStatus = providerStatus
     this.retryAfter = retryAfter
     this.endpoint = endpoint
-    defineFacts(this, { description, systemCode })
+    defineFacts(this, { description, suberror, systemCode })
   }
 
   /** Whether the same request may succeed later: no response, 429 or 5xx. A refresh token is only discarded if it is not. */

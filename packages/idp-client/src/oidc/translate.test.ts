@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { DiscoveryError, OAuthError } from '../errors/provider.ts'
+import { DiscoveryError, isInvalidGrant, OAuthError } from '../errors/provider.ts'
 import {
   discoveryError,
   oauthError,
@@ -84,14 +84,21 @@ describe('responses', () => {
     })
   })
 
+  test('Okta names an unknown client by errorCode', () => {
+    const body = { errorCode: 'invalid_client', errorSummary: 'Invalid value.' }
+    expect(refusalIn(response(401, body))?.error).toBe('invalid_client')
+  })
+
   test.each([
-    ['Okta', 401, { errorCode: 'invalid_client', errorSummary: 'Invalid value.' }, 'invalid_client'],
-    ['Ory Hydra', 401, { error: 'token_inactive' }, 'invalid_grant'],
-    ['Entra ID', 400, { error: 'invalid_grant', suberror: 'consent_required' }, 'consent_required'],
-    ['Entra ID', 400, { error: 'invalid_grant', suberror: 'basic_action' }, 'interaction_required'],
-    ['Entra ID', 400, { error: 'invalid_grant', suberror: 'bad_token' }, 'invalid_grant'],
-  ])('an error of %s with %i gets the name of the standards: %j', (_provider, status, body, error) => {
-    expect(refusalIn(response(status, body))?.error).toBe(error)
+    ['Ory Hydra', 401, { error: 'token_inactive' }, true],
+    ['Entra ID', 400, { error: 'invalid_grant', suberror: 'bad_token' }, true],
+    ['Entra ID', 400, { error: 'invalid_grant', suberror: 'consent_required' }, false],
+    ['Entra ID', 400, { error: 'invalid_grant', suberror: 'basic_action' }, false],
+    ['Entra ID', 400, { error: 'invalid_grant', suberror: 'additional_action' }, false],
+  ])('whether %s has ended a grant by %i %j: %s', (_provider, status, body, hasEnded) => {
+    const refused = refusalIn(response(status, body))
+    expect(refused?.error).toBe(body.error)
+    expect(isInvalidGrant(refused)).toBe(hasEnded)
   })
 
   test('errors of oauth4webapi are kept as their code only', () => {

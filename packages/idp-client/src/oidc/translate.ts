@@ -109,6 +109,7 @@ function toRefusalRemedy(
 interface Refusal {
   readonly error: string
   readonly description?: string | undefined
+  readonly suberror?: string | undefined
   /** Absent for a redirect, which has no status. */
   readonly response?: ProviderResponse
   readonly client?: RefusedClient | undefined
@@ -117,7 +118,7 @@ interface Refusal {
 }
 
 /** Creates the error for an error response of the provider, in a redirect or in a response body. */
-export function refusal({ response, client, description, error, remedy }: Refusal): OAuthError {
+export function refusal({ response, client, description, error, remedy, suberror }: Refusal): OAuthError {
   const code = errorText(error) ?? 'unknown_error'
   const registered = registeredError(code)
   const name = registered === 'other' ? 'an unregistered error code' : registered
@@ -130,6 +131,7 @@ export function refusal({ response, client, description, error, remedy }: Refusa
     detail: `It returned ${name}${status}.${sent}`,
     remedy: toStatusRemedy(providerStatus) ?? remedy ?? toRefusalRemedy(code, providerStatus, client),
     description: descriptionText(description),
+    suberror: errorText(suberror),
     providerStatus,
     retryAfter,
   }
@@ -158,22 +160,9 @@ export function unexpectedStatus(response: ProviderResponse): OAuthError {
 
 const unexpected = (status: number): string => `It has an unexpected HTTP status (HTTP status ${status}).`
 
-/** The `suberror` of Microsoft Entra ID for a grant that is valid, but not enough for this request, as OpenID Connect names it. */
-const INTERACTIONS: ReadonlyMap<string | undefined, string> = new Map([
-  ['consent_required', 'consent_required'],
-  ['basic_action', 'interaction_required'],
-  ['additional_action', 'interaction_required'],
-])
-
-/**
- * Returns the `error` of a response, by the name that standards have for it. Okta names an unknown client by `errorCode`, and Ory Hydra
- * up to version 2.2 a used refresh token by `token_inactive`.
- */
+/** Returns the `error` of a response. Okta names an unknown client by `errorCode`. */
 function readError({ body, challenge }: ProviderResponse): string | undefined {
-  const error = stringProperty(body, 'error') ?? challenge ?? stringProperty(body, 'errorCode')
-  if (error === 'token_inactive') return 'invalid_grant'
-  const interaction = INTERACTIONS.get(stringProperty(body, 'suberror'))
-  return error === 'invalid_grant' ? (interaction ?? error) : error
+  return stringProperty(body, 'error') ?? challenge ?? stringProperty(body, 'errorCode')
 }
 
 /** Returns the error that a response of the provider contains, if any. */
@@ -185,7 +174,8 @@ export function refusalIn(
   const error = readError(response)
   if (error === undefined) return undefined
   const description = stringProperty(body, 'error_description')
-  const refused = refusal({ error, description, response, client, remedy })
+  const suberror = stringProperty(body, 'suberror')
+  const refused = refusal({ error, description, response, client, remedy, suberror })
   if (error === 'mfa_required' && body) setMfaChallenge(refused, readMfaChallenge(body))
   return refused
 }

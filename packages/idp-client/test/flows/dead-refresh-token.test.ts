@@ -145,3 +145,13 @@ describe('[D4] a request that still has a rejected refresh token after a minute'
     expect(world.refreshes()).toHaveLength(1)
   })
 })
+
+test('a refresh token that Microsoft Entra ID finds insufficient for the scope stays in the session', async () => {
+  const { browser, client } = await expired()
+  const body = JSON.stringify({ error: 'invalid_grant', suberror: 'basic_action' })
+  const headers = { 'content-type': 'application/json' }
+  world.provider.faults.set('token', { kind: 'respond', status: 400, headers, body })
+  expect((await client.middleware(browser.request(TOKEN))).status).toBe(401)
+  world.provider.faults.clear()
+  expect((await client.middleware(browser.request(TOKEN))).status).toBe(200)
+})
