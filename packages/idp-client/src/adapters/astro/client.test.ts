@@ -105,14 +105,18 @@ describe('the route cache of Astro 7, which ignores Cache-Control', () => {
     const headers = use ? await signedIn(use) : {}
     const context = { ...toContext(new Request(APP + path, { headers })), cache }
     await idp.onRequest(context, async () => {
-      if (path === '/account') return (await idp.requireLogin(context)).response ?? page()
-      return page()
+      if (path === '/page') return page()
+      const stored = async (): Promise<Response> =>
+        new Response('page', { headers: { 'cache-control': 'no-cache' } })
+      if (path === '/api') return idp.requireAuth(stored)(context)
+      return (await idp.requireLogin(context)).response ?? stored()
     })
     return stored
   }
 
   test.each([
-    ['a page behind a guard', 'fresh', '/account'],
+    ['a page behind a guard, whatever its Cache-Control', 'fresh', '/account'],
+    ['an API behind a guard, whatever its Cache-Control', 'fresh', '/api'],
     ['the redirect of a guard', null, '/account'],
     ['a page with our cookie', 'due', '/page'],
     ['the profile', 'fresh', '/auth/profile'],

@@ -16,7 +16,7 @@ import { createOriginCheck } from './origin-check.ts'
 import { assertPage } from './own-endpoints.ts'
 import { isPrerendered, REQUEST_TIME, rejectPrerendered } from './prerendered.ts'
 import { assertNotShared, isRewrite, isShared } from './rewrite.ts'
-import { withoutRouteCache } from './route-cache.ts'
+import { behindGuard, withoutRouteCache } from './route-cache.ts'
 
 /** Options of a page guard of this entry. */
 export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
@@ -104,7 +104,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
    */
   async requireLogin(context: FrameworkRequest, options?: PageGuardOptions): Promise<GuardResult> {
     assertPage(context)
-    return this.pageGuard(options)(context)
+    return this.pageGuard(options)(behindGuard(context))
   }
 
   /**
@@ -121,7 +121,8 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
     options?: AnyApiGuardOptions<E, S>,
   ): (context: Context) => Promise<FrameworkResponse> {
     const guard = this.apiGuard(options)
-    return async (context) => toLocals(context, await guard(context)).response ?? handler(context)
+    return async (context) =>
+      toLocals(context, await guard(behindGuard(context))).response ?? handler(context)
   }
 
   /**
@@ -135,6 +136,6 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
    * }
    */
   async requireActionAuth(context: FrameworkRequest, options?: ApiGuardOptions): Promise<SessionData> {
-    return toActionSession(await this.apiGuard(options)(context))
+    return toActionSession(await this.apiGuard(options)(behindGuard(context)))
   }
 }
