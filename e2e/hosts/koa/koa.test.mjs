@@ -195,6 +195,48 @@ describe('a guard', () => {
     }
   })
 
+  test('leaves errors usable: the headers of a getter, and the methods of those of an API client', async () => {
+    const idp = client()
+    class TooMany extends Error {
+      status = 429
+      get headers() {
+        return { 'retry-after': '7' }
+      }
+    }
+    const refused = Object.assign(new Error('refused'), {
+      status: 404,
+      headers: new Headers({ 'x-request-id': 'of the API' }),
+    })
+    const caught = []
+    for (const error of [new TooMany('slowly'), refused]) {
+      const app = application()
+      app.use((_ctx, next) =>
+        next().catch((thrown) => {
+          caught.push(thrown)
+          throw thrown
+        }),
+      )
+      app.use(idp.middleware).use(idp.requireLogin())
+      app.use(() => {
+        throw error
+      })
+      const { headers, status } = await respond(app, '/', { headers: { cookie: await freshSession() } })
+      deepEqual([status, headers.get('cache-control')], [error.status, 'private, no-store'])
+      equal(headers.get('retry-after'), error === refused ? null : '7')
+    }
+    equal(caught[1].headers.get('x-request-id'), 'of the API')
+  })
+
+  test('accepts a next that returns no promise, as mocks of tests do', async () => {
+    const idp = client()
+    const app = application().use(idp.middleware)
+    app.use(async (ctx) => {
+      await idp.requireLogin()(ctx, () => undefined)
+      ctx.body = ctx.state.idpSession.user.sub
+    })
+    equal((await respond(app, '/', { headers: { cookie: await freshSession() } })).text, 'carol')
+  })
+
   test('rejects the request without the middleware, with the line that mounts it', async () => {
     const idp = client()
     for (const guard of [idp.requireLogin(), idp.requireAuth()]) {

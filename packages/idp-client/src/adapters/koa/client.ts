@@ -9,7 +9,7 @@ import type { SessionData } from '../../session/model/session-data.ts'
 import type { NodeResponse } from '../node/binding.ts'
 import { NodeHostClient } from '../node/node-host.ts'
 import type { KoaContext } from './send.ts'
-import { sendResponse, throwPrivate } from './send.ts'
+import { runPrivate, sendResponse } from './send.ts'
 
 /** Request type of this entry: the used part of Koa's context. */
 export type FrameworkRequest = KoaContext
@@ -104,7 +104,7 @@ export class IdpClient extends NodeHostClient<FrameworkRequest, FrameworkRespons
       if (result.auth) Reflect.set(ctx.state, 'idpAuth', result.auth)
       if (!result.session) return next()
       this.#setSession(ctx.state, result.session)
-      return next().catch(throwPrivate)
+      return runPrivate(next)
     }
   }
 

@@ -40,9 +40,30 @@ export async function sendResponse(ctx: KoaContext, response: Response): Promise
   if (cookies.length > 0) ctx.append('Set-Cookie', cookies)
 }
 
-/** Throws an error whose response no cache stores: Koa removes all headers but those of the error. */
-export function throwPrivate(error: unknown): never {
-  if (error instanceof Error)
-    Object.assign(error, { headers: { ...PRIVATE, ...('headers' in error ? Object(error.headers) : {}) } })
-  throw error
+/** Returns the headers of an error with those that forbid caches to store its response, unless it has decided about caching. */
+function toPrivate(headers: object): object {
+  const proto = Object.getPrototypeOf(headers)
+  if (proto === Object.prototype || proto === null) return { ...PRIVATE, ...headers }
+  // A copy of the `Headers` of an API client would lose their methods. Koa sends their own properties, and nothing else of them.
+  Reflect.set(headers, 'Cache-Control', PRIVATE['Cache-Control'])
+  return headers
+}
+
+/** Runs further middleware. No cache stores the response to its error, from which Koa removes all headers but those of the error. */
+export async function runPrivate(next: () => unknown): Promise<unknown> {
+  try {
+    return await next()
+  } catch (error) {
+    if (error instanceof Error) {
+      const value = toPrivate(Object('headers' in error ? error.headers : {}))
+      // Not an assignment, which fails if a class has a getter.
+      Reflect.defineProperty(error, 'headers', {
+        value,
+        configurable: true,
+        enumerable: true,
+        writable: true,
+      })
+    }
+    throw error
+  }
 }
