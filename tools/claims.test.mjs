@@ -137,6 +137,14 @@ describe('packed declarations', () => {
       expect(await app.compile({ 'fetch.ts': text }, { lib })).toBe('')
   })
 
+  test('tests may pass a fetcher that takes fewer inputs, and replace its function', async () => {
+    const text =
+      "import type { Fetcher } from 'idp-client'\n" +
+      'export const fake: Fetcher = { fetchWithAuth: async (url: string) => new Response(url) }\n' +
+      'fake.fetchWithAuth = async () => Response.json([])\n'
+    expect(await app.compile({ 'fake.ts': text })).toBe('')
+  })
+
   test('functions that change tokens of the development provider may return nothing, also without strict types', async () => {
     const text =
       "import type { DevProvider } from 'idp-dev-provider'\n" +

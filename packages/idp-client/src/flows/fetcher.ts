@@ -42,14 +42,15 @@ export interface Fetcher {
    * and the body was a stream).
    * @throws AccessTokenError as `getAccessToken`. Errors of `fetch` are not wrapped.
    */
-  readonly fetchWithAuth: {
-    (
+  // The type of a method: fetchers of tests may take fewer inputs, such as strings only.
+  fetchWithAuth: {
+    method(
       input: string | URL | Request,
       init?: RequestInit,
       tokenOptions?: GetAccessTokenOptions,
     ): Promise<Response>
-    (input: string | URL | Request, tokenOptions: GetAccessTokenOptions): Promise<Response>
-  }
+    method(input: string | URL | Request, tokenOptions: GetAccessTokenOptions): Promise<Response>
+  }['method']
 }
 
 /** Options of `RequestInit`, and those that hosts add to it. */
