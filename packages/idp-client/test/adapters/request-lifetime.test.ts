@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { IdpClientOptions, SessionData } from '../../src/index.ts'
 import { continueWith, customFetch, IdpClient } from '../../src/index.ts'
 import { APP, clientOptions, cookieNames, signedIn } from './client-options.ts'
@@ -206,6 +206,23 @@ test('a response that a handler throws has the cookies of its request, and its o
   expect(await nextValue(idp, response)).toBe('kept')
   expect([response.status, Reflect.get(response, 'options')]).toEqual([303, 1])
   expect(thrown.headers.getSetCookie()).toEqual([])
+})
+
+// Bun 1.3 and earlier stop at a clone of a direct stream, which React renders pages to.
+test('on Bun, only a response without a content type is cloned', async () => {
+  onTestFinished(() => void vi.unstubAllGlobals())
+  vi.stubGlobal('Bun', {})
+  const cloned: (string | null)[] = []
+  for (const type of ['text/html', null]) {
+    const response = new Response(new ReadableStream(), { headers: type ? { 'content-type': type } : {} })
+    vi.spyOn(response, 'clone').mockImplementation(() => {
+      cloned.push(type)
+      return new Response()
+    })
+    const copy = await client().middleware(await signedInRequest('due'), () => response)
+    expect(cookieNames(copy)).not.toEqual([])
+  }
+  expect(cloned).toEqual([null])
 })
 
 test('a handler may return no response, as one of Bun that has upgraded the request to a WebSocket', async () => {

@@ -18,11 +18,12 @@ export function isContinue(response: Response): boolean {
 }
 
 /**
- * Returns a response with the same content. Bun sends a string as `text/plain`, but not a stream that was made of one: there, the copy
- * is a clone.
+ * Returns a response with the same content. Bun sends a string as `text/plain`, but not a stream that was made of one: there, the copy of
+ * a response without a content type is a clone. Others are not, because Bun 1.3 stops at a clone of a direct stream, such as that of React.
  */
 function copyContent(response: Response): Response {
-  if (!('Bun' in globalThis)) return new Response(response.body, response)
+  const isTyped = !('Bun' in globalThis) || response.headers.has('content-type')
+  if (isTyped) return new Response(response.body, response)
   const clone = response.clone()
   // Otherwise a stream waits for a reader of the original, too, and keeps in memory what that has not read.
   response.body?.cancel().catch(() => undefined)
