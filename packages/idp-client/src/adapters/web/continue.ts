@@ -59,7 +59,8 @@ interface LeavingCookies {
  * that sets one of our cookies is never cacheable, even if the application has written it.
  */
 export function withCookies({ cookies, isOurs, older }: LeavingCookies, response: Response): Response {
-  if (!isResponse(response)) return response
+  // There is none for a WebSocket of Bun.
+  if (!response) return response
   const lines = response.headers.getSetCookie()
   if (!cookies.isPending && !lines.some((line) => isOurs(toCookieName(line)))) return response
   const result = copyResponse(response)
