@@ -5,7 +5,6 @@ const plain = {
   separate: {},
   external: [],
   generated: [],
-  clientEntries: [],
   untyped: [],
   exportedByHosts: {},
 }
@@ -13,9 +12,8 @@ const plain = {
 /**
  * The files of each package. `entries` share chunks: what all `hosts` load is one file, and so is what the `leanEntries`
  * take of it. `separate` files are chosen by the `imports` map of the package at run time and therefore stay files of
- * their own. `clientEntries` must keep their "use client" directive, `untyped` ones are
- * imported by generated code only and have no declarations, `generated` are the modules that the build makes of the pages,
- * `exportedByHosts` the declarations that every host exports with `*`.
+ * their own. `untyped` ones are imported by generated code only and have no declarations, `generated` are the modules that
+ * the build makes of the pages, `exportedByHosts` the declarations that every host exports with `*`.
  */
 export const packages = {
   'dev-provider': {
@@ -41,7 +39,6 @@ export const packages = {
     },
     external: ['#cipher', '#async-context', '#imports', 'astro:actions', 'cloudflare:workers'],
     generated: ['#init-data'],
-    clientEntries: ['react'],
     untyped: Object.keys(entries).filter((name) => entries[name].untyped),
     hosts: entriesOf('host'),
     exportedByHosts: { 'shared/public': 'public.ts' },

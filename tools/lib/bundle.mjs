@@ -3,8 +3,6 @@ import { readJson } from './files.mjs'
 import { generatedModules } from './init-data.mjs'
 import { fromRoot } from './run.mjs'
 
-const directive = '"use client";'
-
 /**
  * Bundles the entries of a package in memory. What every host loads with its first import is one file, since many small
  * ones cost time; what the lean entries share is another. Everything else is a chunk of the entries that share it, or is loaded
@@ -25,9 +23,7 @@ export async function bundle(plan) {
   })
   await bundled.close()
   refuseCycles(plan, output)
-  const files = toContents(output)
-  for (const entry of plan.clientEntries) keepDirective(files, entry)
-  return [...files].map(([path, contents]) => ({ path, contents }))
+  return toContents(output)
 }
 
 const toSourcePath = (plan) => (file) => fromRoot(`${plan.folder}/src/${file}`)
@@ -69,9 +65,8 @@ const outputOptions = {
   minifyInternalExports: false,
 }
 
-/** Contents by path. */
 const toContents = (output) =>
-  new Map(output.map((file) => [file.fileName, file.type === 'chunk' ? file.code : file.source]))
+  output.map((file) => ({ path: file.fileName, contents: file.type === 'chunk' ? file.code : file.source }))
 
 /** The modules or files that load with a given one, itself included. */
 export function loadedWith(id, importsOf, seen = new Set()) {
@@ -139,10 +134,3 @@ function refuseCycles(plan, output) {
 }
 
 const dependencyNames = (manifest) => Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
-
-// Without the directive a Server Component that imports the entry would fail at `createContext`.
-function keepDirective(files, entry) {
-  if (!/^(?:"use client"|'use client');?/.test(files.get(`${entry}.js`))) {
-    throw new Error(`build: the source of entry ${entry} must begin with the directive ${directive}`)
-  }
-}
