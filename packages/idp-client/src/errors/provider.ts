@@ -57,7 +57,7 @@ export function isProviderError(error: unknown): error is OAuthError | Discovery
 }
 
 /** The `suberror` of Microsoft Entra ID for a grant that stays valid: the user has to do more before it yields these tokens. */
-const DEMANDS: readonly unknown[] = ['additional_action', 'basic_action', 'consent_required']
+const INSUFFICIENT: readonly unknown[] = ['additional_action', 'basic_action', 'consent_required']
 
 /**
  * Returns whether the provider has rejected a grant, such as a refresh token, for good (RFC 6749 section 5.2). With 429 or 5xx it has
@@ -67,7 +67,7 @@ export function isInvalidGrant(error: unknown): boolean {
   if (!isIdpError(error, 'OAUTH_ERROR') || !('error' in error) || error.status !== undefined) return false
   // Ory Hydra up to version 2.2 calls a used refresh token `token_inactive`.
   if (error.error !== 'invalid_grant') return error.error === 'token_inactive'
-  return !('suberror' in error && DEMANDS.includes(error.suberror))
+  return !('suberror' in error && INSUFFICIENT.includes(error.suberror))
 }
 
 export interface OAuthErrorOptions extends Omit<DiscoveryErrorOptions, 'url'> {
@@ -85,7 +85,7 @@ export function toUpstreamStatus(providerStatus: number | undefined): number | u
 
 /**
  * The provider rejected a request, failed or could not be reached. Usually the `cause` of another error. It has
- * `error`, `providerStatus`, `description` and `retryAfter` if the response had them; `transient` tells whether the same
+ * `error`, `suberror`, `providerStatus`, `description` and `retryAfter` if the response had them; `transient` tells whether the same
  * request may succeed later.
  */
 export class OAuthError extends IdpError<CodesOf<'OAuthError'>> {
@@ -101,7 +101,7 @@ export class OAuthError extends IdpError<CodesOf<'OAuthError'>> {
    * enumerable.
    */
   declare readonly description: string | undefined
-  /** By which Microsoft Entra ID refines `error`, limited to the same characters. Not enumerable. */
+  /** `suberror` of the response, by which Microsoft Entra ID refines `error`; limited to the same characters. Not enumerable. */
   declare readonly suberror: string | undefined
   /** Seconds of a `Retry-After` header. */
   readonly retryAfter: number | undefined
