@@ -19,7 +19,7 @@ export function withoutRouteCache(
   { cache, locals }: FrameworkRequest,
   response: FrameworkResponse,
 ): FrameworkResponse {
-  const isShared = !guarded.has(locals) && !NOT_SHARED.test(response.headers.get('cache-control') ?? '')
-  if (cache?.enabled && !isShared) cache.set(false)
+  const isPrivate = guarded.has(locals) || NOT_SHARED.test(response.headers.get('cache-control') ?? '')
+  if (cache?.enabled && isPrivate) cache.set(false)
   return response
 }
