@@ -119,7 +119,7 @@ test('an application that emits declarations can export everything that a client
 test.each([
   ['Fetcher', 'fetchWithAuth'],
   ['ContractCase', 'run'],
-])('%s declares %s, which pages take off it, as a property', (name, member) => {
+])('%s declares %s, which examples destructure, as a property', (name, member) => {
   const { declared } = readDeclarations(fromRoot(`${packages['idp-client'].folder}/dist`))
   const [{ node }] = declared.get(name)
   const members = node.body.body.filter(({ key }) => key?.name === member)

@@ -56,7 +56,11 @@ describe('the options of a proxy', () => {
     ['a prefix with dots', { ...valid, prefix: '/api/..' }, 'prefix must be a path'],
     ['an encoded prefix', { ...valid, prefix: '/a%20b' }, 'prefix must be a path'],
     ['one method', { ...valid, methods: 'GET' }, 'methods must be a list'],
-    ['a header that is no text', { ...valid, requestHeaders: [7] }, 'must be a list of names of headers'],
+    [
+      'a header that is not a string',
+      { ...valid, requestHeaders: [7] },
+      'must be a list of names of headers',
+    ],
     ['no target', { prefix: '/x' }, 'target must be an absolute URL'],
     [
       'a target with a query',

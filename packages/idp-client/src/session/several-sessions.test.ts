@@ -326,8 +326,8 @@ describe('cookies of one request', () => {
     expect(await sweep(16)).toEqual([true, 1])
     expect(await sweep(17)).toEqual([false, 0])
     expect(await sweep(17)).toEqual([false, 0])
-    const told = events.filter((event) => 'message' in event && event.message.includes('more cookies'))
-    expect(told).toHaveLength(1)
+    const notices = events.filter((event) => 'message' in event && event.message.includes('more cookies'))
+    expect(notices).toHaveLength(1)
   })
 
   test('[C1] the same session in several cookies is read once', async () => {

@@ -152,7 +152,7 @@ export const refusals: readonly Mistake[] = [
     },
   },
   {
-    mistake: 'a wrong client secret, told by a provider that denies access',
+    mistake: 'a wrong client secret, reported as access_denied',
     remedy: 'CLIENT_REFUSED',
     make: refusedWith('access_denied', 401),
   },
@@ -195,7 +195,7 @@ export const refusals: readonly Mistake[] = [
     make: redirectedWith('invalid_scope'),
   },
   {
-    mistake: 'a scope that the provider does not know, told as an invalid client',
+    mistake: 'an unknown scope, reported as invalid_client in the redirect',
     remedy: 'REQUEST_REFUSED',
     make: redirectedWith('invalid_client'),
   },
@@ -231,7 +231,7 @@ export const refusals: readonly Mistake[] = [
     },
   },
   {
-    mistake: 'signed requests that the provider demands of this client, without a key for them',
+    mistake: 'signed requests that the provider requires of this client, without a key for them',
     remedy: 'REQUEST_OBJECT_REQUIRED',
     async make(bench) {
       const world = await bench.start({ pushedAuthorizationRequests: true })
@@ -240,12 +240,12 @@ export const refusals: readonly Mistake[] = [
     },
   },
   {
-    mistake: 'an access token that UserInfo does not accept, told as a wrong request',
+    mistake: 'an access token that UserInfo rejects, reported as invalid_request',
     remedy: 'USERINFO_TOKEN_REFUSED',
     make: refusedAtUserInfo(401, { error: 'invalid_request', error_description: 'alice' }),
   },
   {
-    mistake: 'an access token that UserInfo does not accept, told in a way of its own',
+    mistake: 'an access token that UserInfo rejects, with an error in a format of its own',
     remedy: 'USERINFO_TOKEN_REFUSED',
     make: refusedAtUserInfo(401, { error: { code: 'InvalidAuthenticationToken', message: 'alice' } }),
   },

@@ -372,7 +372,7 @@ describe('wrong set-ups', () => {
     ['an audience with a quote', { audience: 'a"b' }],
     ['an audience with a line break', { audience: 'a\nb' }],
     ['the client id as audience', { audience: 'dev-app' }],
-    ['a resource that is no text', { audience: API, resource: 7 }],
+    ['a resource that is not a string', { audience: API, resource: 7 }],
     ['one origin as text', { audience: API, origins: 'https://a.example' }],
     ['scopes as text', { audience: API, scopes: 'read:things' }],
     ['a scope with a space', { audience: API, scopes: ['read:things write:things'] }],

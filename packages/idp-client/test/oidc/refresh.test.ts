@@ -297,7 +297,7 @@ describe('failures', () => {
   })
 })
 
-test('after a late response no further request is sent, such as one with the nonce that it demands', async () => {
+test('after a late response no further request is sent, such as one with the nonce that it requires', async () => {
   const provider = providerOf(op.issuer, { log })
   const sent: string[] = []
   const late = withProgress(

@@ -59,7 +59,7 @@ interface LeavingCookies {
  * that sets one of our cookies is never cacheable, even if the application has written it.
  */
 export function withCookies({ cookies, isOurs, older }: LeavingCookies, response: Response): Response {
-  // There is none for a WebSocket of Bun.
+  // A handler on Bun that has upgraded the request to a WebSocket returns no response.
   if (!response) return response
   const lines = response.headers.getSetCookie()
   if (!cookies.isPending && !lines.some((line) => isOurs(toCookieName(line)))) return response

@@ -348,6 +348,6 @@ describe('several markers', () => {
 test.each([
   ['another version', utf8('2.client.aaaaaaaaaaaaaaaaaaaaaa.a')],
   ['bytes that are no text', new Uint8Array([0x31, 0x2e, 0xff])],
-])('%s is no marker', (_title, bytes) => {
+])('%s is not a marker', (_title, bytes) => {
   expect(decodeMarker(bytes)).toBeNull()
 })

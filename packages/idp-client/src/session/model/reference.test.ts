@@ -12,6 +12,6 @@ test.each([
   ['another version', utf8(`2.client.${reference.sessionKey}.a`)],
   ['a key that is too short', utf8('1.client.key.a')],
   ['bytes that are no text', new Uint8Array([0x31, 0x2e, 0xff])],
-])('%s is no reference', (_title, bytes) => {
+])('%s is not a reference', (_title, bytes) => {
   expect(decodeReference(bytes)).toBeNull()
 })
