@@ -1,8 +1,8 @@
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { IntegrationOptions, SetupContext, VirtualPlugin } from './integration.ts'
 import idp from './integration.ts'
 
@@ -18,6 +18,7 @@ function setUp(
   root: string
 } {
   const root = mkdtempSync(join(tmpdir(), 'idp-astro-'))
+  onTestFinished(() => rmSync(root, { recursive: true }))
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(join(root, path, '..'), { recursive: true })
     writeFileSync(join(root, path), text)
