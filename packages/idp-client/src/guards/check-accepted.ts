@@ -33,11 +33,10 @@ import type { Scheme } from './rejection.ts'
 import { rejection, toChallenge, UNMET_CODES, unmetParameters } from './rejection.ts'
 import type { Requirements, Unmet } from './requirements.ts'
 import {
-  hasMethods,
   isAuthorized,
-  isOfContext,
   isRecent,
   mainScope,
+  meetsAcrAndAmr,
   toGrantedScope,
   withoutPrototype,
 } from './requirements.ts'
@@ -133,14 +132,12 @@ function findUnmet(
   requirements: Requirements,
   { claims, scope }: Pick<SessionAuth, 'claims' | 'scope'>,
 ): Unmet | null {
-  const { acr, amr, maxAge, organization } = requirements
+  const { maxAge, organization } = requirements
   if (Object.keys(requirements).length === 0) return null
   const own = withoutPrototype(claims)
   const { now, tolerance } = toVerificationClock(config)
   const isAuthenticated =
-    (maxAge === undefined || isRecent(own, maxAge, { now, tolerance })) &&
-    (!acr || isOfContext(own, acr)) &&
-    (!amr || hasMethods(own, amr))
+    (maxAge === undefined || isRecent(own, maxAge, { now, tolerance })) && meetsAcrAndAmr(own, requirements)
   if (!isAuthenticated) return 'authentication'
   if (organization && !organization.some((one) => isOfOrganization(config, own, one))) return 'organization'
   return coversScope(scope, requirements.scope?.join(' ')) ? null : 'scope'

@@ -209,6 +209,34 @@ describe('values that do not meet a requirement', () => {
   })
 })
 
+describe('claims that a refresh changed', () => {
+  const proven = { acr: 'gold', amr: ['pwd', 'otp'], org_id: 'org_1', org_name: 'acme' }
+  const strong: Requirements = { acr: ['gold'], amr: ['otp'] }
+  test.each<[string, object, object, Unmet | null]>([
+    ['neither', {}, {}, null],
+    ['null', { acr: null, amr: null }, {}, null],
+    ['the same', { acr: 'gold', amr: ['otp'] }, {}, null],
+    ['a weaker acr', { acr: 'bronze' }, {}, 'authentication'],
+    ['fewer methods', { amr: ['pwd'] }, {}, 'authentication'],
+    ['weaker ones, before a step-up', { acr: 'bronze', amr: ['pwd'] }, { ahead: true }, null],
+    ['stronger ones than the login', { acr: 'gold', amr: ['otp'] }, { acr: 'bronze' }, 'authentication'],
+  ])('acr and amr: the stored ID token names %s', (_what, claims, changes, expected) => {
+    const session = { data: sessionOf(claims), authentication: { ...proven, ...changes } }
+    expect(unmetIn(strong, session, reading)).toBe(expected)
+  })
+
+  test('an organization has its present name, or without an ID token that of the login', () => {
+    const renamed = sessionOf({ org_id: 'org_1', org_name: 'new' })
+    const { idToken: _none, ...tokenSet } = renamed.tokenSet
+    const organizationsOf = (data: SessionData) =>
+      ['org_1', 'acme', 'new'].filter(
+        (one) => !unmetIn({ organization: [one] }, { data, authentication: proven }, reading),
+      )
+    expect(organizationsOf(renamed)).toEqual(['org_1', 'new'])
+    expect(organizationsOf({ ...renamed, tokenSet })).toEqual(['org_1', 'acme'])
+  })
+})
+
 describe('organization and scope', () => {
   test('an organization matches by id, or by name in any case', () => {
     const session = sessionOf({ org_id: 'org_A', org_name: 'Acme' })
@@ -235,6 +263,8 @@ describe('organization and scope', () => {
     expect(unmet(demand, sessionOf({}, { scope: 'aa ab' }), reading)).toBe('scope')
     const odd = sessionOf({})
     Object.assign(odd.tokenSet, { scope: ['a'] })
+    expect(unmet(demand, odd, reading)).toBe('scope')
+    Object.assign(odd.tokenSet, { scope: undefined, requestedScope: ['a'] })
     expect(unmet(demand, odd, reading)).toBe('scope')
   })
 })

@@ -1,4 +1,5 @@
-import { provenIn } from '../session/model/authentication.ts'
+import { isTime } from '../oidc/claims.ts'
+import { provenIn, toAuthentication } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
 import { commonScope, coversScope, unitedScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
@@ -111,38 +112,30 @@ export function withoutPrototype(claims: Claims = {}): Claims {
 }
 
 export function isRecent(
-  claims: Claims,
+  { auth_time: authTime }: Claims,
   maxAge: number,
   { now, tolerance }: Pick<ClaimContext, 'now' | 'tolerance'>,
 ): boolean {
-  const { auth_time: authTime } = claims
-  if (typeof authTime !== 'number' || !Number.isFinite(authTime)) return false
-  return authTime <= now + tolerance && authTime + maxAge + tolerance >= now
+  return isTime(authTime) && authTime <= now + tolerance && authTime + maxAge + tolerance >= now
 }
 
-const isPresent = (claim: unknown): boolean => claim !== undefined && claim !== null
-
-export function isOfContext({ acr }: Claims, wanted: readonly unknown[]): boolean {
-  return wanted.includes(acr)
+/** Returns whether claims name one of the required context classes and all required methods. */
+export function meetsAcrAndAmr({ acr, amr }: Claims, required: Pick<Requirements, 'acr' | 'amr'>): boolean {
+  const accepted: readonly unknown[] | undefined = required.acr
+  if (accepted && !accepted.includes(acr)) return false
+  return !required.amr || (Array.isArray(amr) && required.amr.every((method) => amr.includes(method)))
 }
 
-export function hasMethods({ amr }: Claims, wanted: readonly string[]): boolean {
-  return Array.isArray(amr) && wanted.every((method) => amr.includes(method))
-}
-
-function isAuthenticated(
-  session: Session,
-  { acr, amr, maxAge }: Requirements,
-  context: ClaimContext,
-): boolean {
+function isAuthenticated(session: Session, requirements: Requirements, context: ClaimContext): boolean {
+  const { maxAge } = requirements
   const authentication = provenIn(session)
   const proven = withoutPrototype(authentication)
   if (maxAge !== undefined && !isRecent(proven, maxAge, context)) return false
-  if (!acr && !amr) return true
   // The ID token of a refresh may contain less than was proven before; newer proof is not in the stored one.
-  const stored = withoutPrototype(authentication.ahead ? {} : decodeClaims(session.data.tokenSet.idToken))
-  if (acr && !(isOfContext(proven, acr) && (!isPresent(stored.acr) || isOfContext(stored, acr)))) return false
-  return !amr || (hasMethods(proven, amr) && (!isPresent(stored.amr) || hasMethods(stored, amr)))
+  const stored = authentication.ahead ? {} : toAuthentication(decodeClaims(session.data.tokenSet.idToken))
+  return [proven, withoutPrototype({ ...authentication, ...stored })].every((claims) =>
+    meetsAcrAndAmr(claims, requirements),
+  )
 }
 
 function organizationClaims(session: Session): Claims {
@@ -170,9 +163,8 @@ export function mainScope({ data, ownScope }: Session, configuredScope: string):
 
 /** Returns the first kind of requirement that a session does not meet, or `null`. */
 export function findUnmet(requirements: Requirements, session: Session, context: ClaimContext): Unmet | null {
-  const { acr, amr, maxAge, organization, scope } = requirements
-  const isAboutAuthentication = maxAge !== undefined || acr !== undefined || amr !== undefined
-  if (isAboutAuthentication && !isAuthenticated(session, requirements, context)) return 'authentication'
+  const { organization, scope } = requirements
+  if (!isAuthenticated(session, requirements, context)) return 'authentication'
   if (organization) {
     const claims = organizationClaims(session)
     const isIn = (one: string): boolean => context.isOfOrganization(claims, one)
