@@ -143,17 +143,15 @@ function findUnmet(
   return coversScope(scope, requirements.scope?.join(' ')) ? null : 'scope'
 }
 
-/** Rejects a caller that does not meet a requirement. Of scopes, the client needs its present ones beside those of the operation. */
+/** Rejects a caller that does not meet a requirement. */
 function rejectUnmet(
   unmet: Unmet,
   guard: Guard,
-  { login, scheme = 'Bearer', scope = '' }: RejectedCaller = {},
+  { login, scheme = 'Bearer', scope }: RejectedCaller = {},
 ): AuthResult {
   const code = UNMET_CODES[unmet]
-  const { requirements } = guard
-  const parameters = unmetParameters(unmet, requirements)
-  const scopes = unmet === 'scope' ? { scope: unitedScope(...(requirements.scope ?? []), scope) } : {}
-  const challenge = parameters && challengeOf(guard, scheme, code, { ...parameters, ...scopes })
+  const parameters = unmetParameters(unmet, guard.requirements, scope)
+  const challenge = parameters && challengeOf(guard, scheme, code, parameters)
   return { response: rejection(code, { challenge, login }) }
 }
 

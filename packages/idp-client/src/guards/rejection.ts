@@ -2,6 +2,7 @@ import type { Code } from '../errors/code.ts'
 import { codes } from '../errors/codes.ts'
 import { json } from '../http/responses.ts'
 import { defined } from '../lib/objects.ts'
+import { unitedScope } from '../session/model/scope.ts'
 import type { LoginParameters } from './check-session.ts'
 import type { Requirements, Unmet } from './requirements.ts'
 
@@ -51,12 +52,17 @@ export function toChallenge(
   return [scheme, pairs.join(', ')].filter(Boolean).join(' ')
 }
 
-/** Returns the parameters of the challenge for a requirement; `undefined` for organizations, for which no standard defines any. */
+/**
+ * Returns the parameters of the challenge for a requirement; `undefined` for organizations, for which no standard defines any.
+ *
+ * @param present the scope of the client's token, which it needs beside the required one.
+ */
 export function unmetParameters(
   unmet: Unmet,
-  { acr, maxAge, scope }: Requirements,
+  { acr, maxAge, scope = [] }: Requirements,
+  present = '',
 ): Readonly<Record<string, string | undefined>> | undefined {
   if (unmet === 'organization') return undefined
-  if (unmet === 'scope') return { scope: scope?.join(' ') }
+  if (unmet === 'scope') return { scope: unitedScope(...scope, present) }
   return { acr_values: acr?.join(' '), max_age: maxAge?.toString() }
 }
