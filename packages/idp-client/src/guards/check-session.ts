@@ -109,15 +109,15 @@ export async function checkSession(
   requirements: Requirements,
 ): Promise<SessionVerdict> {
   const { config } = engine
-  const session = await engine.sessions.load(exchange)
-  const unmet = session && findUnmet(requirements, session, toClaimContext(config, session, config.clock()))
-  if (session && !unmet) return { kind: 'granted', session }
   const required = toGuardParameters(config, requirements)
   const seal = async (): Promise<LoginParameters> => ({
     [GUARD_PARAMETER]: await sealGuardParameters(engine, required),
   })
-  if (!session || !unmet)
+  const session = await engine.sessions.load(exchange)
+  if (!session)
     return { kind: 'unauthenticated', login: Object.keys(required).length === 0 ? {} : await seal() }
+  const unmet = findUnmet(requirements, session, toClaimContext(config, session, config.clock()))
+  if (!unmet) return { kind: 'granted', session }
   const login = toGuardLogin(config, required, session)
   return (await wasJustTried(engine, session, requirements, login))
     ? { kind: 'exhausted', unmet }
