@@ -85,16 +85,17 @@ async function toFailurePage(
   exchange: Exchange,
   thrown: unknown,
 ): Promise<Response> {
-  const [{ asIdpError, reportOutcome }, { failWithPage }] = await Promise.all([
+  const [{ asIdpError, reportResponse }, { failWithPage }] = await Promise.all([
     import('../log/failure.ts'),
     import('../routes/fail-with-page.ts'),
   ])
   const error = asIdpError(thrown)
-  const level = error.code === 'ACCESS_DENIED' ? 'info' : 'error'
   const id = newCorrelationId()
   const { development, log } = application.settings
-  reportOutcome(log, error, { level, code: 'REQUEST_FAILED', id })
-  return failWithPage(error, { development, exchange, id }, { home: `${linkPrefix(application, exchange)}/` })
+  const links = { home: `${linkPrefix(application, exchange)}/` }
+  const response = failWithPage(error, { development, exchange, id }, links)
+  reportResponse(log, error, { status: response.status, id })
+  return response
 }
 
 /**

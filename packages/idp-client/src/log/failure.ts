@@ -74,7 +74,7 @@ export function reportOutcome(log: Log, error: IdpError, { code, id, level }: Ou
 }
 
 /** Outcome codes of routes that belong to a login or a connection. */
-const routeCodes: ReadonlyMap<string, OutcomeCode> = new Map([
+const routeCodes: ReadonlyMap<string | undefined, OutcomeCode> = new Map([
   ['login', 'LOGIN_FAILED'],
   ['callback', 'LOGIN_FAILED'],
   ['connectAccount', 'CONNECT_FAILED'],
@@ -86,11 +86,11 @@ function responseLevel(status: number): LogLevel {
   return status >= 400 && status < 500 ? 'warn' : 'error'
 }
 
-/** Logs a failure that a mounted route responded to. */
+/** Logs a failure that a mounted route, or without `route` a guard, responded to. */
 export function reportResponse(
   log: Log,
   error: IdpError,
-  { id, route, status }: { readonly id: string; readonly route: string; readonly status: number },
+  { id, route, status }: { readonly id: string; readonly route?: string; readonly status: number },
 ): void {
   const code = routeCodes.get(route) ?? 'REQUEST_FAILED'
   reportOutcome(log, error, { level: responseLevel(status), code, id })
