@@ -18,7 +18,7 @@ const MALFORMED = /(?:^|[\s,])[^\w\s,]*(?:bearer|dpop)(?!\w)/i
  * of other code.
  */
 export function readCredential({ headers }: RequestView): SentCredential | 'malformed' | null {
-  const header = headers.get('authorization')?.trim() ?? ''
+  const header = headers.get('authorization') ?? ''
   const [, scheme, token] = CREDENTIAL.exec(header) ?? []
   if (scheme === undefined || token === undefined) return MALFORMED.test(header) ? 'malformed' : null
   return { scheme: scheme.toLowerCase() === 'dpop' ? 'DPoP' : 'Bearer', token }
