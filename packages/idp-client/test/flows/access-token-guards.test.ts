@@ -126,6 +126,15 @@ describe('tokens beside sessions', () => {
       )
   })
 
+  test('with SameSite=None a page of another site may not read, either', async () => {
+    const appBaseUrl = 'https://app.example.test'
+    const { client } = api.world.another({ appBaseUrl, session: { cookie: { sameSite: 'none' } } })
+    const guarded = client.withApiAuthRequired(() => new Response('in'), { sameOrigin: true })
+    const statusFrom = async (origin: string) =>
+      (await guarded(new Request(`${appBaseUrl}/api/orders`, { headers: { origin } }))).status
+    expect([await statusFrom('https://evil.example'), await statusFrom(appBaseUrl)]).toEqual([403, 401])
+  })
+
   test('the scope of a session is what was granted for the resource', async () => {
     expect((await api.call({ cookie: true }, { mixed: true, scope: 'read:things' })).status).toBe(200)
     const denied = await api.call({ cookie: true }, { mixed: true, scope: 'write:things' })

@@ -169,6 +169,21 @@ describe('origins', () => {
     expect(outcome.status).toBe(status)
     if (status === 403) expect(outcome.error).toBe('cross_site_request')
   })
+
+  test('a page of another origin is refused before its credential, also if it has none', async () => {
+    const headers = { origin: 'https://evil.example' }
+    for (const request of [{ headers }, { headers, cookie: true }, { headers, authorization: 'Bearer x' }])
+      expect((await api.call(request, { mixed: true, resource })).status).toBe(403)
+  })
+
+  test('a page of the configured appBaseUrl is one of the application', async () => {
+    const appBaseUrl = 'https://app.example.test'
+    const { client } = api.world.another({ appBaseUrl })
+    const headers = { origin: appBaseUrl, authorization: (await api.bearer()).authorization ?? '' }
+    const accept = [client.resource({ audience: API, ...resource })]
+    const { auth } = await client.requireAuth(new Request(`${appBaseUrl}/api`, { headers }), { accept })
+    expect(auth).toMatchObject({ kind: 'token' })
+  })
 })
 
 test('a page may use its token only where that resource allows its origin', async () => {
@@ -178,15 +193,15 @@ test('a page may use its token only where that resource allows its origin', asyn
     client.resource({ audience: 'https://orders.example.test/', origins: ['https://b.example'] }),
     client.resource({ audience: 'https://open.example.test/' }),
   ]
-  const { authorization = '' } = await api.bearer()
-  const statusOf = async (origin: string) => {
-    const headers = { authorization, origin }
+  const statusOf = async (origin: string, aud = API) => {
+    const headers = { authorization: `Bearer ${await api.sign({ aud })}`, origin }
     const { response } = await client.requireAuth(new Request('http://localhost:3000/api', { headers }), {
       accept,
     })
     return response?.status ?? 200
   }
   expect([await statusOf('https://a.example'), await statusOf('https://b.example')]).toEqual([200, 403])
+  expect(await statusOf('https://c.example', 'https://open.example.test/')).toBe(200)
 })
 
 test('a host that does not belong to the application has a foreign page, without an error', async () => {
