@@ -18,6 +18,14 @@ test('a proof is used once, until it would be too old anyway', async () => {
   expect(await take(engine, 'one')).toBe(false)
 })
 
+test('a request that brings another proof does not share the result of its first one', async () => {
+  const { engine } = engineFor()
+  const request = { slots: {} }
+  expect(await take(engine, 'earlier')).toBe(true)
+  expect(await takeProof(engine, request, 'new')).toBe(true)
+  expect(await takeProof(engine, request, 'earlier')).toBe(false)
+})
+
 test('a proof for which the memory of the process has no room is undecided', async () => {
   const names = processWide('mark:dpop-proofs/2', () => new UsedNames())
   const { clock, engine } = engineFor()

@@ -10,7 +10,7 @@ import type { SessionDataStore } from '../../src/config/options.ts'
 import { customFetch } from '../../src/config/options.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { GuardedApi, Outcome } from '../support/guarded-api.ts'
-import { API, provideGuardedApi } from '../support/guarded-api.ts'
+import { API, INVALID, provideGuardedApi } from '../support/guarded-api.ts'
 import { startSecureProvider } from '../support/secure-provider.ts'
 
 /** Access tokens that are bound to a key (RFC 9449), at an API of the application. */
@@ -100,6 +100,12 @@ test('a bound token passes with a proof of its key, by every kind of key', async
     const proof = await prove(bound, { header: { alg, jwk: other.jwk }, signer: other.privateKey })
     expect([alg, (await send(bound, proof)).status]).toEqual([alg, 200])
   }
+})
+
+test('a bound token is refused as Bearer, also with a proof', async () => {
+  const token = await boundToken()
+  const outcome = await send(token, await prove(token), 'Bearer')
+  expect([outcome.status, outcome.challenge]).toEqual([401, INVALID])
 })
 
 test('a proof with the header of an earlier one is verified, too', async () => {
@@ -275,8 +281,25 @@ describe('attacks that the adapter contract leaves to this file', () => {
     const headers = { authorization: `DPoP ${token}`, dpop: await prove(token) }
     const accept = [client.resource({ audience: API })]
     const { response } = await client.requireAuth(new Request(URL_OF_API, { headers }), { accept })
-    expect(response?.status).toBe(503)
+    expect([response?.status, response?.headers.get('www-authenticate')]).toEqual([503, null])
+    expect(api.world.events).toContainEqual(
+      expect.objectContaining({ level: 'error', code: 'REQUEST_FAILED', error: 'SESSION_STORE_FAILED' }),
+    )
   })
+})
+
+test('in development a base URL that is inferred from the request proves what runs on this machine', async () => {
+  const { client } = api.world.another({ appBaseUrl: undefined })
+  const accept = [client.resource({ audience: API })]
+  const token = await boundToken()
+  const statusAt = async (origin: string) => {
+    const htu = `${origin}/api/orders`
+    const dpop = await prove(token, { claims: { htu } })
+    const headers = { host: new URL(origin).host, authorization: `DPoP ${token}`, dpop }
+    return (await client.requireAuth(new Request(htu, { headers }), { accept })).response?.status
+  }
+  expect(await statusAt('http://localhost:3000')).toBeUndefined()
+  expect(await statusAt('http://app.example.test')).toBe(500)
 })
 
 test('in production a base URL that is inferred from the request proves nothing', async () => {
