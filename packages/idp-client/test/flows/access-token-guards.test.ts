@@ -145,6 +145,13 @@ describe('tokens beside sessions', () => {
     const foreignScope = await api.call({ cookie: true }, { mixed: true, scope: 'read:things', resource })
     expect([foreignScope.status, foreignScope.error]).toEqual([403, 'insufficient_scope'])
     expect(foreignScope.login).toBeUndefined()
+    const useless = await api.call({ cookie: true }, { mixed: true, scope: 'write:things', resource })
+    expect([useless.status, useless.login]).toEqual([403, undefined])
+    const { client } = api.world
+    const accept = ['session', client.resource(resource), client.resource({ audience: API })] as const
+    const request = api.browser.request('/api/orders')
+    const { response } = await client.requireAuth(request, { accept, scope: 'write:things' })
+    expect(await response?.json()).toMatchObject({ login: expect.any(Object) })
   })
 
   test('the scope of a session is also that of its further token for the resource', async () => {
@@ -156,11 +163,13 @@ describe('tokens beside sessions', () => {
     const options = { audience: API, scope: 'read:things', mergeScopes: false }
     await client.getAccessToken(options, browser.request('/'), headers)
     browser.store(new Response(null, { headers }))
-    const accept = ['session', client.resource({ audience: API })] as const
-    const decide = async (scope: string) =>
-      client.requireAuth(browser.request('/api/orders'), { accept, scope })
+    const decide = async (scope: string, audience = API) => {
+      const accept = ['session', client.resource({ audience })] as const
+      return client.requireAuth(browser.request('/api/orders'), { accept, scope })
+    }
     expect((await decide('read:things')).auth).toMatchObject({ kind: 'session', scope: 'read:things' })
     expect((await decide('write:things')).response?.status).toBe(403)
+    expect((await decide('read:things', 'https://other.example.test/')).response?.status).toBe(403)
   })
 
   test('a session that does not meet a requirement gets a login for it, and none that has not helped', async () => {

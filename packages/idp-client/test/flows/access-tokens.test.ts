@@ -86,7 +86,7 @@ describe('an access token', () => {
       { acr: ['gold', 'silver'] },
       { amr: 'otp' },
       { maxAge: 100 },
-      { organization: 'org_1' },
+      { organization: ['org_1', 'org_2'] },
     ]
     for (const each of requirements) {
       expect((await api.call(await api.bearer(strong), each)).status).toBe(200)
