@@ -13,9 +13,13 @@ provideGuardedApi((started) => {
 })
 
 /** Returns the caller of a request with this token. */
-async function callerOf(authorization: string | undefined, client = api.world.client): Promise<Auth> {
+async function callerOf(
+  authorization: string | undefined,
+  client = api.world.client,
+  audience = API,
+): Promise<Auth> {
   const headers = { authorization: authorization ?? '' }
-  const accept = [client.resource({ audience: API })]
+  const accept = [client.resource({ audience })]
   const { auth } = await client.requireAuth(new Request('http://localhost:3000/api', { headers }), { accept })
   if (!auth) throw new Error('the guard rejects the token')
   return auth
@@ -127,6 +131,16 @@ describe('authInfo', () => {
       resource: new URL('https://api.example.test/mcp'),
       extra: { sub: 'dev|alice' },
     })
+  })
+
+  test('has no scopes without a scope, and no resource without the URL of the API', async () => {
+    const { client } = api.world
+    const { authorization } = await api.bearer({ aud: 'orders', scope: undefined })
+    const info = client
+      .resource({ audience: 'orders' })
+      .authInfo(await callerOf(authorization, client, 'orders'))
+    expect(info.scopes).toEqual([])
+    expect(info).not.toHaveProperty('resource')
   })
 
   test('throws for a token without a client or of another resource, and for a session', async () => {
