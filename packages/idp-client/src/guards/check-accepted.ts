@@ -240,8 +240,8 @@ async function loginForScope(
 ): Promise<LoginParameters | undefined> {
   const main = mainAudience(engine.config.authorization, session.data)
   if (!accepted.resources.some(({ audience }) => audience === main)) return undefined
-  const verdict = await checkSession(engine, exchange, requirements)
-  return verdict.kind === 'insufficient' ? verdict.login : undefined
+  const { login } = await checkSession(engine, exchange, requirements)
+  return login
 }
 
 async function checkCookie(engine: Engine, exchange: Exchange, guard: Guard): Promise<AuthResult> {
@@ -251,8 +251,7 @@ async function checkCookie(engine: Engine, exchange: Exchange, guard: Guard): Pr
   if (verdict.kind === 'unauthenticated') return rejectAnonymous(guard)
   // Only then: a client on a page of another origin needs the challenge, and has no cookie.
   if (isCrossSite(engine, exchange)) return { response: rejection('CROSS_SITE_REQUEST') }
-  if (verdict.kind === 'exhausted') return rejectUnmet(verdict.unmet, guard)
-  if (verdict.kind === 'insufficient') return rejectUnmet(verdict.unmet, guard, { login: verdict.login })
+  if (verdict.kind !== 'granted') return rejectUnmet(verdict.unmet, guard, { login: verdict.login })
   const scopes = accepted.resources.map((resource) => grantedScope(engine.config, verdict.session, resource))
   const granted = scopes.find((each) => coversScope(each, scope.join(' ')))
   if (granted === undefined) {

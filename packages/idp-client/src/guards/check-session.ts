@@ -25,11 +25,11 @@ import { findUnmet } from './requirements.ts'
 export type LoginParameters = Readonly<Record<string, string>>
 
 export type SessionVerdict =
-  | { readonly kind: 'granted'; readonly session: StoredSession }
+  | { readonly kind: 'granted'; readonly session: StoredSession; readonly login?: undefined }
   | { readonly kind: 'unauthenticated'; readonly login: LoginParameters }
   | { readonly kind: 'insufficient'; readonly unmet: Unmet; readonly login: LoginParameters }
   /** An identical login has just failed to meet the requirements. */
-  | { readonly kind: 'exhausted'; readonly unmet: Unmet }
+  | { readonly kind: 'exhausted'; readonly unmet: Unmet; readonly login?: undefined }
 
 /** Seconds for which a login that did not meet the requirements is not repeated. */
 const PAUSE_SECONDS = 60

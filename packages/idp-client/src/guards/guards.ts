@@ -98,9 +98,9 @@ function toRejection(verdict: Exclude<Verdict, { kind: 'granted' }>, requirement
   if (verdict.kind === 'unauthenticated') return rejection('NOT_AUTHENTICATED')
   if (verdict.kind === 'forbidden') return rejection('ACCESS_DENIED')
   const code = UNMET_CODES[verdict.unmet]
-  const login = verdict.kind === 'insufficient' ? verdict.login : undefined
   const parameters = unmetParameters(verdict.unmet, requirements)
-  return rejection(code, { challenge: parameters && toChallenge('Bearer', code, parameters), login })
+  const challenge = parameters && toChallenge('Bearer', code, parameters)
+  return rejection(code, { challenge, login: verdict.login })
 }
 
 /**
