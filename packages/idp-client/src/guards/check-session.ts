@@ -44,8 +44,7 @@ function organizationParameter(
 ): string | undefined {
   const [only, ...others] = required
   if (others.length === 0) return only
-  const configured = parameters.get('organization')
-  return configured !== undefined && required.includes(configured) ? configured : ''
+  return required.find((one) => one === parameters.get('organization')) ?? ''
 }
 
 /** Returns the parameters of all requirements, met or not. A shorter configured `max_age` wins. */
