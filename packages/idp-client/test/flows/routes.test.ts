@@ -272,6 +272,8 @@ describe('variables and base paths', () => {
     const refused = await guarded(signedIn.request('/cart'))
     expect(refused.status).toBe(403)
     expect(await refused.text()).toContain('href="/shop/">Home</a>')
+    const expected = { level: 'info', code: 'REQUEST_FAILED', error: 'ACCESS_DENIED' }
+    expect(world.events.at(-1)).toMatchObject(expected)
   })
 
   test('[S151] both together are a configuration error', () => {
