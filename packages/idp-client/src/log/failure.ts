@@ -1,6 +1,5 @@
 import { IdpError, isIdpError } from '../errors/base.ts'
 import { codes } from '../errors/codes.ts'
-import type { Diagnosis } from '../errors/diagnosis.ts'
 import { diagnose, listCauses } from '../errors/diagnosis.ts'
 import { markReported } from '../errors/error-state.ts'
 import type { FailureEvents, Log, LogEvent, LogLevel, OutcomeCode } from './log.ts'
@@ -8,9 +7,11 @@ import type { FailureEvents, Log, LogEvent, LogLevel, OutcomeCode } from './log.
 /** Expected responses while the user has yet to act on another device. */
 const PENDING: ReadonlySet<string | undefined> = new Set(['authorization_pending', 'slow_down'])
 
-function providerLevel({ error, providerError }: Diagnosis): LogLevel {
-  if (error === 'MY_ACCOUNT_API_ERROR') return 'warn'
-  if (error !== 'OAUTH_ERROR') return 'error'
+/** With a status of its own the error is a failure of the provider (429, 5xx), whatever it responds; without one a decision. */
+function providerLevel({ code, status }: IdpError, providerError: string | undefined): LogLevel {
+  if (status !== undefined) return 'error'
+  if (code === 'MY_ACCOUNT_API_ERROR') return 'warn'
+  if (code !== 'OAUTH_ERROR') return 'error'
   return providerError === 'mfa_required' ? 'info' : 'warn'
 }
 
@@ -26,7 +27,7 @@ function toEvent(error: IdpError, whole: IdpError, id: string | undefined): LogE
     return { level: 'error', code: 'SESSION_STORE_FAILED', ...request, ...diagnosis, operation }
   const isProviderFailure = ['AccountApiError', 'DiscoveryError', 'OAuthError'].includes(error.name)
   if (!isProviderFailure || !endpoint || PENDING.has(providerError)) return undefined
-  const level = providerLevel(diagnosis)
+  const level = providerLevel(error, providerError)
   return { level, code: 'PROVIDER_FAILURE', ...request, ...diagnosis, endpoint, outcome: whole.code }
 }
 

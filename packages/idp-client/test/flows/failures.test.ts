@@ -106,6 +106,30 @@ describe('[A1] event, hook and page report the same', () => {
     await own.provider.stop()
   })
 
+  test.each([
+    [503, 'temporarily_unavailable', 'error'],
+    [500, 'server_error', 'error'],
+    [429, 'slow_down_please', 'error'],
+    [400, 'invalid_scope', 'warn'],
+  ] as const)(
+    'a response %i with the error %s is logged at level %s: the provider fails, or rejects the request',
+    async (status, error, level) => {
+      const browser = world.newBrowser()
+      await world.login(browser)
+      world.clock.now += 4000
+      const headers = { 'content-type': 'application/json' }
+      world.provider.faults.set('token', {
+        kind: 'respond',
+        status,
+        headers,
+        body: JSON.stringify({ error }),
+      })
+      await expect(world.client.getAccessToken(browser.request('/'))).rejects.toThrow()
+      world.clock.now -= 4000
+      expect(failures().map(({ code, level }) => [code, level])).toEqual([['PROVIDER_FAILURE', level]])
+    },
+  )
+
   test('if an operation of the application fails, also if the application catches the error', async () => {
     const browser = world.newBrowser()
     await world.login(browser)
