@@ -226,7 +226,8 @@ export interface TransactionCookieOptions {
 /**
  * Parameters of the authorization request (OIDC Core 3.1.2.1). What belongs to the protocol run itself (`client_id`
  * and every other `client_*`, `response_type`, `state`, `nonce`, `code_challenge`, `code_challenge_method`) is set by
- * the library and dropped here. Null or undefined leaves a parameter out; an object is sent as JSON (`claims`).
+ * the library and dropped here. Null or undefined leaves a parameter out, in a call the configured value as it is; an object is sent
+ * as JSON (`claims`).
  */
 export interface AuthorizationParameters {
   /**
@@ -448,7 +449,7 @@ export interface IdpClientOptions {
   clientId?: string | undefined
   /**
    * Client secret.
-   * @default required, unless a signing key is set
+   * @default required, unless a signing key or `clientCertificate` is set
    * @env IDP_CLIENT_SECRET
    */
   clientSecret?: string | undefined
@@ -610,7 +611,7 @@ export interface IdpClientOptions {
    */
   beforeSessionSaved?: BeforeSessionSavedHook | undefined
   /**
-   * Runs after every login attempt, see
+   * Runs at the callback after every login attempt, see
    * [hooks](https://github.com/idp-client/idp-client/blob/main/docs/reference/options.md#hooks).
    */
   onCallback?: OnCallbackHook | undefined
