@@ -1,5 +1,6 @@
 import { frozenMap } from '../lib/freeze.ts'
 import { defined } from '../lib/objects.ts'
+import { toParameterText } from '../lib/strings.ts'
 import { parseRedirectUri } from '../lib/url.ts'
 import { parseUrls } from './base-url.ts'
 import type { AppBaseUrl, AuthorizationConfig, ScopeSetting } from './config.ts'
@@ -89,26 +90,9 @@ function resolveMaxAge(given: unknown, refuse: Refuse): number | undefined {
   return refuse('max_age', 'must be an integer number of seconds, 0 or more')
 }
 
-function toJson(value: object): string | undefined {
-  try {
-    return JSON.stringify(value)
-  } catch {
-    return undefined
-  }
-}
-
-/** Lists of plain values have no common wire form (`resource` repeats, `ui_locales` has blanks): the caller must choose. */
-function isPlainList(value: object): boolean {
-  return Array.isArray(value) && value.some((entry) => typeof entry !== 'object' || entry === null)
-}
-
 function wireText(name: string, given: unknown, refuse: Refuse): string | undefined {
   if (given === undefined || given === null) return undefined
-  if (typeof given === 'string') return given
-  if (['number', 'boolean', 'bigint'].includes(typeof given)) return String(given)
-  if (typeof given !== 'object') return refuse(name, 'must be a string')
-  const text = isPlainList(given) ? undefined : toJson(given)
-  return text ?? refuse(name, 'must be a string, or an object that JSON can hold')
+  return toParameterText(given) ?? refuse(name, 'must be a string, or an object that JSON can hold')
 }
 
 function resolveOthers(given: Partial<AuthorizationParameters>, refuse: Refuse): ReadonlyMap<string, string> {

@@ -66,6 +66,33 @@ describe('effective authorization parameters', () => {
     expect(effective({}, { claims }).parameters.get('claims')).toBe(JSON.stringify(claims))
   })
 
+  const cycle: Record<string, unknown> = {}
+  cycle['self'] = cycle
+
+  test.each<[string, unknown]>([
+    ['a list of strings, which parameters send in different ways', ['de', 'en']],
+    ['a list with an object and a string', [{ type: 'a' }, 'b']],
+    ['an object with a cycle', cycle],
+    ['an object with a bigint', { amount: 1n }],
+    ['a function', () => 'de'],
+    ['a symbol', Symbol('de')],
+  ])('%s is rejected, by the name of the parameter', (_title, ui_locales) => {
+    const refused = expect.objectContaining({
+      code: 'INVALID_CONFIGURATION',
+      detail: expect.stringContaining('authorizationParameters.ui_locales must be a string, or an object'),
+    })
+    expect(() => effective({}, { ui_locales })).toThrow(refused)
+    expect(() => effective({}, { audience: ui_locales })).toThrow(
+      expect.objectContaining({ code: 'INVALID_CONFIGURATION' }),
+    )
+  })
+
+  test('the error of a call does not repeat a name that may be input', () => {
+    expect(() => effective({}, { '<script>': ['a'] })).toThrow(
+      expect.objectContaining({ detail: expect.not.stringContaining('script') }),
+    )
+  })
+
   test.each(['-1', '1.5', 'abc', '', '1e3', '99999999999'])('max_age %j is rejected', (max_age) => {
     expect(() => effective({}, { max_age })).toThrow(expect.objectContaining({ code: 'INVALID_REQUEST' }))
   })

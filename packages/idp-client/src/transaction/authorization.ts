@@ -2,6 +2,7 @@ import type { AuthorizationConfig, Config } from '../config/config.ts'
 import { IdpError } from '../errors/base.ts'
 import { invalidConfiguration } from '../errors/configuration.ts'
 import { defined } from '../lib/objects.ts'
+import { toParameterText } from '../lib/strings.ts'
 import { parseRedirectUri } from '../lib/url.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
 
@@ -18,9 +19,15 @@ export interface EffectiveAuthorization {
   readonly crossSitePost: boolean
 }
 
-/** Converts a parameter to a string: objects (`claims`, `authorization_details`) to JSON. */
-function toParameter(value: unknown): string {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+/** Names of parameters; others may be input. */
+const NAME = /^[\w.-]{1,60}$/
+
+/** Converts a parameter of a call to a string. Throws `INVALID_CONFIGURATION`, as the options do, for a value without such a form. */
+function toParameter(name: string, value: unknown): string {
+  const text = toParameterText(value)
+  if (text !== undefined) return text
+  const parameter = NAME.test(name) ? `authorizationParameters.${name}` : 'A value in authorizationParameters'
+  throw invalidConfiguration(`${parameter} must be a string, or an object that JSON can hold.`)
 }
 
 /** Returns the configured scope of an audience. Throws `INVALID_CONFIGURATION` for a map of scopes without audience. */
@@ -56,13 +63,13 @@ function toMaxAge(given: unknown): number | undefined {
 /** Maximum length in characters. The transaction cookie contains it, and browsers drop a cookie that is too large. */
 const LONGEST_ORGANIZATION = 256
 
-function toText(given: unknown, configured: string | undefined): string | undefined {
-  return given === undefined || given === null ? configured : toParameter(given)
+function toText(name: string, given: unknown, configured: string | undefined): string | undefined {
+  return given === undefined || given === null ? configured : toParameter(name, given)
 }
 
 function toScope(given: unknown, config: AuthorizationConfig, audience: string | undefined): string {
   if (given === undefined || given === null) return effectiveScope(config, audience)
-  if (typeof given !== 'object') return toParameter(given)
+  if (typeof given !== 'object') return toParameter('scope', given)
   const byAudience = new Map(Object.entries(given as Record<string, string>))
   return effectiveScope({ ...config, scope: { kind: 'map', byAudience } }, audience)
 }
@@ -128,20 +135,20 @@ export function withGuardParameters(changes: ParameterChanges, guard: ParameterC
 /**
  * Returns the configured parameters with a caller's changes. Throws `INVALID_REQUEST` unless `max_age` is a non-negative
  * integer, and for an `organization` that is too long for the cookie; `InvalidConfigurationError` for another `response_mode` than
- * `query` and `form_post`. Null and undefined mean "as configured"; an empty string and 0 are sent, but an empty `organization`
+ * `query` and `form_post`, and for a value that is no text of a parameter. Null and undefined mean "as configured"; an empty string and 0 are sent, but an empty `organization`
  * counts as absent.
  */
 export function effectiveAuthorization(config: Config, changes: ParameterChanges): EffectiveAuthorization {
   const { authorization } = config
   const { audience: givenAudience, max_age, redirect_uri, scope: givenScope, ...rest } = changes
-  const audience = toText(givenAudience, authorization.audience)
+  const audience = toText('audience', givenAudience, authorization.audience)
   const scope = toScope(givenScope, authorization, audience)
   const maxAge = toMaxAge(max_age) ?? authorization.maxAge
-  const redirectUri = toText(redirect_uri, authorization.redirectUri)
+  const redirectUri = toText('redirect_uri', redirect_uri, authorization.redirectUri)
 
   const parameters = new Map(authorization.parameters)
   for (const [name, value] of Object.entries(rest)) {
-    if (value !== undefined && value !== null) parameters.set(name, toParameter(value))
+    if (value !== undefined && value !== null) parameters.set(name, toParameter(name, value))
   }
   const organization = parameters.get('organization') ?? ''
   if (organization === '') parameters.delete('organization')
