@@ -171,8 +171,9 @@ describe('[S248] the bodies of errors', () => {
         ...pages.map((path) => broken().send(path, json)),
         ...pages.slice(0, 3).map((path) => nobody().send(path, json)),
       ]),
-    'profile, access token, back-channel and front-channel logout': () =>
+    'profile, access token, back-channel and front-channel logout, public keys': () =>
       Promise.all([
+        world.another({ enableJwksEndpoint: true }).browser.send('/auth/jwks'),
         world
           .another({ frontChannelLogout: true, sessionStore: memoryStore() })
           .browser.send('/auth/frontchannel-logout'),
@@ -204,10 +205,17 @@ describe('[S248] the bodies of errors', () => {
       const proxied = world.another({ enableAccessTokenEndpoint: false })
       proxied.client.proxy({ prefix: '/proxied', target: 'https://api.example' })
       const refusals = ['GET', 'OPTIONS'].map((method) => proxied.browser.send('/proxied', { method }))
-      const guarded = [await api?.(request), await closed?.(request)].filter((each) => each !== undefined)
+      const own = world.client.withApiAuthRequired(() => new Response('in'), { sameOrigin: true })
+      const foreign = nobody().request('/api', {
+        method: 'POST',
+        headers: { origin: 'https://other.example' },
+      })
+      const guarded = [await api?.(request), await closed?.(request), await own(foreign)].filter(
+        (each) => each !== undefined,
+      )
       return [...guarded, ...(await Promise.all(refusals))]
     },
-    'a request that is not a navigation, or comes from another site': () =>
+    'a request to a route that is not a navigation, or comes from another site': () =>
       Promise.all([
         nobody().send('/auth/login', byFetch),
         nobody().send('/auth/connect', crossSite),
