@@ -17,7 +17,8 @@ const guard = (req, res, next) => guards[scopeOf(req.body)](req, res, next)
 app.post('/mcp', guard, async (req, res) => {
   const transport = new StreamableHTTPServerTransport({ sessionIdGenerator: undefined })
   await createMcpServer(req.idpAuth).connect(transport)
-  await transport.handleRequest(req, res, req.body)
+  // Without a message that the guard has seen, the transport must not read one itself.
+  await transport.handleRequest(req, res, req.body ?? null)
 })
 // There is no stream that the client could open: each message has its response.
 app.all('/mcp', (_req, res) => res.sendStatus(405))

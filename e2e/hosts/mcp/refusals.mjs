@@ -4,12 +4,12 @@ import { deepEqual, equal, ok } from 'node:assert/strict'
 
 const [url, issuer, readingToken, foreignToken] = process.argv.slice(2)
 
-const send = (body, token) =>
+const send = (body, token, type = 'application/json') =>
   fetch(url, {
     method: 'POST',
     headers: {
       accept: 'application/json, text/event-stream',
-      'content-type': 'application/json',
+      'content-type': type,
       ...(token && { authorization: `Bearer ${token}` }),
     },
     body,
@@ -19,6 +19,9 @@ const rename = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'r
 // A list of messages does not hide the tool that writes.
 for (const message of [rename, [rename]])
   equal((await send(JSON.stringify(message), readingToken)).status, 403)
+// Nor does a type that a body parser leaves unread, and the SDK accepts.
+for (const type of ['application/json; foo', 'application/json;', 'text/plain; a=application/json'])
+  ok([400, 403, 415].includes((await send(JSON.stringify(rename), readingToken, type)).status))
 for (const body of ['{}', 'not JSON']) equal((await send(body, readingToken)).status, 400)
 equal((await send(JSON.stringify(rename), foreignToken)).status, 401)
 equal((await fetch(url)).status, 405)
