@@ -62,7 +62,7 @@ interface RequestedAuthentication {
 }
 
 /** Leaves out `offline_access`, because it depends on the provider whether that is sent. */
-function comparableScope(scope: string): string {
+function comparableScope(scope: string | undefined): string {
   return unitedScope(scope)
     .split(' ')
     .filter((part) => part !== 'offline_access')
@@ -70,10 +70,10 @@ function comparableScope(scope: string): string {
     .join(' ')
 }
 
-function comparable({ ownScope = '', parameters }: RequestedAuthentication): string {
+function comparable({ ownScope, parameters }: RequestedAuthentication): string {
   const values = NAMES.map((name) => {
     const value = parameters.get(name)
-    return name === 'scope' && value !== undefined ? comparableScope(value) : (value ?? null)
+    return name === 'scope' ? comparableScope(value) : (value ?? null)
   })
   return JSON.stringify([...values, comparableScope(ownScope)])
 }
@@ -160,7 +160,6 @@ export function toGuardLogin(
 ): GuardLogin {
   if (!session) return { required, linkScope: '', tried: [] }
   const { requestedAcr } = provenIn(session)
-  const scope = unitedScope(session.ownScope, required.scope)
   // The user cannot have acted since: another guard of the same page requires this login, and two guards that undo each other must
   // not redirect the browser for ever.
   const isDetour = Math.abs(config.clock() - session.data.internal.createdAt) < DETOUR_SECONDS
@@ -169,7 +168,7 @@ export function toGuardLogin(
       acr_values: requestedAcr,
       organization: provenOrganization(session),
       ...required,
-      scope: scope === '' ? undefined : scope,
+      scope: unitedScope(session.ownScope, required.scope),
     }),
     linkScope: addedScope(config, session),
     tried: isDetour ? toTried(session).filter(Boolean) : [],
