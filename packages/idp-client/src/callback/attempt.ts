@@ -59,6 +59,7 @@ export interface Attempt {
 interface Begun {
   /** Passed to `onCallback`. */
   readonly context: Omit<OnCallbackContext, 'session' | 'error' | 'returnTo'> & {
+    readonly appBaseUrl: string
     readonly returnTo?: SafeReturnPath
   }
   /** Correlation id. */
@@ -67,7 +68,6 @@ interface Begun {
 
 /** A callback whose transaction was found. */
 export interface Found<T extends Transaction = Transaction> extends Begun {
-  readonly context: Begun['context'] & { readonly appBaseUrl: string }
   readonly transaction: T
   /** Query or form of the callback, unvalidated. */
   readonly parameters: URLSearchParams
@@ -118,9 +118,8 @@ function reportFailed(config: Config, { context, id }: Begun, error: IdpError, r
   const isConnection = responseType === 'connect_code'
   const code = isConnection ? 'CONNECT_FAILED' : 'LOGIN_FAILED'
   reportOutcome(config.log, error, { level: toLevel(error), code, id })
-  const page =
-    isConnection && appBaseUrl !== undefined && redirectToApp(config, appBaseUrl, returnTo).location
-  return defined({ kind: 'failure', error, restart, returnTo, page: page || undefined })
+  const page = isConnection ? redirectToApp(config, appBaseUrl, returnTo).location : undefined
+  return defined({ kind: 'failure', error, restart, returnTo, page })
 }
 
 /** Logs a failed attempt and returns its outcome: the decision of `onCallback`, or the failure page. */
@@ -137,7 +136,7 @@ export async function failAttempt(
     const decision = await decideCallback(config, { ...context, session: null, error })
     if (decision.kind === 'response') return decision
     const { cspNonce, returnTo } = decision
-    if (returnTo === undefined || context.appBaseUrl === undefined) return defined({ ...failure, cspNonce })
+    if (returnTo === undefined) return defined({ ...failure, cspNonce })
     return defined({ ...redirectToApp(config, context.appBaseUrl, returnTo), cspNonce, error })
   } catch (thrownByHook) {
     return reportFailed(config, begun, asIdpError(thrownByHook), restart)
