@@ -50,7 +50,7 @@ async function isInitiator(
   { sessionKey, user }: ConnectTransaction,
 ): Promise<boolean> {
   if (!constantTimeEqual(session.sessionKey, sessionKey)) return false
-  return user === undefined || user === (await subjectTag(session.data))
+  return user === (await subjectTag(session.data))
 }
 
 /**

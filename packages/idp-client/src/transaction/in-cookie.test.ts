@@ -94,7 +94,8 @@ describe('transactions in cookies', () => {
   test('a connection is decrypted completely; an unknown kind is rejected', async () => {
     const { cookies, engine, find } = browser()
     const { nonce: _none, scope: _neither, ...begun } = await transaction(engine)
-    const connection = { ...begun, responseType: 'connect_code', authSession: 'a', sessionKey: 's' } as const
+    const ids = { authSession: 'a', sessionKey: 's', user: 'u' }
+    const connection = { ...begun, ...ids, responseType: 'connect_code' } as const
     const keep = async (kept: unknown) => {
       const exchange = cookies.exchange()
       const stage = await engine.transactions.prepare(exchange, kept as Transaction)
@@ -107,6 +108,7 @@ describe('transactions in cookies', () => {
       { ...connection, responseType: 'token' },
       { ...connection, sessionKey: undefined },
       { ...connection, authSession: undefined },
+      { ...connection, user: undefined },
       { ...connection, responseType: 'code' },
     ]) {
       await keep(broken)

@@ -55,7 +55,7 @@ export interface ConnectTransaction extends TransactionBase {
   /** Key of the session that started it. No other session can complete it. */
   readonly sessionKey: string
   /** Hash of the user's `sub` at the start: an application may put another user into a session. */
-  readonly user?: string
+  readonly user: string
 }
 
 export type Transaction = LoginTransaction | ConnectTransaction
@@ -104,8 +104,7 @@ export function encodeTransaction(transaction: Transaction, leftOut: readonly Fi
     responseType: responseType === 'code' ? undefined : responseType,
   }
   const wire: Record<string, unknown> = { v: VERSION }
-  for (const [long, short] of FIELDS)
-    if (values[long] !== undefined && !leftOut.includes(long)) wire[short] = values[long]
+  for (const [long, short] of FIELDS) if (values[long] !== undefined && !leftOut.includes(long)) wire[short] = values[long]
   return utf8(JSON.stringify(wire))
 }
 
@@ -114,7 +113,7 @@ const COMMON = ['stateHash', 'codeVerifier', 'redirectUri', 'appBaseUrl', 'clien
 /** Required string properties of each kind. Other kinds are of a later version. */
 const REQUIRED_STRINGS: ReadonlyMap<unknown, readonly string[]> = new Map([
   ['code', [...COMMON, 'nonce']],
-  ['connect_code', [...COMMON, 'authSession', 'sessionKey']],
+  ['connect_code', [...COMMON, 'authSession', 'sessionKey', 'user']],
 ])
 
 /** Decodes a transaction. Returns null for another version or invalid bytes; never throws. */

@@ -184,15 +184,6 @@ export const formats: Readonly<Record<string, Format>> = {
       responseType: 'connect_code',
       authSession: 'as-1',
       sessionKey: 'AAECAwQFBgcICQoLDA0ODw',
-    },
-  },
-  'transaction-1-connect-user': {
-    kind: 'transaction',
-    content: {
-      ...begun,
-      responseType: 'connect_code',
-      authSession: 'as-1',
-      sessionKey: 'AAECAwQFBgcICQoLDA0ODw',
       user: 'dXNlci10YWdh',
     },
   },
