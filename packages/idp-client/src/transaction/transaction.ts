@@ -104,7 +104,7 @@ export function encodeTransaction(transaction: Transaction, leftOut: readonly Fi
     responseType: responseType === 'code' ? undefined : responseType,
   }
   const wire: Record<string, unknown> = { v: VERSION }
-  for (const [long, short] of FIELDS) if (values[long] !== undefined && !leftOut.includes(long)) wire[short] = values[long]
+  for (const [long, short] of FIELDS) if (!leftOut.includes(long)) wire[short] = values[long]
   return utf8(JSON.stringify(wire))
 }
 
