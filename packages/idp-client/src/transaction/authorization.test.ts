@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { engineFor } from '../../test/support/engine.ts'
 import type { AuthorizationParameters } from '../config/options.ts'
-import { effectiveAuthorization } from './authorization.ts'
+import { effectiveAuthorization, isStepUpOnly, queryChanges } from './authorization.ts'
 
 function effective(configured: AuthorizationParameters, changes: Record<string, unknown> = {}) {
   return effectiveAuthorization(engineFor({ authorizationParameters: configured }).engine.config, changes)
@@ -58,6 +58,10 @@ describe('effective authorization parameters', () => {
     )
     expect(Object.fromEntries(parameters)).toMatchObject({ prompt: 'none', acr_values: 'a' })
     expect(parameters.has('x')).toBe(false)
+    const configured = { audience: 'https://a.example', max_age: 60, scope: 'openid a' }
+    expect(effective(configured, { audience: null, max_age: null, scope: null })).toEqual(
+      effective(configured),
+    )
   })
 
   test('objects are serialized as JSON', () => {
@@ -113,4 +117,22 @@ describe('effective authorization parameters', () => {
       )
     },
   )
+})
+
+describe('the login link of a popup', () => {
+  const { config } = engineFor({ authorizationParameters: { acr_values: 'urn:silver' } }).engine
+
+  test('is only for a session if it changes what is configured, unless a guard requires that', () => {
+    const isOnly = (acr_values: string, guard?: Record<string, string>) =>
+      isStepUpOnly(config.authorization, effectiveAuthorization(config, { acr_values }), guard)
+    expect(isOnly('urn:silver')).toBe(false)
+    expect(isOnly('urn:gold')).toBe(true)
+    expect(isOnly('urn:gold', { max_age: '60' })).toBe(true)
+    expect(isOnly('urn:gold', { acr_values: 'urn:gold' })).toBe(false)
+  })
+
+  test('with an empty organization names none, so that that of the session is requested', () => {
+    const query = { organization: '', acr_values: '' }
+    expect(queryChanges(config.authorization, query, true)).toEqual({ acr_values: '' })
+  })
 })

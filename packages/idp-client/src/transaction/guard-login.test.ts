@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { toRequestFingerprint } from './guard-login.ts'
+import { SECRET } from '../../test/support/engine.ts'
+import { createSealer } from '../crypto/seal.ts'
+import { utf8 } from '../lib/utf8.ts'
+import { openGuardParameters, sealGuardParameters, toRequestFingerprint } from './guard-login.ts'
 
 const SCOPE = 'openid email offline_access'
 
@@ -22,11 +25,14 @@ test('different parameters have different fingerprints', async () => {
   const fingerprints = await Promise.all([
     requestedAuthentication({ max_age: '1' }),
     requestedAuthentication({ acr_values: '1' }),
+    requestedAuthentication({ acr_values: '1 2' }),
+    // The first one is preferred.
+    requestedAuthentication({ acr_values: '2 1' }),
     requestedAuthentication({ organization: '1' }),
     requestedAuthentication({ scope: 'openid 1' }),
     requestedAuthentication({ max_age: '1', scope: 'openid 1' }),
   ])
-  expect(new Set(fingerprints).size).toBe(5)
+  expect(new Set(fingerprints).size).toBe(7)
 })
 
 test('the scope is compared as a set, and offline_access is ignored', async () => {
@@ -54,4 +60,25 @@ test('a default login has no fingerprint', async () => {
   const configured = { organization: 'org_1', max_age: '60' }
   expect(await requestedAuthentication(configured, configured)).toBeUndefined()
   expect(await requestedAuthentication({}, configured)).toMatch(/./)
+})
+
+test('requirements of a guard are opened for 10 minutes, by the client that sealed them', async () => {
+  const now = 1_800_000_000
+  const parts = (time = now, tag = 'client') => ({
+    config: { clock: () => time },
+    sealer: createSealer([SECRET]),
+    clientTag: () => tag,
+  })
+  const required = { max_age: '300', acr_values: 'urn:gold' }
+  const sealed = await sealGuardParameters(parts(), required)
+  expect(await openGuardParameters(parts(now + 599), sealed)).toEqual(required)
+  expect(await openGuardParameters(parts(now + 600), sealed)).toBeNull()
+  expect(await openGuardParameters(parts(now, 'other'), sealed)).toBeNull()
+  const content = { v: 1, i: now, c: 'client', p: required }
+  const open = async (changes: object) => {
+    const json = utf8(JSON.stringify({ ...content, ...changes }))
+    return openGuardParameters(parts(), await parts().sealer.seal('guard', json))
+  }
+  expect(await open({})).toEqual(required)
+  for (const changes of [{ v: 2 }, { i: undefined }, { c: undefined }]) expect(await open(changes)).toBeNull()
 })

@@ -156,6 +156,18 @@ describe('transactions in cookies', () => {
     expect([(await find(first)).kind, (await find(second)).kind]).toEqual(['found', 'found'])
   })
 
+  test('the oldest login is deleted first, whatever the order of the cookies, and never the current one', async () => {
+    const { begin, clock, find } = browser()
+    const begun: Transaction[] = []
+    for (let count = 0; count < 3; count++) {
+      begun.push(await begin({ returnTo: returnPath(`/${'q'.repeat(700)}`) }))
+      // The clock is set back.
+      clock.now -= 10
+    }
+    const kinds = await Promise.all(begun.map(async (each) => (await find(each)).kind))
+    expect(kinds).toEqual(['found', 'missing', 'found'])
+  })
+
   test('[Q4] logins after an automatic restart do not allow another one', async () => {
     const { begin, clock, cookies, engine } = browser()
     const claim = (): boolean => {

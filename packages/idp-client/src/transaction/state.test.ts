@@ -42,6 +42,15 @@ describe('state', () => {
     expect(await decryptState(sealer, state)).toEqual({ host, issuedAt, returnTo: '/orders/1' })
   })
 
+  test.each([{ v: 2 }, { i: '1' }, { o: 7 }])(
+    'another version, or one without its time and host, is not decrypted: %j',
+    async (changes) => {
+      const content = { v: 1, i: note.issuedAt, o: note.host, ...changes }
+      const state = `${randomToken(32)}.${await sealer.seal('state', utf8(JSON.stringify(content)))}`
+      expect(await decryptState(sealer, state)).toBeNull()
+    },
+  )
+
   test('is rejected if it was forged', async () => {
     const state = await createState(sealer, note)
     const other = createSealer([`${SECRET}other`])
