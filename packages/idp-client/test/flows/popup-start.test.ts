@@ -120,16 +120,19 @@ describe('[C3] a popup does not change the user of a session', () => {
     expect(await session()).toEqual(before)
   })
 
-  test('out of an organization, at a provider that ignores the requested one', async () => {
-    const { browser, session } = await signedIn({}, { user: 'bob' }, '?organization=org_acme')
+  test.each([
+    ['out of an organization', 'org_acme', {}, 'POPUP_USER_MISMATCH'],
+    ['into an organization', undefined, { organization: 'org_globex' }, 'AUTHORIZATION_CODE_GRANT_ERROR'],
+  ])('%s, at a provider that ignores the requested one', async (_what, from, requested, code) => {
+    const { browser, session } = await signedIn({}, { user: 'bob' }, from ? `?organization=${from}` : '')
     const before = await session()
     const remove = world.provider.tamperIdToken((claims) => {
       delete claims['org_id']
       delete claims['org_name']
     })
-    const response = await world.login(browser, popupQuery(), { user: 'bob' })
+    const response = await world.login(browser, popupQuery(requested), { user: 'bob' })
     remove()
-    expect(await errorIn(response)).toMatchObject({ code: 'POPUP_USER_MISMATCH' })
+    expect(await errorIn(response)).toMatchObject({ code })
     expect(await session()).toEqual(before)
   })
 

@@ -224,13 +224,17 @@ describe('a popup with a session of its user', () => {
     expect(after.tokenSet.audience).toBe(BANK)
   })
 
+  const mainToken = ({ tokenSet }: SessionData) => tokenSet.accessToken
+  const furtherToken = ({ accessTokens }: SessionData) => accessTokens?.[0]?.accessToken
   test.each([
-    [{ audience: BANK }, ({ accessTokens }: SessionData) => accessTokens?.[0]?.accessToken],
-    [{}, ({ tokenSet }: SessionData) => tokenSet.accessToken],
+    [{ audience: BANK }, 'openid offline_access', furtherToken],
+    [{}, 'openid offline_access', mainToken],
+    [{ audience: BANK }, 'openid', furtherToken],
+    [{}, 'openid', mainToken],
   ])(
-    'an identical callback for %j gets the same response and session, another one is rejected',
-    async (parameters, getToken) => {
-      const { browser, client } = await signedIn()
+    'an identical callback for %j, with the scope %s, gets the same response and session, another one is rejected',
+    async (parameters, scope, getToken) => {
+      const { browser, client } = await signedIn({ authorizationParameters: { scope } })
       const begun = await world.begin(browser, stepUpQuery(parameters))
       const callback = await world.authorize(begun, { user: 'alice', otp: true })
       const requests = [1, 2, 3].map(() => browser.request(callback))
@@ -295,6 +299,20 @@ test('an identical callback of a popup that comes after a refresh keeps the newe
   expect(await client.getAccessToken({ refresh: true }, browser.request('/'), new Headers())).toBeDefined()
 })
 
+test('a refresh while onCallback runs loses neither its tokens nor those of the popup', async () => {
+  const { browser, client } = await signedIn({
+    async onCallback({ challengeMode }) {
+      if (challengeMode !== 'popup') return
+      await client.getAccessToken({ refresh: true }, browser.request('/'), new Headers())
+    },
+  })
+  const { tokenSet: before } = await browser.session()
+  await popup(browser, { audience: BANK })
+  const { accessTokens, tokenSet } = await browser.session()
+  expect(tokenSet.refreshToken).not.toBe(before.refreshToken)
+  expect(accessTokens).toMatchObject([{ audience: BANK }])
+})
+
 describe('a popup without a session', () => {
   test('is an ordinary login', async () => {
     const browser = world.newBrowser()
@@ -330,6 +348,7 @@ describe('a popup that fails', () => {
     const { error, html } = await failure(response)
     expect(error.code).toBe('POPUP_USER_MISMATCH')
     expect(html).not.toContain('bob')
+    expect(html).toContain(`href="${APP}/"`)
     expect(await browser.session()).toEqual(before)
     expect(browser.names('__txn_')).toEqual([])
   })
