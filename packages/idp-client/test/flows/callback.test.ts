@@ -144,16 +144,23 @@ describe('state', () => {
     expect(world.provider.count('token')).toBe(0)
   })
 
-  test('[S136] a login that exceeded transactionCookie.maxAge fails', async () => {
-    const browser = world.newBrowser()
-    const callback = await world.authorize(await world.begin(browser))
-    world.clock.now += 3600
-    const response = await browser.send(callback, json)
-    world.clock.now -= 3600
-    expect(response.status).toBe(400)
-    expect(await codeOf(response)).toBe('EXPIRED_STATE')
-    expect(browser.names('__txn_')).toEqual(['__txn_restart'])
-  })
+  test.each([
+    ['sends', (_cookies: Browser['cookies']) => {}],
+    ['has deleted', (cookies: Browser['cookies']) => cookies.clear()],
+  ])(
+    '[S136] a login that exceeded transactionCookie.maxAge fails if the browser %s its cookie',
+    async (_, keep) => {
+      const browser = world.newBrowser()
+      const callback = await world.authorize(await world.begin(browser))
+      world.clock.now += 3600
+      keep(browser.cookies)
+      const response = await browser.send(callback, json)
+      world.clock.now -= 3600
+      expect(response.status).toBe(400)
+      expect(await codeOf(response)).toBe('EXPIRED_STATE')
+      expect(browser.names('__txn_')).toEqual(['__txn_restart'])
+    },
+  )
 
   test('a login that ended on another host fails', async () => {
     const hosts = ['http://localhost:3000', 'http://127.0.0.1:3000']
@@ -248,6 +255,9 @@ describe('state', () => {
     expect(html).toMatch(/http-equiv="refresh"/i)
     expect(html).toContain('/auth/login?returnTo=%2Fkept%3Fa%3Db')
     expect(await (await browser.send(callback)).text()).not.toMatch(/http-equiv="refresh"/i)
+    expect(browser.names('__txn_')).toEqual(['__txn_restart'])
+    await world.login(browser)
+    expect(browser.names('__txn_')).toEqual([])
   })
 
   test('a browser without cookies gets one restart, then a page with a link, never an endless loop', async () => {

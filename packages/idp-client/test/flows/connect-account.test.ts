@@ -310,6 +310,7 @@ describe('the callback', () => {
     ['empty', (query: URLSearchParams) => query.set('connect_code', ''), 'INVALID_CALLBACK'],
     ['twice', (query: URLSearchParams) => query.append('connect_code', 'x'), 'INVALID_CALLBACK'],
     ['of a login', (query: URLSearchParams) => query.set('code', 'c'), undefined],
+    ['of this issuer', (query: URLSearchParams) => query.set('iss', world.provider.issuer), undefined],
     [
       'of another issuer',
       (query: URLSearchParams) => query.set('iss', 'https://evil.example'),

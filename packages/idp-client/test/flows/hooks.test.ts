@@ -91,7 +91,10 @@ test('a Response of 400 or more, or an exception, means that no session is writt
     },
   })
   expect(thrown.response.status).toBe(500)
-  expect(await thrown.response.text()).not.toContain('secret detail')
+  const page = await thrown.response.text()
+  expect(page).not.toContain('secret detail')
+  // The next login would fail, too.
+  expect(page).not.toMatch(/http-equiv="refresh"/i)
   expect(thrown.session).toBeNull()
 })
 
