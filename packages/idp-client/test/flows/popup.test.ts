@@ -238,8 +238,10 @@ describe('a popup with a session of its user', () => {
       const begun = await world.begin(browser, stepUpQuery(parameters))
       const callback = await world.authorize(begun, { user: 'alice', otp: true })
       const requests = [1, 2, 3].map(() => browser.request(callback))
+      const late = browser.request(callback)
       const other = browser.request(`${callback}&iss=changed`)
       const responses = await Promise.all(requests.map((request) => client.middleware(request)))
+      responses.push(await client.middleware(late))
       const sessions = await Promise.all(
         responses.map(async (response) => {
           const copy = new Map(browser.cookies)
@@ -250,9 +252,8 @@ describe('a popup with a session of its user', () => {
           return getToken(session)
         }),
       )
-      expect(responses.map(({ status }) => status)).toEqual([200, 200, 200])
-      expect(new Set(sessions).size).toBe(1)
-      expect(sessions[0]).toEqual(expect.any(String))
+      expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+      expect(new Set(sessions)).toEqual(new Set([expect.any(String)]))
       expect(world.provider.count('token')).toBe(1)
       // The login and the popup.
       expect(world.events.filter(({ code }) => code === 'LOGIN_COMPLETED')).toHaveLength(2)
