@@ -86,6 +86,19 @@ describe('[M1] guards of one application, one after the other', () => {
     expect(await openLogin(Object.fromEntries(searchParams))).not.toHaveProperty('acr_values')
   })
 
+  test.each([
+    ['of the application', 'openid profile email offline_access read:things', ''],
+    ['of another API', 'openid profile email offline_access', '&audience=https://api.example.test/'],
+  ])('after a login link with a scope %s, the scope is %s', async (_which, scope, audience) => {
+    world.provider.addApi({ audience: 'https://api.example.test/', scopes: ['read:things'] })
+    const { browser, client } = world.another()
+    await world.login(browser, `?scope=read:things${audience}`)
+    const page = client.withPageAuthRequired(() => new Response('in'), { acr: 'urn:gold' })
+    const { headers } = await page(browser.request('/vault'))
+    const url = await world.begin(browser, new URL(headers.get('location') ?? '', APP).search)
+    expect(new URL(url).searchParams.get('scope')).toBe(scope)
+  })
+
   test('two guards that undo each other: two redirects, then the error', async () => {
     const { end, requests } = await opener()({ acr: 'urn:gold' }, { acr: 'urn:silver' })
     expect(end).toBe('INSUFFICIENT_USER_AUTHENTICATION')
