@@ -130,6 +130,19 @@ describe('[A1] event, hook and page report the same', () => {
     },
   )
 
+  test.each([
+    ['the user, in a redirect,', 'info', undefined],
+    ['the provider, for a wrong secret,', 'error', 403],
+  ])('access_denied that is a decision of %s is logged at level %s', async (_who, level, status) => {
+    const browser = world.newBrowser()
+    const callback = await world.authorize(await world.begin(browser), { user: 'alice', deny: !status })
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ error: 'access_denied' })
+    if (status) world.provider.faults.set('token', { kind: 'respond', status, headers, body })
+    await browser.send(callback)
+    expect(failures().at(-1)).toMatchObject({ code: 'LOGIN_FAILED', level })
+  })
+
   test('if an operation of the application fails, also if the application catches the error', async () => {
     const browser = world.newBrowser()
     await world.login(browser)

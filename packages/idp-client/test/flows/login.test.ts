@@ -292,26 +292,35 @@ describe('startInteractiveLogin', () => {
 })
 
 describe('form_post', () => {
-  test('the provider responds with a cross-site POST, which the transaction cookie allows', async () => {
-    const secure = {
-      appBaseUrl: 'https://localhost:3000',
-      authorizationParameters: { response_mode: 'form_post' },
-    }
-    const { browser, client } = world.another(secure)
-    const url = await world.begin(browser)
-    const [transaction] = browser.names('__txn_')
-    expect(browser.cookies.get(transaction ?? '')?.text).toMatch(/SameSite=None/)
-    expect(browser.cookies.get(transaction ?? '')?.text).toMatch(/Secure/)
-    const { form } = await world.provider.login(url, { user: 'alice' })
-    const response = await browser.send(form?.action ?? '', {
-      method: 'POST',
-      body: new URLSearchParams(form?.fields),
-      headers: { 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'cross-site' },
-    })
-    expect(response.status).toBe(303)
-    expect(browser.names('__txn_')).toEqual([])
-    expect(await client.getSession(browser.request('/'))).not.toBeNull()
-  })
+  test.each([
+    ['configuration', { response_mode: 'form_post' }, {}],
+    ['call', {}, { response_mode: 'form_post' }],
+  ])(
+    'requested by the %s, it is a cross-site POST, which the transaction cookie allows',
+    async (_, ours, own) => {
+      const { browser, client } = world.another({
+        appBaseUrl: 'https://localhost:3000',
+        authorizationParameters: ours,
+      })
+      const started = await client.startInteractiveLogin(
+        { authorizationParameters: own },
+        browser.request('/'),
+      )
+      const url = browser.store(started).headers.get('location') ?? ''
+      const [transaction] = browser.names('__txn_')
+      expect(browser.cookies.get(transaction ?? '')?.text).toMatch(/SameSite=None/)
+      expect(browser.cookies.get(transaction ?? '')?.text).toMatch(/Secure/)
+      const { form } = await world.provider.login(url, { user: 'alice' })
+      const response = await browser.send(form?.action ?? '', {
+        method: 'POST',
+        body: new URLSearchParams(form?.fields),
+        headers: { 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'cross-site' },
+      })
+      expect(response.status).toBe(303)
+      expect(browser.names('__txn_')).toEqual([])
+      expect(await client.getSession(browser.request('/'))).not.toBeNull()
+    },
+  )
 
   test('a session that the browser withholds from the POST is replaced, whatever the sizes of both', async () => {
     let size = 10
