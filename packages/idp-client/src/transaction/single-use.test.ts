@@ -1,9 +1,15 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { randomToken } from '../crypto/random.ts'
 import { onlyOnce } from './single-use.ts'
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(() => void vi.useRealTimers())
+
+setFlagsFromString('--expose-gc')
+const collectGarbage: () => void = runInNewContext('gc')
+setFlagsFromString('--no-expose-gc')
 
 function counter() {
   let runs = 0
@@ -73,4 +79,30 @@ test('a run that fails is used up as well, and both callers get the failure', as
   await expect(onlyOnce(use, fail)).rejects.toThrow('lost response')
   vi.advanceTimersByTime(60_000)
   expect(await onlyOnce(use, fail)).toEqual({ kind: 'replayed' })
+})
+
+test('results, which contain tokens, are not reachable for long after they were shared for ten seconds', async () => {
+  vi.useFakeTimers({ toFake: ['performance', 'setTimeout', 'clearTimeout'] })
+  // A timer of an earlier test counts as lost.
+  vi.advanceTimersByTime(86_400_000)
+  const run = async () => {
+    const result = { token: randomToken() }
+    await onlyOnce({ key: randomToken(), request: 'r', patience: 60_000 }, async () => result)
+    return new WeakRef(result)
+  }
+  const first = await run()
+  vi.advanceTimersByTime(5000)
+  const results = [first, await run()]
+  const reachableAfter = async (milliseconds: number): Promise<boolean[]> => {
+    vi.advanceTimersByTime(milliseconds)
+    // Collections find more once callbacks of the one before have run.
+    for (let round = 0; round < 5; round++) {
+      await new Promise((resolve) => setImmediate(resolve))
+      collectGarbage()
+    }
+    return results.map((result) => result.deref() !== undefined)
+  }
+  expect(await reachableAfter(4999)).toEqual([true, true])
+  expect(await reachableAfter(1)).toEqual([false, true])
+  expect(await reachableAfter(10_000)).toEqual([false, false])
 })
