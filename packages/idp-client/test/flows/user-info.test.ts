@@ -176,19 +176,23 @@ describe('fetchUserInfo', () => {
     },
   )
 
-  test('claims that only UserInfo returned stay when a refresh returns a new ID token', async () => {
+  test('only claims that only UserInfo returned stay when a refresh returns a new ID token', async () => {
     const { browser, client } = world.another({ fetchUserInfo: true })
     const stop = world.provider.rewrite('userinfo', (json) => ({ ...json, department: 'sales' }))
     await world.login(browser)
     stop()
     const rename = world.provider.tamperIdToken((claims) => {
       claims['name'] = 'Renamed'
+      delete claims['email']
     })
     const headers = new Headers()
     const request = browser.request('/')
+    expect((await client.getSession(request))?.user).toHaveProperty('email')
     await client.getAccessToken(request, headers, { refresh: true })
     rename()
-    expect((await client.getSession(request))?.user).toMatchObject({ department: 'sales', name: 'Renamed' })
+    const after = (await client.getSession(request))?.user
+    expect(after).toMatchObject({ department: 'sales', name: 'Renamed' })
+    expect(after).not.toHaveProperty('email')
   })
 
   test('is off by default: no request', async () => {
