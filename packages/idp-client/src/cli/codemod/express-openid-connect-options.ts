@@ -26,9 +26,26 @@ interface Draft {
   readonly seen: Map<string, string | undefined>
   /** Of the line on which the object begins. */
   readonly indent: string
+  /** Properties of `routes` with the paths that `auth()` has, by its names. */
+  readonly defaultRoutes: Readonly<Record<string, string>>
 }
 
-const newDraft = (indent: string): Draft => ({ properties: [], remarks: [], seen: new Map(), indent })
+const newDraft = (indent: string, defaultRoutes: Draft['defaultRoutes']): Draft => ({
+  properties: [],
+  remarks: [],
+  seen: new Map(),
+  indent,
+  defaultRoutes,
+})
+
+const toDefaultRoutes = (found: readonly Property[]): Draft['defaultRoutes'] => ({
+  login: "login: '/login'",
+  logout: "logout: '/logout'",
+  callback: "callback: '/callback'",
+  ...(found.some(({ name, value }) => name === 'backchannelLogout' && value !== 'false') && {
+    backchannelLogout: "backChannelLogout: '/backchannel-logout'",
+  }),
+})
 
 /** Writes a property under another name. */
 function rename({ name = '', value, text }: Property, wanted: string): string {
@@ -58,7 +75,7 @@ function nested(draft: Draft, property: Property, [wanted, rewriteEach]: NestedR
     draft.remarks.push(`${name} ${texts.value}.`)
     return
   }
-  const inner = newDraft(`${draft.indent}  `)
+  const inner = newDraft(`${draft.indent}  `, draft.defaultRoutes)
   rewriteEach(inner, found)
   draft.remarks.push(...inner.remarks)
   if (inner.properties.length === 0) return
@@ -80,8 +97,8 @@ function rewriteRoutes(draft: Draft, found: readonly Property[]): void {
     } else if (['login', 'logout', 'callback'].includes(name)) draft.properties.push(text)
     else keepUnavailable(draft, property)
   }
-  for (const name of ['login', 'logout', 'callback'])
-    if (!draft.seen.has(name)) draft.properties.push(`${name}: '/${name}'`)
+  for (const [name, text] of Object.entries(draft.defaultRoutes))
+    if (!draft.seen.has(name)) draft.properties.push(text)
 }
 
 const sameSession = new Set(['rolling', 'absoluteDuration', 'rollingDuration', 'cookie'])
@@ -151,9 +168,8 @@ function rewriteOption(draft: Draft, property: Property): void {
 }
 
 /** Adds what `auth()` did without being told, so that lifetimes, paths and logouts stay as they are. */
-function addDefaults({ properties, remarks, seen }: Draft): void {
-  if (!seen.has('routes'))
-    properties.push("routes: { login: '/login', logout: '/logout', callback: '/callback' }")
+function addDefaults({ defaultRoutes, properties, remarks, seen }: Draft): void {
+  if (!seen.has('routes')) properties.push(`routes: { ${Object.values(defaultRoutes).join(', ')} }`)
   if (!seen.has('session')) properties.push(`session: { ${week} }`)
   if (!seen.has('authorizationParams')) {
     properties.push(`authorizationParameters: { ${defaultScope} }`)
@@ -170,7 +186,7 @@ function addDefaults({ properties, remarks, seen }: Draft): void {
 export function rewriteOptions(text: string, indent: string): RewrittenOptions | null {
   const found = parseObject(text)
   if (found === null) return null
-  const draft = newDraft(indent)
+  const draft = newDraft(indent, toDefaultRoutes(found))
   for (const property of found) rewriteOption(draft, property)
   addDefaults(draft)
   const printed = printObject(`${text}\n`, draft.properties, indent)

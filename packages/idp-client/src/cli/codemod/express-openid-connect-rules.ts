@@ -75,7 +75,8 @@ export const unavailableOptions: Readonly<Record<string, string>> = {
 /** Exports without an equivalent that a file may use. */
 export const unavailable: Readonly<Record<string, string>> = {
   auth: 'has to become new IdpClient(options) and idp.middleware; only app.use(auth(…)), once and on a line of its own, is rewritten',
-  requiresAuth: 'with a condition is withPageAuthRequired({ authorize }) here',
+  requiresAuth:
+    'with a condition is withPageAuthRequired({ authorize }) here: authorize returns true for users who may pass, the condition for requests that need a login',
   claimCheck:
     'is withPageAuthRequired({ authorize: ({ claims }) => … }) here, which responds 403 to other users',
   claimEquals: 'is withPageAuthRequired({ authorize: ({ claims }) => … }) here',
@@ -101,6 +102,12 @@ export const texts = {
   guardEverywhere: 'authRequired was not written out: every route behind this line needs a login.',
 }
 
+/** Matches a claim that the user of a session does not have. */
+export const protocolClaim =
+  '(?:iss|aud|exp|iat|nbf|nonce|at_hash|c_hash|s_hash|azp|sid|jti|auth_time|typ)\\b'
+
+const access = '\\s*\\??\\.\\s*'
+
 /** Code to review by hand in every source file. */
 export const remarksEverywhere: readonly RemarkRule[] = [
   {
@@ -119,6 +126,12 @@ export const remarksEverywhere: readonly RemarkRule[] = [
   {
     pattern: /\boidc\s*\??\.\s*callback\b/,
     text: 'res.oidc.callback() has no counterpart: the callback is a route of idp.middleware.',
+  },
+  {
+    pattern: new RegExp(
+      `\\boidc${access}(?:user(?=${access}${protocolClaim})|idTokenClaims\\b(?!${access}(?!${protocolClaim})\\w))`,
+    ),
+    text: 'The user of a session has no claims of the protocol, such as auth_time and exp: use withPageAuthRequired({ maxAge }) or authorize({ claims }), and session.internal.sid.',
   },
   {
     pattern:

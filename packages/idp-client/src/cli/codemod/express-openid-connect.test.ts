@@ -111,6 +111,18 @@ describe('options', () => {
       "routes: { callback: '/cb', backChannelLogout: '/b', login: '/login', logout: '/logout' }",
     ],
     [
+      'backchannelLogout: { store }',
+      "logout: '/logout', callback: '/callback', backChannelLogout: '/backchannel-logout' }",
+    ],
+    [
+      "routes: { login: '/in' }, backchannelLogout: true",
+      "routes: { login: '/in', logout: '/logout', callback: '/callback', backChannelLogout: '/backchannel-logout' }",
+    ],
+    [
+      "backchannelLogout: true, routes: { backchannelLogout: '/b' }",
+      "routes: { backChannelLogout: '/b', login: '/login', logout: '/logout', callback: '/callback' }",
+    ],
+    [
       "session: { rollingDuration: 1, cookie: { sameSite: 'None', httpOnly: true } }",
       "session: { inactivityDuration: 1, cookie: { sameSite: 'none' }, absoluteDuration: 7 * 24 * 60 * 60 }",
     ],
@@ -221,6 +233,11 @@ describe('req.oidc and res.oidc', () => {
       '{ res.send((await idp.getSession())?.user?.name) }',
     ],
     [
+      'async (req, res) =>',
+      'res.send(req.oidc.idTokenClaims?.name)',
+      'res.send((await idp.getSession())?.user?.name)',
+    ],
+    [
       'function (request, response)',
       '{ const { user: me } = request.oidc }',
       '{ const me = (await idp.getSession())?.user }',
@@ -261,6 +278,20 @@ describe('req.oidc and res.oidc', () => {
       text,
       remarks: [{ line: 1, text: expect.stringContaining(remark) }],
     })
+  })
+
+  // `undefined` would pass a comparison such as `now - auth_time > 300`.
+  test.each([
+    'now - req.oidc.idTokenClaims.auth_time > 300',
+    'req.oidc.idTokenClaims?.exp < now',
+    'isRecent(req.oidc.idTokenClaims)',
+    "now - req.oidc.idTokenClaims['auth_time'] > 300",
+    'ended.has(req.oidc.user?.sid)',
+  ])('a claim of the protocol stays, with a remark: %s', (expression) => {
+    const text = `app.get('/', async (req, res) => { if (${expression}) res.end() })`
+    const { text: changed, remarks: found } = rewriteSource(text)
+    expect(changed).toBe(text)
+    expect(found).toContainEqual({ line: 1, text: expect.stringContaining('claims of the protocol') })
   })
 
   test('a handler whose promise Express 4 ignores gets a remark', () => {

@@ -7,6 +7,7 @@ import { Draft } from './draft.ts'
 import { rewriteOptions } from './express-openid-connect-options.ts'
 import {
   peer,
+  protocolClaim,
   remarksEverywhere,
   renamedOptions,
   sameOptions,
@@ -166,7 +167,7 @@ const expressions: readonly (readonly [
   [`!\\s*${request}${property}isAuthenticated\\(\\s*\\)`, (_match, session) => `${session} === null`],
   [`(?<!!\\s*)${request}${property}isAuthenticated\\(\\s*\\)`, (_match, session) => `${session} !== null`],
   [
-    `${request}${property}(?:user|idTokenClaims)(?![\\w$]|\\s*=[^=])`,
+    `${request}${property}(?:user(?!${property}${protocolClaim})(?![\\w$]|\\s*=[^=])|idTokenClaims(?=${property}(?!${protocolClaim})\\w))`,
     (_match, session) => `${session}?.user`,
   ],
   [
