@@ -7,7 +7,7 @@ const idp = new IdpClient({
   // Until then, users who logged in before the migration stay signed in.
   takeOver: expressOpenidConnect({ secret: process.env.SECRET, until: '2027-01-31' }),
   routes: { login: '/login', logout: '/logout', callback: '/callback' },
-  session: { absoluteDuration: 14 * 24 * 60 * 60 },
+  session: { absoluteDuration: 14 * 24 * 60 * 60, expiryClaim: 'session_expiry' },
   beforeSessionSaved(session) {
     return { theme: 'light', ...session, user: filterDefaultIdTokenClaims(session.user) }
   },

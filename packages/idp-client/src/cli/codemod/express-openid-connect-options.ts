@@ -103,6 +103,8 @@ function rewriteRoutes(draft: Draft, found: readonly Property[]): void {
 
 const sameSession = new Set(['rolling', 'absoluteDuration', 'rollingDuration', 'cookie'])
 const week = 'absoluteDuration: 7 * 24 * 60 * 60'
+/** `auth()` always obeys this claim. */
+const expiry = "expiryClaim: 'session_expiry'"
 
 function rewriteCookie(draft: Draft, found: readonly Property[]): void {
   for (const property of found) {
@@ -127,6 +129,7 @@ function rewriteSession(draft: Draft, found: readonly Property[]): void {
     } else draft.properties.push(name === 'rollingDuration' ? rename(property, 'inactivityDuration') : text)
   }
   if (!draft.seen.has('absoluteDuration')) draft.properties.push(week)
+  draft.properties.push(expiry)
 }
 
 function rewriteParameters(draft: Draft, found: readonly Property[]): void {
@@ -170,7 +173,7 @@ function rewriteOption(draft: Draft, property: Property): void {
 /** Adds what `auth()` did without being told, so that lifetimes, paths and logouts stay as they are. */
 function addDefaults({ defaultRoutes, properties, remarks, seen }: Draft): void {
   if (!seen.has('routes')) properties.push(`routes: { ${Object.values(defaultRoutes).join(', ')} }`)
-  if (!seen.has('session')) properties.push(`session: { ${week} }`)
+  if (!seen.has('session')) properties.push(`session: { ${week}, ${expiry} }`)
   if (!seen.has('authorizationParams')) {
     properties.push(`authorizationParameters: { ${defaultScope} }`)
     remarks.push(texts.flow)

@@ -22,7 +22,7 @@ describe('the client', () => {
 
 const idp = new IdpClient({
   routes: { login: '/login', logout: '/logout', callback: '/callback' },
-  session: { absoluteDuration: 7 * 24 * 60 * 60 },
+  session: { absoluteDuration: 7 * 24 * 60 * 60, expiryClaim: 'session_expiry' },
   authorizationParameters: { scope: 'openid profile email' },
   logoutStrategy: 'local',
 })
@@ -98,7 +98,7 @@ describe('options', () => {
   test.each([
     [
       `${kept}, ${code}, ${session}, ${routes}`,
-      `{ authorizationParameters: { scope: 'openid' }, ${session}, ${routes} }`,
+      `{ authorizationParameters: { scope: 'openid' }, session: { absoluteDuration: 60, expiryClaim: 'session_expiry' }, ${routes} }`,
     ],
     [
       `issuerBaseURL: a, baseURL, clientID: 'b', 'clientSecret': c`,
@@ -124,7 +124,7 @@ describe('options', () => {
     ],
     [
       "session: { rollingDuration: 1, cookie: { sameSite: 'None', httpOnly: true } }",
-      "session: { inactivityDuration: 1, cookie: { sameSite: 'none' }, absoluteDuration: 7 * 24 * 60 * 60 }",
+      "session: { inactivityDuration: 1, cookie: { sameSite: 'none' }, absoluteDuration: 7 * 24 * 60 * 60, expiryClaim: 'session_expiry' }",
     ],
     ['attemptSilentLogin: false', '{ routes'],
   ])('%s', (before, after) => {
