@@ -138,6 +138,10 @@ export const remarks: readonly RemarkRule[] = [
     text: 'Add takeOver: nextjsAuth0({ secret: process.env.AUTH0_SECRET, until }), so that nobody has to log in again: https://github.com/idp-client/idp-client/blob/main/docs/migration/take-over.md.',
   },
   {
+    pattern: /\bnew IdpClient\((?![\s\S]*\bexpiryClaim\b)/,
+    text: "Set session.expiryClaim: 'session_expiry' if ID tokens have this claim: nextjs-auth0 always ends the session by it.",
+  },
+  {
     pattern: /\bonCallback\b/,
     text: 'onCallback takes one argument, ({ error, returnTo, session, request }), and returns nothing, { returnTo } or a Response.',
   },
