@@ -11,6 +11,8 @@ const idp = new IdpClient({
   processLasts: false,
 })
 
+const escapeHtml = (text) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
+
 const html = (body) =>
   new Response(`<!doctype html><html lang="en"><title>Example</title><body>${body}</body></html>`, {
     headers: { 'content-type': 'text/html; charset=utf-8' },
@@ -25,7 +27,7 @@ async function home(request) {
 
 async function account(request) {
   const { response, session } = await idp.requireLogin(request)
-  return response ?? html(`<p id="user">${session.user.sub}</p><a href="/">Home</a>`)
+  return response ?? html(`<p id="user">${escapeHtml(session.user.sub)}</p><a href="/">Home</a>`)
 }
 
 async function me(request) {

@@ -17,16 +17,20 @@ const app = express()
 
 app.use(idp.middleware)
 
+const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
+
 app.get('/', async (_request, response) => {
   const session = await idp.getSession()
   response.send(
-    session ? `Hello ${session.user.name} <a href="/logout">Log out</a>` : '<a href="/login">Log in</a>',
+    session
+      ? `Hello ${escapeHtml(session.user.name ?? '')} <a href="/logout">Log out</a>`
+      : '<a href="/login">Log in</a>',
   )
 })
 
 app.get('/orders', idp.withPageAuthRequired(), async (_request, response) => {
   const session = await idp.getSession()
-  response.send(`signed in as ${session?.user.sub}`)
+  response.send(`signed in as ${escapeHtml(session?.user.sub ?? '')}`)
 })
 
 app.get('/api/orders', idp.withApiAuthRequired(), async (_request, response) => {

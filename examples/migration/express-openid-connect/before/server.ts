@@ -18,13 +18,17 @@ app.use(
   }),
 )
 
+const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`)
+
 app.get('/', (request, response) => {
   const { user } = request.oidc
-  response.send(user ? `Hello ${user.name} <a href="/logout">Log out</a>` : '<a href="/login">Log in</a>')
+  response.send(
+    user ? `Hello ${escapeHtml(user.name)} <a href="/logout">Log out</a>` : '<a href="/login">Log in</a>',
+  )
 })
 
 app.get('/orders', requiresAuth(), (request, response) => {
-  response.send(`signed in as ${request.oidc.user?.sub}`)
+  response.send(`signed in as ${escapeHtml(request.oidc.user?.sub)}`)
 })
 
 app.get('/api/orders', async (request, response) => {
