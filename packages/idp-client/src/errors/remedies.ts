@@ -203,7 +203,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   CLIENT_NOT_ALLOWED:
     'Allow the grant type for this client at the provider (authorization code with response type code, refresh token, CIBA, token exchange). Microsoft Entra ID also responds like this to an unknown clientId.',
   REDIRECT_URI_REFUSED:
-    'Register that redirect URI at the provider, character by character; it is appBaseUrl (APP_BASE_URL) plus /auth/callback.',
+    'Register that redirect URI at the provider, character by character; it is appBaseUrl (APP_BASE_URL) plus routes.callback, by default /auth/callback.',
   CODE_REFUSED:
     'The code was used, has expired, or was issued for another redirect URI, client or key: start the login again; if it happens every time, register that redirect URI, and set useDPoP where the provider demands it.',
   SCOPE_REFUSED:

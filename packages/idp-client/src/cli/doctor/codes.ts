@@ -18,7 +18,7 @@ export const doctorRemedies = {
   APP_CONFIGURED_DIFFERENTLY:
     'Run the doctor with the variables of the application (--env), or correct those that the application runs with.',
   LOGIN_ROUTE_NOT_FOUND:
-    'Mount the middleware, check the base path, and let the proxy forward the auth routes.',
+    'Mount the middleware, check the base path, and let the proxy forward the auth routes. If the code sets routes, name the module that exports the client (--config).',
   PROXY_FAILED:
     "Check the proxy's log: it cannot reach the application, or the buffers for the head of a response are too small (proxy_buffer_size of nginx).",
   RESPONSE_HEADERS_REFUSED:
