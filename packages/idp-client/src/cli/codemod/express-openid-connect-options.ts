@@ -103,7 +103,7 @@ function rewriteRoutes(draft: Draft, found: readonly Property[]): void {
 
 const sameSession = new Set(['rolling', 'absoluteDuration', 'rollingDuration', 'cookie'])
 const week = 'absoluteDuration: 7 * 24 * 60 * 60'
-/** `auth()` always obeys this claim. */
+/** `auth()` always ends sessions by this claim. */
 const expiry = "expiryClaim: 'session_expiry'"
 
 function rewriteCookie(draft: Draft, found: readonly Property[]): void {
