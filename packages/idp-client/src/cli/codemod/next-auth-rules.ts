@@ -48,7 +48,7 @@ export const texts = {
   provider: 'IdpProvider takes user, routes and basePath, not the properties of SessionProvider.',
   logout: 'The logout also ends the session at the provider: register the URL to return to there.',
   options: `Move what callbacks, events, pages and the adapter do to the client (${page}#authoptions-callbacks-and-token-refresh), then delete this file.`,
-  middleware: `The matcher of withAuth protects pages; here the proxy runs for all pages and guards protect them: ${page}#withauth-and-the-matcher.`,
+  middleware: `The matcher of withAuth protects pages, APIs and Server Actions; here guards protect pages and APIs, and each Server Action checks the session. callbacks.authorized is authorize of the guards: ${page}#withauth-and-the-matcher.`,
   client: `Add takeOver: nextAuth({ secret: process.env.NEXTAUTH_SECRET, until, map }), so that nobody has to log in again, and read what behaves differently: ${page}.`,
   callback:
     'Set routes.callback to /api/auth/callback/<provider id> to keep the registered URL, or register /auth/callback.',
