@@ -84,6 +84,11 @@ export const application: readonly Mistake[] = [
     code: 'APP_CONFIGURED_DIFFERENTLY',
     make: running(undefined, { clientId: 'another-client' }, {}),
   },
+  ...['/callback', '/api/auth/callback'].map((callback) => ({
+    mistake: `an application whose code sets the callback path ${callback}`,
+    code: 'APP_CONFIGURED_DIFFERENTLY' as const,
+    make: running(undefined, { routes: { callback } }, {}),
+  })),
   {
     mistake: 'localhost and 127.0.0.1',
     code: 'BASE_URL_INTERNAL',

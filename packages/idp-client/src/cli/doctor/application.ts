@@ -74,7 +74,12 @@ function checkSentRedirectUri(sent: string, { app, config }: Site): Findings {
   const message = `The application sends the redirect URI ${actual.origin}${actual.pathname}, but its address is ${app}.`
   if (actual.hostname === wanted.hostname && actual.protocol !== wanted.protocol)
     return find('FORWARDED_HEADERS_IGNORED', message)
-  if (actual.host === wanted.host) return find('BASE_PATH_MISSING', message)
+  if (actual.host === wanted.host) {
+    // The callback path itself may differ: the code can set it.
+    const lacksBasePath =
+      wanted.pathname.endsWith(actual.pathname) && actual.pathname.endsWith(config.routes.callback)
+    return find(lacksBasePath ? 'BASE_PATH_MISSING' : 'APP_CONFIGURED_DIFFERENTLY', message)
+  }
   return find(isInternal(actual.hostname) ? 'BASE_URL_INTERNAL' : 'STATE_HOST_MISMATCH', message)
 }
 

@@ -16,7 +16,7 @@ export const doctorRemedies = {
   APP_REDIRECTS: 'Use the final address for --app and appBaseUrl (APP_BASE_URL).',
   APP_FAILED: 'Look for the reason in the log of the application.',
   APP_CONFIGURED_DIFFERENTLY:
-    'Run the doctor with the variables of the application (--env), or correct those that the application runs with.',
+    'Run the doctor with the variables of the application (--env) and the module that exports its client (--config), or correct what the application runs with.',
   LOGIN_ROUTE_NOT_FOUND:
     'Mount the middleware, check the base path, and let the proxy forward the auth routes. If the code sets routes, name the module that exports the client (--config).',
   PROXY_FAILED:
