@@ -194,6 +194,8 @@ async function prepare(engine: Engine, exchange: Exchange, input: LoginInput) {
   const request = await toLoginRequest(config, { ...changes, scope }, guard)
   const { authorization, fingerprint = '', ownScope } = request
   const { audience, maxAge, parameters } = authorization
+  if (input.source === 'application' && !isPopup && !coversScope(authorization.scope, 'openid'))
+    throw invalidConfiguration("authorizationParameters.scope must contain 'openid', also in a call.")
   const acr = guard ? guard.acr_values : parameters.get('acr_values')
   const isStepUp = guard && session && isStepUpOnly(config.authorization, authorization, guard)
   const transaction = defined({

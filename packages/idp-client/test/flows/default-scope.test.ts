@@ -84,6 +84,22 @@ describe('[B3] a provider that lists its scopes without offline_access', () => {
     expect(scopeOf(started.headers.get('location') ?? '')).toBe(scope)
   })
 
+  test.each(['read:orders', '', { 'https://orders.example.test/': 'read:orders' }])(
+    'the scope %j of a call is rejected, because the provider would return no ID token',
+    async (scope) => {
+      const { client, browser } = world.another()
+      const audience = 'https://orders.example.test/'
+      const start = client.startInteractiveLogin(
+        { authorizationParameters: { audience, scope } },
+        browser.request('/'),
+      )
+      await expect(start).rejects.toMatchObject({
+        code: 'INVALID_CONFIGURATION',
+        detail: expect.stringContaining("authorizationParameters.scope must contain 'openid'"),
+      })
+    },
+  )
+
   test('a session with a valid token needs no provider, for any part of the default scope', async () => {
     const { browser, client } = await signedIn()
     await world.provider.stop()
