@@ -60,6 +60,20 @@ describe('getAccessToken', () => {
     expect(await read(response)).toMatchObject({ error: { code: 'MISSING_SESSION' } })
   })
 
+  test.each([
+    ['', 'openid offline_access read:things read:orders'],
+    ['&mergeScopes=true', 'openid offline_access read:things read:orders'],
+    ['&mergeScopes=false', 'read:orders'],
+  ])('the route requests the audience and scope of its query; with %o the scope %o', async (query, sent) => {
+    const scope = 'openid offline_access read:things'
+    const { browser } = world.another({ authorizationParameters: { audience: API, scope } })
+    await world.login(browser)
+    world.provider.clearRequests()
+    const response = await browser.send(`/auth/access-token?audience=${ORDERS}&scope=read:orders${query}`)
+    expect(response.status).toBe(200)
+    expect(world.refreshes().map(({ body }) => [body['audience'], body['scope']])).toEqual([[ORDERS, sent]])
+  })
+
   test('calls at the same time with different scopes get different tokens', async () => {
     const scope = 'openid offline_access read:things'
     const { browser, client } = world.another({ authorizationParameters: { audience: API, scope } })

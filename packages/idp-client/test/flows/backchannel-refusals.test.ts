@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { exportJWK, exportSPKI, generateKeyPair, importJWK, SignJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { customClock, customFetch } from '../../src/config/options.ts'
+import { codes } from '../../src/errors/codes.ts'
 import type { IdpClient, IdpClientOptions } from '../../src/index.ts'
 import type { Browser } from '../support/app.ts'
 import { APP } from '../support/app.ts'
@@ -252,6 +253,8 @@ describe('a provider that cannot be reached', () => {
     world.provider.faults.set(endpoint, down)
     const response = await deliver(client, token)
     expect([response.status, response.code]).toEqual([503, code])
+    // The detail of such an error has addresses.
+    expect(JSON.parse(response.text)).toEqual({ error: { code, message: codes[code].message } })
     expect(store.told).toEqual([])
     world.provider.faults.clear()
     expect((await deliver(client, token)).status).toBe(200)

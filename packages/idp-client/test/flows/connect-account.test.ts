@@ -135,6 +135,8 @@ describe('the route', () => {
     const page = await (await browser.send(`/auth/connect${query}`)).text()
     expect(page).toContain('<!doctype html>')
     expect(page).not.toContain('nowhere')
+    // The user is signed in: another login would not help.
+    expect(page).not.toContain('/auth/login')
   })
 
   test('[S197] without a session it responds with 401, without a request or a cookie', async () => {
@@ -143,6 +145,7 @@ describe('the route', () => {
     expect(response.status).toBe(401)
     expect(await codeOf(response)).toBe('MISSING_SESSION')
     expect(browser.cookies.size).toBe(0)
+    expect(await (await browser.send('/auth/connect?connection=github')).text()).toContain('/auth/login')
     expect(world.provider.requests()).toEqual([])
   })
 

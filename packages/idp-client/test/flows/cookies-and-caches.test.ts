@@ -2,11 +2,11 @@ import type { IncomingMessage } from 'node:http'
 import { createServer, get } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { NextRequest, NextResponse } from 'next/server.js'
-import { beforeEach, expect, onTestFinished, test } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { IdpClient as NextClient } from '../../src/adapters/next/index.ts'
 import { IdpClient as NodeClient, sendResponse } from '../../src/adapters/node/index.ts'
 import { customClock } from '../../src/config/options.ts'
-import type { ProxyOptions } from '../../src/index.ts'
+import type { IdpClientOptions, ProxyOptions } from '../../src/index.ts'
 import { continueWith, IdpClient } from '../../src/index.ts'
 import { generateSessionCookie } from '../../src/testing/session-cookie.ts'
 import { APP } from '../support/app.ts'
@@ -16,6 +16,7 @@ import { OWN, PROXIED_OPTIONS } from '../support/proxied.ts'
 /* Every response here sets the cookie of a session whose use has to be recorded: no cache may store it for other users. */
 
 let now = 1_700_000_000
+const API_ALONE: IdpClientOptions = { domain: 'idp.example', sessions: false, logger: () => undefined }
 const options = { ...PROXIED_OPTIONS, [customClock]: () => now }
 let headers: { readonly host: string; readonly cookie: string }
 
@@ -54,6 +55,28 @@ test.each(caches)(
     expect(sent.headers.get('cache-control')).toContain('no-store')
   },
 )
+
+describe('a cookie in the response of a handler behind the middleware', () => {
+  const sets = (cookie: string) => async () =>
+    new Response('page', { headers: { 'cache-control': 'public, max-age=600', 'set-cookie': cookie } })
+
+  test.each(['__session=sealed', '__session__0=sealed', '__txn_state=sealed'])(
+    'makes it uncacheable if it is one of the library: %s',
+    async (cookie) => {
+      const sent = await new IdpClient(options).middleware(new Request(APP), sets(cookie))
+      expect(sent.headers.getSetCookie()).toEqual([cookie])
+      expect(sent.headers.get('cache-control')).toContain('no-store')
+    },
+  )
+
+  test.each<[string, IdpClient, string]>([
+    ['of the application', new IdpClient(options), 'theme=dark'],
+    ['of an API without sessions', new IdpClient(API_ALONE), '__session=own'],
+  ])('leaves it cacheable: one %s', async (_name, client, cookie) => {
+    const sent = await client.middleware(new Request(APP), sets(cookie))
+    expect(sent.headers.get('cache-control')).toBe('public, max-age=600')
+  })
+})
 
 const cacheable: ProxyOptions = {
   prefix: '/api/orders',
