@@ -72,12 +72,14 @@ test('a Response of another class is recognized by its properties', async () => 
   expect(session).not.toBeNull()
 })
 
-test('after a failure a Response is sent in place of the failure page', async () => {
+test('after a failure a Response is sent in place of the failure page, and is not cacheable either', async () => {
+  const headers = { 'cache-control': 'public, max-age=600' }
   const { browser } = world.another({
-    onCallback: ({ error }) => new Response(error?.code, { status: 418 }),
+    onCallback: ({ error }) => new Response(error?.code, { status: 418, headers }),
   })
   const response = await browser.send('/auth/callback')
   expect([response.status, await response.text()]).toEqual([418, 'MISSING_STATE'])
+  expect(response.headers.get('cache-control')).toContain('no-store')
 })
 
 test('a Response of 400 or more, or an exception, means that no session is written', async () => {

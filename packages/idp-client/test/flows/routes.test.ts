@@ -166,6 +166,10 @@ describe('requests that are not navigations change nothing', () => {
     },
   )
 
+  test.each(Object.entries(kinds))('%s: the profile route responds', async (_name, headers) => {
+    expect((await world.newBrowser().send('/auth/profile', { headers })).status).toBe(401)
+  })
+
   test.each([
     ['document', { 'sec-fetch-mode': 'navigate', 'sec-fetch-site': 'none', 'sec-fetch-dest': 'document' }],
     [

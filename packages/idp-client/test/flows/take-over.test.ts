@@ -55,7 +55,8 @@ describe.each(storages)('a session of a former library, %s', (_name, options) =>
     forgetEvents()
     const former = await formerSession()
     world.clock.now += 100
-    const { browser } = world.another({ ...options(), takeOver: formerLibrary() })
+    const takeOver = formerLibrary({ cookies: ['former', 'older'] })
+    const { browser } = world.another({ ...options(), takeOver })
     put(browser, former)
     expect((await browser.session()).user.sub).toBe('dev|alice')
     const response = await browser.send('/page')
