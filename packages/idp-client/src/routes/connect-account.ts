@@ -26,7 +26,7 @@ async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Pr
 }
 
 /** Links a signed-in user back to the page that the request came from, instead of the login. */
-const fail: RouteHandler['fail'] = (error, request, { login, ...links }) =>
-  failWithPage(error, request, needsLogin(error) && login !== undefined ? { ...links, login } : links)
+const fail: RouteHandler['fail'] = (error, request, links) =>
+  failWithPage(error, request, needsLogin(error) ? links : { home: links.home })
 
 export const connectAccount: RouteHandler = { handle, fail }

@@ -13,19 +13,19 @@ import { routeKeys, table } from './table.ts'
 
 /** Returns the path of a request below the base path, or `null` outside the base path. */
 export function exactPathBelow(basePath: string, request: RequestView): string | null {
-  const full = request.path ?? request.url?.pathname ?? null
-  if (full === null) return null
+  const full = request.path ?? request.url?.pathname
+  if (full === undefined) return null
   // The host has already removed the base path; another one is part of the path.
-  if (basePath !== '' && request.prefix?.endsWith(basePath)) return full || '/'
+  if (request.prefix?.endsWith(basePath)) return full || '/'
   const inside = isBelow(basePath, full)
-  if (request.path === undefined && basePath !== '' && !inside) return null
-  return (basePath !== '' && inside ? full.slice(basePath.length) : full) || '/'
+  if (request.path === undefined && !inside) return null
+  return (inside ? full.slice(basePath.length) : full) || '/'
 }
 
 /** Returns the path of a request below the base path, without one trailing slash, or `null` outside the base path. */
-export function pathBelow(basePath: string, request: RequestView): string | null {
+function pathBelow(basePath: string, request: RequestView): string | null {
   const path = exactPathBelow(basePath, request)
-  return path !== null && path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path
+  return path?.endsWith('/') ? path.slice(0, -1) : path
 }
 
 /** Returns the route of a request. Paths are compared as exact strings, so that no other spelling reaches a route. */
@@ -91,7 +91,7 @@ export async function runRoute(
       id: newCorrelationId(),
       development: application.settings.development,
     }))
-  if (!table[key].isPublic || !response.ok) noStore(response.headers)
+  if (!table[key].isPublic) noStore(response.headers)
   return response
 }
 

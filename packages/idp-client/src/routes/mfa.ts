@@ -11,7 +11,7 @@ import { json } from '../http/responses.ts'
 import { defined } from '../lib/objects.ts'
 import { mfaRequiredJson } from './fail-with-json.ts'
 import type { RouteHandler } from './route.ts'
-import { toStatus } from './status.ts'
+import { isOAuthError, toStatus } from './status.ts'
 
 export type MfaRouteKey = Extract<RouteKey, `mfa${string}`>
 
@@ -31,10 +31,10 @@ function toSnakeCase(value: object): Record<string, unknown> {
  * otherwise ours.
  */
 function toErrorCode({ cause, code }: IdpError, status: number): string {
-  const oauthError = typeof cause === 'object' && cause !== null && 'error' in cause ? cause.error : undefined
+  const oauthError = isOAuthError(cause) ? cause.error : undefined
   // A failing provider, or a gateway in front of it, may respond with `invalid_grant`, too.
   const isDecision = oauthError !== 'invalid_grant' || isInvalidGrant(cause)
-  if (isDecision && typeof oauthError === 'string') return oauthError
+  if (isDecision && oauthError !== undefined) return oauthError
   return status === 500 ? 'server_error' : code.toLowerCase()
 }
 

@@ -5,8 +5,8 @@ import { codes } from '../errors/codes.ts'
 import type { AccountApiError } from '../errors/connected-accounts.ts'
 import type { OAuthError } from '../errors/provider.ts'
 
-function isOAuthError(value: unknown): value is OAuthError {
-  return typeof value === 'object' && value !== null && 'transient' in value
+export function isOAuthError(value: unknown): value is OAuthError {
+  return isIdpError(value) && 'transient' in value
 }
 
 function isAccountApiError(value: unknown): value is AccountApiError {
@@ -15,7 +15,7 @@ function isAccountApiError(value: unknown): value is AccountApiError {
 
 /** Returns the status of the account API's error; a temporary failure is 503 or 502, not an error of the user. */
 function accountApiStatus({ providerStatus, status }: AccountApiError): number {
-  return status ?? (providerStatus >= 400 && providerStatus < 500 ? providerStatus : 502)
+  return status ?? (providerStatus < 400 ? 502 : providerStatus)
 }
 
 /** Returns the status of a failed connection, by its cause. */
@@ -23,8 +23,8 @@ function connectStatus(cause: unknown, status: number): number {
   if (isAccountApiError(cause)) return accountApiStatus(cause)
   if (isOAuthError(cause)) {
     if (cause.status !== undefined) return cause.status
-    // Refused by the user or the provider in the callback's parameters; an error in a response would have a status.
-    return cause.code === 'OAUTH_ERROR' && cause.providerStatus === undefined ? 400 : status
+    // Refused by the user or the provider in the callback's parameters: an error in a response is an `AccountApiError`.
+    return cause.code === 'OAUTH_ERROR' ? 400 : status
   }
   return isIdpError(cause) ? toStatus(cause) : status
 }
