@@ -52,6 +52,15 @@ describe('[E4] a route contains the base path exactly once', () => {
     expect(notices()).toEqual([])
   })
 
+  test('Express, mounted at a path to which a proxy maps it', async () => {
+    vi.stubEnv('FRAMEWORK_PUBLIC_BASE_PATH', '/base')
+    expect(await statuses(application('/inner'), ['/inner/auth/profile', '/auth/profile'])).toEqual([
+      FOUND,
+      NONE,
+    ])
+    expect(notices()).toHaveLength(1)
+  })
+
   test('Express, mounted below it, with a router in between', async () => {
     vi.stubEnv('FRAMEWORK_PUBLIC_BASE_PATH', '/a/b')
     const idp = new ExpressClient(options)

@@ -320,9 +320,15 @@ describe('metadata (RFC 9728)', () => {
     }
     const head = await fetchAt(client, path, { method: 'HEAD' })
     expect([head.status, await head.text()]).toEqual([200, ''])
-    expect(
-      (await fetchAt(client, path, { method: 'OPTIONS' })).headers.get('access-control-allow-origin'),
-    ).toBe('*')
+    const preflight = await fetchAt(client, path, { method: 'OPTIONS' })
+    expect([preflight.status, Object.fromEntries(preflight.headers)]).toEqual([
+      204,
+      expect.objectContaining({
+        'access-control-allow-origin': '*',
+        'access-control-allow-methods': 'GET, HEAD, OPTIONS',
+        'access-control-allow-headers': '*',
+      }),
+    ])
     expect((await fetchAt(client, path, { method: 'POST' })).status).toBe(405)
     for (const other of [WELL_KNOWN, `${WELL_KNOWN}/mcp/x`, `${WELL_KNOWN}/MCP`])
       expect(isContinue(await fetchAt(client, other))).toBe(true)

@@ -132,6 +132,13 @@ describe('routes', () => {
       resource: audience,
       authorization_servers: [world.provider.issuer],
     })
+    const incomplete = newClient({ domain: '' })
+    incomplete.resource({ audience, metadata: true })
+    const failed = await incomplete.middleware(new Request(APP + path))
+    expect([failed.status, await failed.json()]).toMatchObject([
+      500,
+      { error: { code: 'INVALID_CONFIGURATION' } },
+    ])
   })
 })
 

@@ -276,6 +276,13 @@ describe('startInteractiveLogin', () => {
     expect(response.headers.getSetCookie()).toHaveLength(1)
   })
 
+  test('max_age: null leaves the configured one', async () => {
+    const { client } = world.another({ authorizationParameters: { max_age: 60 } })
+    const options = { authorizationParameters: { max_age: null } }
+    const response = await client.startInteractiveLogin(options, new Request(APP))
+    expect(parametersOf(response.headers.get('location') ?? '')['max_age']).toBe('60')
+  })
+
   test('invalid options are typed errors', async () => {
     const request = new Request(APP)
     for (const options of [
