@@ -55,6 +55,7 @@ function respondWith(status: number, body: unknown = problem) {
 
 describe('errors of the account API', () => {
   test.each([
+    [304, 502],
     [400, 400],
     [401, 401],
     [403, 403],
@@ -70,7 +71,9 @@ describe('errors of the account API', () => {
       world.provider.faults.set('account-connect', respondWith(status))
       const response = await browser.send('/auth/connect?connection=github')
       expect(response.status).toBe(shown)
-      expect(await response.text()).not.toContain('Not like this')
+      const page = await response.text()
+      expect(page).not.toContain('Not like this')
+      expect(page.includes('/auth/login')).toBe(shown === 401 || shown === 403)
       expect(browser.names('__txn_')).toEqual([])
       expect(world.provider.count('account-connect')).toBe(1)
       expect(await codeOf(await browser.send('/auth/connect?connection=github', json))).toBe(

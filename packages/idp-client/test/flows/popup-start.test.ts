@@ -38,6 +38,14 @@ describe('[C3] the start of a popup', () => {
     return browser.send(`/auth/login${popupQuery({ organization: 'org_acme' })}`, { headers })
   }
 
+  test('without a channel, the failure page reports it to the window that opened it', async () => {
+    const headers = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate' }
+    const response = await world.newBrowser().send('/auth/login?challengeMode=popup', { headers })
+    const { channels, opener } = await run(response)
+    expect(opener).toMatchObject([{ message: { success: false, error: { code: 'CROSS_SITE_REQUEST' } } }])
+    expect(channels).toEqual({})
+  })
+
   test.each(['cross-site', 'same-site', 'anything'])(
     'a page that is %s: the failure page reports it to its opener, and nothing else happens',
     async (site) => {
