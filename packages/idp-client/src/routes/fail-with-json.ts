@@ -5,7 +5,7 @@ import { toStatus } from './status.ts'
 
 /** Compares the name, because an error may come from another copy of the package. */
 function isMfaRequired(error: IdpError): error is MfaRequiredError {
-  return error.name === 'MfaRequiredError' && 'toJSON' in error
+  return error.name === 'MfaRequiredError'
 }
 
 /**
