@@ -175,6 +175,16 @@ const scenarios: Record<string, (() => Scenario)[]> = {
       arrange: () => {},
     }),
   ],
+  'the new ID token says that the session has ended at the provider': [
+    () => ({
+      options: () => ({ session: { expiryClaim: 'session_expiry' } }),
+      arrange: () => {
+        world.provider.tamperIdToken((claims) => {
+          claims['session_expiry'] = world.clock.now - 600
+        })
+      },
+    }),
+  ],
   'the session has ended in the store meanwhile': [
     () => ({
       options: () => ({ sessionStore: storeWith((store) => store.deleteBySubject('dev|alice')) }),
