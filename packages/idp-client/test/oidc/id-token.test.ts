@@ -273,12 +273,12 @@ describe('claims', () => {
   })
 
   test.each([
-    ['sha512', 32],
-    ['sha256', 16],
-  ])('[B10] at_hash of an EdDSA token may be made with %s', async (algorithm, bytes) => {
-    const { notices } = await withEdwards(
-      createHash(algorithm).update(ACCESS_TOKEN).digest().subarray(0, bytes),
-    )
+    ['EdDSA', 'sha512', 32],
+    ['EdDSA', 'sha256', 16],
+    ['Ed25519', 'sha512', 32],
+  ])('[B10] at_hash of an %s token may be made with %s', async (algorithm, name, bytes) => {
+    const hash = createHash(name).update(ACCESS_TOKEN).digest().subarray(0, bytes)
+    const { notices } = await withEdwards(hash, algorithm)
     expect(notices).toEqual([])
   })
 
@@ -371,8 +371,9 @@ describe('claims', () => {
     expect(op.requests.some((request) => request.url === '/claims')).toBe(false)
   })
 
-  async function withEdwards(hash: Buffer): Promise<{ notices: string[] }> {
-    const edwards = await signingKey('k9', 'EdDSA')
+  async function withEdwards(hash: Buffer, algorithm = 'EdDSA'): Promise<{ notices: string[] }> {
+    op.metadata = { id_token_signing_alg_values_supported: [algorithm] }
+    const edwards = await signingKey('k9', algorithm)
     op.published = [edwards.publicJwk]
     op.idToken = () => op.sign({ at_hash: hash.toString('base64url') }, {}, edwards)
     const notices: string[] = []

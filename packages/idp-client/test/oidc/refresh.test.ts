@@ -75,6 +75,26 @@ describe('a refreshed ID token must be about the same user', () => {
     expect(log.events).toEqual([])
   })
 
+  test.each<[string, Claims, Claims]>([
+    [
+      'with its audiences in another order',
+      { aud: ['api', 'client-1'] },
+      { aud: ['client-1', 'api'], azp: 'client-1' },
+    ],
+    ['if of the earlier one only the user is known', { iss: undefined, aud: undefined }, {}],
+  ])('%s', async (_how, earlier, claims) => {
+    op.idToken = () => op.sign({ nonce: undefined, ...claims })
+    const grant = await refresh({ previous: { ...op.claims(), ...earlier } })
+    expect(grant.claims).toMatchObject({ sub: 'alice' })
+  })
+
+  test('also if the session does not know its user otherwise', async () => {
+    op.idToken = () => op.sign({ nonce: undefined, sub: 'mallory' })
+    const { subject: _subject, ...unknown } = request()
+    const error = await rejection(refreshTokens(providerOf(op.issuer, { log }), unknown))
+    expect(String(error)).toMatch(/sub is not that of the ID token before/)
+  })
+
   const others: [string, Claims, RegExp][] = [
     ['another user', { sub: 'mallory' }, /sub is not the requested user/],
     ['no user', { sub: undefined }, /sub is missing/],
