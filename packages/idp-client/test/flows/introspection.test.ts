@@ -158,7 +158,7 @@ describe('the response', () => {
   })
 
   test('about an active token is used for 60 s, never longer than the token lives', async () => {
-    respond(active())
+    respond(active({ exp: world.clock.now + 3600 }))
     const token = newToken()
     for (const seconds of [0, 59, 1]) {
       world.clock.now += seconds
