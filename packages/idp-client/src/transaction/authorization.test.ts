@@ -91,6 +91,19 @@ describe('effective authorization parameters', () => {
     )
   })
 
+  test.each<[string, unknown]>([
+    ['a list', ['openid', 'profile']],
+    ['a list in a map', { 'https://a.example': ['openid', 'profile'] }],
+    ['a function in a map', { 'https://a.example': () => 'openid' }],
+  ])('a scope that is %s is rejected', (_title, scope) => {
+    expect(() => effective({ audience: 'https://a.example' }, { scope })).toThrow(
+      expect.objectContaining({
+        code: 'INVALID_CONFIGURATION',
+        detail: expect.stringContaining('authorizationParameters.scope must be a string'),
+      }),
+    )
+  })
+
   test('the error of a call does not repeat a name that may be input', () => {
     expect(() => effective({}, { '<script>': ['a'] })).toThrow(
       expect.objectContaining({ detail: expect.not.stringContaining('script') }),

@@ -69,9 +69,9 @@ function toText(name: string, given: unknown, configured: string | undefined): s
 
 function toScope(given: unknown, config: AuthorizationConfig, audience: string | undefined): string {
   if (given === undefined || given === null) return effectiveScope(config, audience)
-  if (typeof given !== 'object') return toParameter('scope', given)
+  if (typeof given !== 'object' || Array.isArray(given)) return toParameter('scope', given)
   const byAudience = new Map(Object.entries(given as Record<string, string>))
-  return effectiveScope({ ...config, scope: { kind: 'map', byAudience } }, audience)
+  return toParameter('scope', effectiveScope({ ...config, scope: { kind: 'map', byAudience } }, audience))
 }
 
 /** Parameters that a login link may set only where the application has not configured them. */
