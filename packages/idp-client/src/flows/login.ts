@@ -79,7 +79,11 @@ interface RequestedParameters {
  */
 function requestFromApplication({ parameters, popup }: LoginInput): RequestedParameters {
   const { scope, ...changes } = filterParameters(parameters, mayConfigurationSet)
-  return popup === undefined ? { changes, scope } : { changes, furtherScope: asString(scope) }
+  if (popup === undefined) return { changes, scope }
+  const furtherScope = scope ?? undefined
+  if (furtherScope !== undefined && typeof furtherScope !== 'string')
+    throw invalidConfiguration('authorizationParameters.scope must be a string for a popup.')
+  return { changes, furtherScope }
 }
 
 const IGNORED_PARAMETERS =
@@ -140,8 +144,7 @@ function withPopupParameters(
   session: StoredSession | null,
   changes: ParameterChanges,
 ): ParameterChanges {
-  const audience =
-    asString(changes['audience']) ?? (session ? mainAudience(authorization, session.data) : undefined)
+  const audience = changes['audience'] ?? (session ? mainAudience(authorization, session.data) : undefined)
   const organization = changes['organization'] ?? (session ? provenOrganization(session) : undefined)
   const hasMode = authorization.parameters.has('response_mode') || 'response_mode' in changes
   const mode = hasMode ? { response_mode: 'query' } : {}

@@ -183,6 +183,22 @@ describe('[C3] a popup does not change the user of a session', () => {
 })
 
 describe('[C4] parameters of a popup', () => {
+  test.each<[keyof AuthorizationParameters, unknown]>([
+    ['scope', ['read:orders']],
+    ['scope', { [ORDERS]: 'read:orders' }],
+    ['audience', [ORDERS]],
+  ])('a call is rejected if its %s is no text: %j', async (name, value) => {
+    const { browser, client } = await signedIn()
+    const started = client.startInteractiveLogin(
+      { challengeMode: 'popup', authorizationParameters: { [name]: value } },
+      browser.request('/step-up'),
+    )
+    await expect(started).rejects.toMatchObject({
+      code: 'INVALID_CONFIGURATION',
+      detail: expect.stringContaining(`authorizationParameters.${name} must be a string`),
+    })
+  })
+
   const ours: AuthorizationParameters = {
     audience: API,
     acr_values: 'urn:silver',
