@@ -165,7 +165,8 @@ async function toScope(
   const authorization = usesDefaultScope(config.authorization, audience)
     ? withOfferedScope(config, await getProvider(config).metadata())
     : config.authorization
-  const scope = extendedScope(authorization, audience, furtherScope)
+  // That of a further audience may lack it, since a refresh needs none; a login needs an ID token.
+  const scope = extendedScope(authorization, audience, unitedScope(furtherScope, 'openid'))
   // A refresh token for another audience would yield tokens that are mistaken for those of the session.
   const isForeign = session !== null && audience !== mainAudience(authorization, session.data)
   return isForeign ? withoutScope(scope, OFFLINE_ACCESS) : scope

@@ -74,6 +74,21 @@ describe('[B3] a provider that lists its scopes without offline_access', () => {
     expect(scopeOf(await world.begin(browser))).toBe(REDUCED)
   })
 
+  test('openid is added for a further audience whose configured scope lacks it', async () => {
+    const audience = 'https://orders.example.test/'
+    const scope = { [API]: 'openid', [audience]: 'read:orders' }
+    const { browser, client } = world.another({ authorizationParameters: { audience: API, scope } })
+    const started = await client.startInteractiveLogin(
+      { authorizationParameters: { audience } },
+      browser.request('/'),
+    )
+    const callback = await world.authorize(browser.store(started).headers.get('location') ?? '')
+    expect((await browser.send(callback)).status).toBe(302)
+    expect((await client.getSession(browser.request('/')))?.tokenSet).toMatchObject({
+      requestedScope: 'read:orders openid',
+    })
+  })
+
   test('parameters of the application are never changed', async () => {
     const { browser, client } = world.another()
     const scope = 'openid offline_access'

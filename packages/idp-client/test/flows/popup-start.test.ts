@@ -183,6 +183,14 @@ describe('[C3] a popup does not change the user of a session', () => {
 })
 
 describe('[C4] parameters of a popup', () => {
+  test('request openid, without which there is no ID token, for an audience whose configured scope lacks it', async () => {
+    const scope = { [API]: 'openid offline_access', [ORDERS]: 'read:orders' }
+    const { browser, session } = await signedIn({ authorizationParameters: { audience: API, scope } })
+    const response = await world.login(browser, popupQuery({ audience: ORDERS }), { user: 'bob' })
+    expect(await errorIn(response)).toBeUndefined()
+    expect((await session()).accessTokens).toMatchObject([{ audience: ORDERS }])
+  })
+
   test.each<[keyof AuthorizationParameters, unknown]>([
     ['scope', ['read:orders']],
     ['scope', { [ORDERS]: 'read:orders' }],
