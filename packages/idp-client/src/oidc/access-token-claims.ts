@@ -126,7 +126,7 @@ function isOfClient(claims: JsonObject, sub: string): boolean {
   const { gty, idtyp } = claims
   if (idtyp === 'app' || gty === 'client-credentials') return true
   const id = sub.endsWith(CLIENT_SUFFIX) ? sub.slice(0, -CLIENT_SUFFIX.length) : sub
-  return CLIENT_CLAIMS.some((name) => claims[name] === sub || (id !== '' && claims[name] === id))
+  return CLIENT_CLAIMS.some((name) => claims[name] === sub || claims[name] === id)
 }
 
 /** Returns whether claims whose times and audience were checked also have a subject. */

@@ -103,7 +103,7 @@ const LONGEST_LIFETIME = 315_360_000
 function toLifetime(expiresIn: unknown): number | undefined {
   const text = typeof expiresIn === 'string' ? expiresIn.trim() : undefined
   const seconds = text !== undefined && /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : expiresIn
-  if (typeof seconds !== 'number' || !Number.isFinite(seconds)) return undefined
+  if (!isTime(seconds)) return undefined
   return Math.min(Math.max(0, Math.floor(seconds)), LONGEST_LIFETIME)
 }
 
