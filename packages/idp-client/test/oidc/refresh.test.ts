@@ -54,6 +54,13 @@ describe('the request', () => {
     expect(Object.keys(grant).sort()).toEqual(['accessToken', 'expiresAt', 'tokenType'])
     expect(grant.accessToken).toBe(ACCESS_TOKEN)
   })
+
+  test.each([null, ''])('an ID token %j in the response is none', async (none) => {
+    op.tokens = { id_token: none }
+    const grant = await refresh()
+    expect([grant.accessToken, grant.idToken]).toEqual([ACCESS_TOKEN, undefined])
+    expect(log.events).toEqual([])
+  })
 })
 
 /** Claims of a token that nobody would accept for a reason of its own. */
