@@ -51,6 +51,7 @@ describe('an access token', () => {
     ['cid', { sub: 'service', client_id: undefined, cid: 'service' }],
     ['sub of Auth0', { sub: 'service@clients', client_id: undefined, azp: 'service' }],
     ['sub of Auth0 in the profile of RFC 9068', { sub: 'service@clients', client_id: 'service' }],
+    ['an id that ends like sub of Auth0', { sub: 'service@clients', client_id: 'service@clients' }],
     [
       'client_id beside azp at Keycloak',
       { typ: 'Bearer', sub: 'uuid', client_id: 'service', azp: 'service' },
@@ -59,13 +60,26 @@ describe('an access token', () => {
     ['gty', { gty: 'client-credentials' }],
   ])('of a client is told from that of a user by %s', async (_, claims) => {
     const { auth } = await api.call(await api.bearer(claims))
-    expect(auth).toMatchObject({ kind: 'token', isClient: true })
+    const clientId = expect.stringMatching(/^(?:service|service@clients|mobile-app)$/)
+    expect(auth).toMatchObject({ kind: 'token', isClient: true, clientId })
     expect(
       await api.call(await api.bearer(claims), { authorize: ({ isClient }) => !isClient }),
     ).toMatchObject({
       status: 403,
       error: 'access_denied',
     })
+  })
+
+  test.each<[string, Record<string, unknown>]>([
+    ['token_use of Amazon Cognito', { token_use: 'access' }],
+    ['token_use access_token', { token_use: 'access_token' }],
+    ['a nonce at Keycloak', { typ: 'Bearer', client_id: undefined, azp: 'mobile-app', nonce: 'n' }],
+    ['neither client_id nor azp at Keycloak', { typ: 'Bearer', client_id: undefined }],
+    ['another client_id than azp at Keycloak', { typ: 'Bearer', azp: 'other' }],
+    ['client_id beside azp elsewhere', { azp: 'mobile-app' }],
+  ])('of a user passes as that with %s', async (_, claims) => {
+    const { auth } = await api.call(await api.bearer(claims))
+    expect(auth).toMatchObject({ kind: 'token', sub: 'dev|alice', isClient: false })
   })
 
   test('has its scope in scope or scp, as a string or a list', async () => {

@@ -94,6 +94,8 @@ test('a bound token passes with a proof of its key, by every kind of key', async
   const token = await boundToken()
   expect(await send(token, await prove(token))).toMatchObject({ status: 200, auth: { kind: 'token' } })
   expect((await send(token, await prove(token), 'dpop')).status).toBe(200)
+  const ofKeycloak = await api.sign({ typ: 'DPoP', cnf: { jkt: key.jkt } })
+  expect((await send(ofKeycloak, await prove(ofKeycloak))).status).toBe(200)
   for (const alg of ['EdDSA', 'RS256', 'ES384']) {
     const other = await newKey(alg)
     const bound = await api.sign({ cnf: { jkt: other.jkt } })
