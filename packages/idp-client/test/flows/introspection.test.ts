@@ -99,6 +99,27 @@ describe('an opaque token of the provider', () => {
       expect((await call(tokenSet.refreshToken ?? '', { audience, introspection })).status).toBe(401)
   })
 
+  test('beside an API that takes only JWTs passes for its own API alone', async () => {
+    const { client } = world
+    const other = 'https://orders.example.test/'
+    const accept = [
+      client.resource({ audience: other }),
+      client.resource({ audience: API, introspection: true }),
+    ]
+    const statusFor = async (aud: string) => {
+      respond(active({ aud }))
+      const headers = { authorization: `Bearer ${newToken()}` }
+      const request = new Request('http://localhost:3000/api', { headers })
+      return (await client.requireAuth(request, { accept })).response?.status
+    }
+    expect([await statusFor(API), await statusFor(other)]).toEqual([undefined, 401])
+  })
+
+  test('may be JSON in base64url', async () => {
+    respond(active())
+    expect((await call(Buffer.from(`{"id":${++tokens}}`).toString('base64url'))).status).toBe(200)
+  })
+
   test('that the provider does not know is refused, and asked about once in 5 s', async () => {
     const token = newToken()
     for (const seconds of [0, 4, 1]) {
