@@ -111,7 +111,7 @@ export async function verifyDpopProof(
   request: ProvenRequest,
 ): Promise<ValidProof> {
   const { proof, thumbprint } = request
-  assert(proof !== null && proof !== '', 'The request has no DPoP header, which its access token demands.')
+  assert(proof !== null, 'The request has no DPoP header, which its access token demands.')
   const decoded = decodeSupportedToken(proof, kind, verifiedHeaders())
   const { claims } = decoded
   await checkRequest(claims, request)
