@@ -257,6 +257,24 @@ describe('a token whose header is that of a verified one', () => {
     expect(statuses).toEqual([401, 200, 401])
   })
 
+  test('passes with a new key that has the id of the former one', async () => {
+    api.world.clock.now += 601
+    const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url')
+    const input = `${encode({ alg: 'RS256', typ: 'at+jwt', kid: 'same' })}.${encode(api.claims())}`
+    const headers = { 'content-type': 'application/json' }
+    onTestFinished(() => {
+      api.world.clock.now += 601
+    })
+    for (let at = 0; at < 2; at++) {
+      const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+      const body = JSON.stringify({ keys: [{ ...publicKey.export({ format: 'jwk' }), kid: 'same' }] })
+      api.world.provider.faults.set('jwks', { kind: 'respond', status: 200, body, headers })
+      const signature = sign('sha256', Buffer.from(input), privateKey).toString('base64url')
+      expect((await api.call({ authorization: `Bearer ${input}.${signature}` })).status).toBe(200)
+      api.world.clock.now += 90
+    }
+  })
+
   test('is refused if its key cannot be used', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 })
     const keys = [{ ...publicKey.export({ format: 'jwk' }), kid: 'short' }]

@@ -327,7 +327,7 @@ test('in production a base URL that is inferred from the request proves nothing'
   expect(await statusWith(undefined)).toBe(500)
   expect(await statusWith('http://localhost:3000')).toBeUndefined()
   // The URL of the API does, and then the host of the request does not.
-  const own = { resource: 'https://api.example.test/v1' }
+  const own = { resource: 'https://API.example.test:443/v1' }
   for (const path of ['/api/orders', '/v1/api/orders'])
     expect(await statusWith(undefined, own, `https://api.example.test${path}`)).toBeUndefined()
   expect(await statusWith(undefined, own)).toBe(401)
