@@ -55,8 +55,8 @@ describe('the request', () => {
     expect(grant.accessToken).toBe(ACCESS_TOKEN)
   })
 
-  test.each([null, ''])('an ID token %j in the response is none', async (none) => {
-    op.tokens = { id_token: none }
+  test.each([null, ''])('an ID token %j in the response counts as absent', async (absent) => {
+    op.tokens = { id_token: absent }
     const grant = await refresh()
     expect([grant.accessToken, grant.idToken]).toEqual([ACCESS_TOKEN, undefined])
     expect(log.events).toEqual([])
