@@ -102,11 +102,11 @@ export const texts = {
   guardEverywhere: 'authRequired was not written out: every route behind this line needs a login.',
 }
 
-/** Matches a claim that the user of a session does not have. */
-export const protocolClaim =
-  '(?:iss|aud|exp|iat|nbf|nonce|at_hash|c_hash|s_hash|azp|sid|jti|auth_time|typ)\\b'
+/** Matches the access to a property, up to its name. */
+export const access = '\\s*!?\\s*\\??\\.\\s*'
 
-const access = '\\s*\\??\\.\\s*'
+/** Matches the access to a claim that the user of a session does not have; a computed name may be one. */
+export const protocolClaim = `(?:${access}(?:iss|aud|exp|iat|nbf|nonce|at_hash|c_hash|s_hash|azp|sid|jti|auth_time|typ)\\b|\\s*!?\\s*(?:\\?\\.\\s*)?\\[)`
 
 /** Code to review by hand in every source file. */
 export const remarksEverywhere: readonly RemarkRule[] = [
@@ -129,7 +129,7 @@ export const remarksEverywhere: readonly RemarkRule[] = [
   },
   {
     pattern: new RegExp(
-      `\\boidc${access}(?:user(?=${access}${protocolClaim})|idTokenClaims\\b(?!${access}(?!${protocolClaim})\\w))`,
+      `\\boidc${access}(?:user(?=${protocolClaim})|idTokenClaims\\b(?:(?=${protocolClaim})|(?!${access}\\w)))`,
     ),
     text: 'The user of a session has no claims of the protocol, such as auth_time and exp: use withPageAuthRequired({ maxAge }) or authorize({ claims }), and session.internal.sid.',
   },

@@ -287,6 +287,10 @@ describe('req.oidc and res.oidc', () => {
     'isRecent(req.oidc.idTokenClaims)',
     "now - req.oidc.idTokenClaims['auth_time'] > 300",
     'ended.has(req.oidc.user?.sid)',
+    'req.oidc.user!.exp < now',
+    "ended.has(req.oidc.user['sid'])",
+    'req.oidc.user?.[claim] < now',
+    'req.oidc.idTokenClaims!.exp < now',
   ])('a claim of the protocol stays, with a remark: %s', (expression) => {
     const text = `app.get('/', async (req, res) => { if (${expression}) res.end() })`
     const { text: changed, remarks: found } = rewriteSource(text)

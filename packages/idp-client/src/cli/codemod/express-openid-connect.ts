@@ -6,6 +6,7 @@ import { blank, closingBracket, lineAt, literalString, word } from './code.ts'
 import { Draft } from './draft.ts'
 import { rewriteOptions } from './express-openid-connect-options.ts'
 import {
+  access,
   peer,
   protocolClaim,
   remarksEverywhere,
@@ -167,7 +168,7 @@ const expressions: readonly (readonly [
   [`!\\s*${request}${property}isAuthenticated\\(\\s*\\)`, (_match, session) => `${session} === null`],
   [`(?<!!\\s*)${request}${property}isAuthenticated\\(\\s*\\)`, (_match, session) => `${session} !== null`],
   [
-    `${request}${property}(?:user(?!${property}${protocolClaim})(?![\\w$]|\\s*=[^=])|idTokenClaims(?=${property}(?!${protocolClaim})\\w))`,
+    `${request}${property}(?:user(?!${protocolClaim})(?![\\w$]|\\s*=[^=])|idTokenClaims(?!${protocolClaim})(?=${access}\\w))`,
     (_match, session) => `${session}?.user`,
   ],
   [
