@@ -1,6 +1,6 @@
 import { frozenMap } from '../lib/freeze.ts'
 import { defined } from '../lib/objects.ts'
-import { toParameterText } from '../lib/strings.ts'
+import { toParameterString } from '../lib/strings.ts'
 import { parseRedirectUri } from '../lib/url.ts'
 import { parseUrls } from './base-url.ts'
 import type { AppBaseUrl, AuthorizationConfig, ScopeSetting } from './config.ts'
@@ -92,7 +92,7 @@ function resolveMaxAge(given: unknown, refuse: Refuse): number | undefined {
 
 function wireText(name: string, given: unknown, refuse: Refuse): string | undefined {
   if (given === undefined || given === null) return undefined
-  return toParameterText(given) ?? refuse(name, 'must be a string, or an object that JSON can hold')
+  return toParameterString(given) ?? refuse(name, 'must be a string, or an object that JSON can hold')
 }
 
 function resolveOthers(given: Partial<AuthorizationParameters>, refuse: Refuse): ReadonlyMap<string, string> {

@@ -2,9 +2,10 @@ import type { IdpError } from '../errors/base.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 
 /**
- * Runs before a session is saved at login, connect, refresh and MFA verification, and when a former session is taken over (not when
- * use is recorded, not on `updateSession`), always with all claims of the ID token in `session.user`. The session that it returns is saved,
- * except `internal`, which it cannot change. Without this hook the protocol's own claims are removed from `user`.
+ * Runs before a session is saved at login, connect, refresh and MFA verification, and when a former session is taken over
+ * (not when use is recorded, not on `updateSession`), always with all claims of the ID token in `session.user`. The session
+ * that it returns is saved, except `internal`, which it cannot change. Without this hook the protocol's own claims are
+ * removed from `user`.
  */
 export type BeforeSessionSavedHook = (
   session: SessionData,
@@ -54,8 +55,8 @@ export interface OnCallbackResult {
 export type OnCallbackReturn = OnCallbackResult | Response | undefined | void
 
 /**
- * Runs at the callback after every login attempt, also a failed one. Runs again with `error` if the session of the first call could not be
- * saved (`beforeSessionSaved` threw, the store failed). If it throws, or returns a `Response` with status 400 or more, no
- * session is saved.
+ * Runs at the callback after every login attempt, also a failed one. Runs again with `error` if the session of the first call
+ * could not be saved (`beforeSessionSaved` threw, the store failed). If it throws, or returns a `Response` with status 400 or
+ * more, no session is saved.
  */
 export type OnCallbackHook = (context: OnCallbackContext) => OnCallbackReturn | Promise<OnCallbackReturn>

@@ -9,6 +9,7 @@ import type { LoginHint } from '../oidc/ciba.ts'
 import { authenticateByBackchannel } from '../oidc/ciba.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { decodeClaims } from '../session/model/claims.ts'
+import { coversScope } from '../session/model/scope.ts'
 import { toTokenSet } from '../session/model/session.ts'
 import type { AuthorizationDetail, TokenSet, User } from '../session/model/session-data.ts'
 import { orMfaRequired } from '../tokens/mfa-demand.ts'
@@ -167,8 +168,7 @@ export async function backchannelAuthentication(
   const { config } = engine
   const { authorizationParams, request } = validateOptions(options ?? {})
   const intended = effectiveAuthorization(config, authorizationParams)
-  if (!intended.scope.split(' ').includes('openid'))
-    refuse('authorizationParams.scope (it must contain openid)')
+  if (!coversScope(intended.scope, 'openid')) refuse('authorizationParams.scope (it must contain openid)')
   const parameters = [...intended.parameters].filter(
     ([name]) => !DROPPED.has(name) && mayConfigurationSet(name),
   )

@@ -1,13 +1,13 @@
 export const isNonBlankString = (value: unknown): value is string =>
   typeof value === 'string' && value.trim() !== ''
 
-/** Lists of plain values have no common form (`resource` repeats, `ui_locales` has blanks): the caller must choose. */
+/** Lists of plain values have no common string form (`resource` repeats, `ui_locales` has blanks): the caller must choose. */
 function isPlainList(value: object): boolean {
   return Array.isArray(value) && value.some((entry) => typeof entry !== 'object' || entry === null)
 }
 
-/** Returns a value as the text of a request parameter, an object as JSON; `undefined` for one that has no such form. */
-export function toParameterText(value: unknown): string | undefined {
+/** Converts a request parameter to a string, an object to JSON. Returns `undefined` for a value that has no string form. */
+export function toParameterString(value: unknown): string | undefined {
   if (typeof value === 'string') return value
   if (typeof value !== 'object' || value === null)
     return ['number', 'boolean', 'bigint'].includes(typeof value) ? String(value) : undefined

@@ -2,7 +2,7 @@ import type { AuthorizationConfig, Config } from '../config/config.ts'
 import { IdpError } from '../errors/base.ts'
 import { invalidConfiguration } from '../errors/configuration.ts'
 import { defined } from '../lib/objects.ts'
-import { toParameterText } from '../lib/strings.ts'
+import { toParameterString } from '../lib/strings.ts'
 import { parseRedirectUri } from '../lib/url.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
 
@@ -22,9 +22,9 @@ export interface EffectiveAuthorization {
 /** Names of parameters; others may be input. */
 const NAME = /^[\w.-]{1,60}$/
 
-/** Converts a parameter of a call to a string. Throws `INVALID_CONFIGURATION`, as the options do, for a value without such a form. */
+/** Converts a parameter of a call to a string. Throws `InvalidConfigurationError`, as the options do, for a value that has no string form. */
 function toParameter(name: string, value: unknown): string {
-  const text = toParameterText(value)
+  const text = toParameterString(value)
   if (text !== undefined) return text
   const parameter = NAME.test(name) ? `authorizationParameters.${name}` : 'A value in authorizationParameters'
   throw invalidConfiguration(`${parameter} must be a string, or an object that JSON can hold.`)
@@ -135,8 +135,8 @@ export function withGuardParameters(changes: ParameterChanges, guard: ParameterC
 /**
  * Returns the configured parameters with a caller's changes. Throws `INVALID_REQUEST` unless `max_age` is a non-negative
  * integer, and for an `organization` that is too long for the cookie; `InvalidConfigurationError` for another `response_mode` than
- * `query` and `form_post`, and for a value that is no text of a parameter. Null and undefined mean "as configured"; an empty string and 0 are sent, but an empty `organization`
- * counts as absent.
+ * `query` and `form_post`, and for a value that has no string form. Null and undefined mean "as configured"; an empty string
+ * and 0 are sent, but an empty `organization` counts as absent.
  */
 export function effectiveAuthorization(config: Config, changes: ParameterChanges): EffectiveAuthorization {
   const { authorization } = config

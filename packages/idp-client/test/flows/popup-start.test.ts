@@ -195,7 +195,7 @@ describe('[C4] parameters of a popup', () => {
     ['scope', ['read:orders']],
     ['scope', { [ORDERS]: 'read:orders' }],
     ['audience', [ORDERS]],
-  ])('a call is rejected if its %s is no text: %j', async (name, value) => {
+  ])('a call is rejected if its %s is not a string: %j', async (name, value) => {
     const { browser, client } = await signedIn()
     const started = client.startInteractiveLogin(
       { challengeMode: 'popup', authorizationParameters: { [name]: value } },
