@@ -106,7 +106,7 @@ export const texts = {
 export const access = '\\s*!?\\s*\\??\\.\\s*'
 
 /** Matches the access to a claim that the user of a session does not have; a computed name may be one. */
-export const protocolClaim = `(?:${access}(?:iss|aud|exp|iat|nbf|nonce|at_hash|c_hash|s_hash|azp|sid|jti|auth_time|typ)\\b|\\s*!?\\s*(?:\\?\\.\\s*)?\\[)`
+export const protocolClaim: string = `(?:${access}(?:iss|aud|exp|iat|nbf|nonce|at_hash|c_hash|s_hash|azp|sid|jti|auth_time|typ)\\b|\\s*!?\\s*(?:\\?\\.\\s*)?\\[)`
 
 /** Code to review by hand in every source file. */
 export const remarksEverywhere: readonly RemarkRule[] = [
