@@ -16,7 +16,9 @@ const library = join(root, 'packages/idp-client')
 /** Groups by whether they are measured three times on each version of Node.js, or once on the running one. */
 const groups = {
   sealing: true,
-  requests: true,
+  next: true,
+  web: true,
+  express: true,
   stores: true,
   resource: true,
   signing: true,
@@ -28,7 +30,7 @@ const groups = {
   servers: false,
 }
 /** Groups that can compare two builds. */
-const comparable = ['requests', 'stores', 'login']
+const comparable = ['next', 'web', 'express', 'stores', 'login']
 const versions = ['20.20.2', '22.23.3', '24.21.0']
 const RUNS = 3
 

@@ -8,3 +8,8 @@ export async function must(response, status) {
 export async function mustFind(session) {
   if (!(await session)) throw new Error('bench: no session')
 }
+
+export async function mustFindTokens(session) {
+  const { accessToken, idToken, refreshToken } = (await session).tokenSet
+  if (!accessToken || !idToken || !refreshToken) throw new Error('bench: no tokens')
+}
