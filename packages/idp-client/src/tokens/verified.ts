@@ -12,7 +12,7 @@ import { unitedScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { Refreshed } from './apply.ts'
 import type { Progress, RedemptionParts } from './refresh/coordinator.ts'
-import { redeemOnce } from './refresh/coordinator.ts'
+import { redeemOnce, withUpdates } from './refresh/coordinator.ts'
 import { endExpired } from './refresh/pending-refreshes.ts'
 import { limitLifetime, withGrant } from './refresh/redeem.ts'
 import type { RedemptionResult } from './refresh/state.ts'
@@ -118,11 +118,14 @@ export async function verifyInSession(
   const { refreshToken } = verification.session.data.tokenSet
   const verified = refreshToken ? await inTurn(parts, exchange, verification, refreshToken) : undefined
   if (verified?.entry) return verified.recoveryCode
-  // Without a refresh token, or if it was rejected during the wait, no other request changes the tokens.
+  // Without a refresh token, or if it was rejected during the wait, no other request changes the tokens; this one may save changes.
   const { session } = verified ?? verification
   const grant = await verifyShared(config, { ...verification, session })
   const { recoveryCode, session: after } = await withVerified(config, session, verification.want, grant)
   if (hasEndedAtProvider(after, config.clock())) throw await endExpired(parts, exchange, after)
-  if (!(await sessions.save(exchange, after))) throw new IdpError('MISSING_SESSION')
+  const latest = await sessions.load(exchange)
+  if (latest?.sessionKey !== session.sessionKey) throw new IdpError('MISSING_SESSION')
+  if (!(await sessions.save(exchange, withUpdates(after, session, latest))))
+    throw new IdpError('MISSING_SESSION')
   return recoveryCode
 }

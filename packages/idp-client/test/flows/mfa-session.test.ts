@@ -259,6 +259,27 @@ describe('concurrent requests', () => {
     expect(await bankToken(client, browser)).toMatchObject({ audience: BANK })
   })
 
+  test.each([
+    ['in cookies', {}],
+    ['in a store', { sessionStore: memoryStore({ name: 'mfa-session-update.test' }) }],
+  ])('without a refresh token, an update of the same request stays, %s', async (_where, options) => {
+    const during = { verification: async () => {} }
+    const made = world.another({ ...options, [customFetch]: interrupted(during) })
+    const { browser, client, mfaToken } = await demanded('alice', made)
+    await withoutRefreshToken(client, browser)
+    await keeping(browser, (request, headers) => {
+      during.verification = async () => {
+        const session = await client.getSession(request)
+        if (session) await client.updateSession(request, headers, { ...session, basket: 'full' })
+      }
+      return client.mfa.verify(request, headers, { mfaToken, otp: world.otp() })
+    })
+    expect(await client.getSession(browser.request('/'))).toMatchObject({
+      basket: 'full',
+      accessTokens: [{ audience: BANK }],
+    })
+  })
+
   test('a wrong code beside a right one: each gets its own response', async () => {
     const { browser, client, mfaToken } = await demanded()
     const [wrong, right] = await Promise.allSettled([
