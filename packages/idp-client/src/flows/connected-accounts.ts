@@ -1,3 +1,4 @@
+import { toParameter } from '../config/authorization.ts'
 import type { ConnectedAccount } from '../config/hooks.ts'
 import { toRequestPlace } from '../config/request-host.ts'
 import { hashToken } from '../crypto/random.ts'
@@ -79,7 +80,9 @@ export async function connectAccount(
   const given = Object.entries(authorizationParams ?? {}).filter(
     ([name, value]) => value !== undefined && value !== null && maySet(name),
   )
-  const parameters = Object.fromEntries(given.map(([name, value]) => [name, String(value)]))
+  const parameters = Object.fromEntries(
+    given.map(([name, value]) => [name, toParameter('authorizationParams', name, value)]),
+  )
   const request = { connection, scopes, parameters, redirectUri, state, codeVerifier }
   let attempt: Connecting
   try {

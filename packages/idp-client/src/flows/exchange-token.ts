@@ -1,3 +1,4 @@
+import { toParameter } from '../config/authorization.ts'
 import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
 import { CustomTokenExchangeError } from '../errors/tokens.ts'
@@ -30,8 +31,9 @@ export interface CustomTokenExchangeOptions {
   /** Type of `actorToken`; required with it, ignored without it. */
   actorTokenType?: string | undefined
   /**
-   * Further parameters of the request. Values are converted to strings, arrays are sent as repeated parameters, `null`
-   * and `undefined` are left out. Rejects names that have an option of their own, `grant_type` and `client_*`.
+   * Further parameters of the request. Values are converted to strings, objects and lists of objects to JSON; other lists are
+   * sent as repeated parameters, `null` and `undefined` are left out. Rejects names that have an option of their own,
+   * `grant_type` and `client_*`; throws `InvalidConfigurationError` for a value that has no string form.
    */
   additionalParameters?: Readonly<Record<string, unknown>> | undefined
 }
@@ -71,12 +73,18 @@ function checkOptions(options: Partial<CustomTokenExchangeOptions>): void {
   if (!isTokenType(actorTokenType)) throw new CustomTokenExchangeError('INVALID_ACTOR_TOKEN_TYPE')
 }
 
+const isGiven = (value: unknown): boolean => value !== undefined && value !== null
+
+/** A list of objects is one parameter, as `authorization_details`; any other list repeats its own. */
+const toValues = (value: unknown): readonly unknown[] =>
+  Array.isArray(value) && !value.some(isObject) ? value : [value]
+
 function toParameters(options: CustomTokenExchangeOptions): ExchangeParameters {
   const { actorToken, actorTokenType, audience, organization, subjectToken, subjectTokenType } = options
   const given = Object.entries(options.additionalParameters ?? {}).flatMap(([name, value]) => {
     if (!mayExchangeSet(name)) throw new CustomTokenExchangeError('RESERVED_PARAMETER')
-    const values: readonly unknown[] = Array.isArray(value) ? value : [value]
-    return values.map((each) => [name, each] as const)
+    const present = toValues(value).filter(isGiven)
+    return present.map((each) => [name, toParameter('additionalParameters', name, each)] as const)
   })
   const own = {
     subject_token: subjectToken,
@@ -86,10 +94,8 @@ function toParameters(options: CustomTokenExchangeOptions): ExchangeParameters {
     audience,
     organization,
   }
-  const present = Object.entries(own).filter(([, value]) => value !== '')
-  return [...given, ...present].flatMap(([name, value]) =>
-    value === undefined || value === null ? [] : [[name, String(value)] as const],
-  )
+  const present = Object.entries(own).filter(([, value]) => isGiven(value) && value !== '')
+  return [...given, ...present.map(([name, value]) => [name, String(value)] as const)]
 }
 
 function toActor(act: unknown): CustomTokenExchangeResult['act'] {

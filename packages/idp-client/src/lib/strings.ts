@@ -12,7 +12,10 @@ export function toParameterString(value: unknown): string | undefined {
   if (typeof value !== 'object' || value === null)
     return ['number', 'boolean', 'bigint'].includes(typeof value) ? String(value) : undefined
   try {
-    return isPlainList(value) ? undefined : JSON.stringify(value)
+    if (isPlainList(value)) return undefined
+    const json = JSON.stringify(value)
+    // That of a URL or a date is a string.
+    return json.startsWith('"') ? JSON.parse(json) : json
   } catch {
     // It has a cycle, or a value that JSON does not know.
     return undefined

@@ -1,8 +1,8 @@
+import { toParameter } from '../config/authorization.ts'
 import type { AuthorizationConfig, Config } from '../config/config.ts'
 import { IdpError } from '../errors/base.ts'
 import { invalidConfiguration } from '../errors/configuration.ts'
 import { defined } from '../lib/objects.ts'
-import { toParameterString } from '../lib/strings.ts'
 import { parseRedirectUri } from '../lib/url.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
 
@@ -19,16 +19,7 @@ export interface EffectiveAuthorization {
   readonly crossSitePost: boolean
 }
 
-/** Names of parameters; others may be input. */
-const NAME = /^[\w.-]{1,60}$/
-
-/** Converts a parameter of a call to a string. Throws `InvalidConfigurationError`, as the options do, for a value that has no string form. */
-function toParameter(name: string, value: unknown): string {
-  const text = toParameterString(value)
-  if (text !== undefined) return text
-  const parameter = NAME.test(name) ? `authorizationParameters.${name}` : 'A value in authorizationParameters'
-  throw invalidConfiguration(`${parameter} must be a string, or an object that JSON can hold.`)
-}
+const toChange = (name: string, value: unknown): string => toParameter('authorizationParameters', name, value)
 
 /** Returns the configured scope of an audience. Throws `INVALID_CONFIGURATION` for a map of scopes without audience. */
 export function effectiveScope(config: AuthorizationConfig, audience: string | undefined): string {
@@ -64,14 +55,14 @@ function toMaxAge(given: unknown): number | undefined {
 const LONGEST_ORGANIZATION = 256
 
 function toText(name: string, given: unknown, configured: string | undefined): string | undefined {
-  return given === undefined || given === null ? configured : toParameter(name, given)
+  return given === undefined || given === null ? configured : toChange(name, given)
 }
 
 function toScope(given: unknown, config: AuthorizationConfig, audience: string | undefined): string {
   if (given === undefined || given === null) return effectiveScope(config, audience)
-  if (typeof given !== 'object' || Array.isArray(given)) return toParameter('scope', given)
+  if (typeof given !== 'object' || Array.isArray(given)) return toChange('scope', given)
   const byAudience = new Map(Object.entries(given as Record<string, string>))
-  return toParameter('scope', effectiveScope({ ...config, scope: { kind: 'map', byAudience } }, audience))
+  return toChange('scope', effectiveScope({ ...config, scope: { kind: 'map', byAudience } }, audience))
 }
 
 /** Parameters that a login link may set only where the application has not configured them. */
@@ -148,7 +139,7 @@ export function effectiveAuthorization(config: Config, changes: ParameterChanges
 
   const parameters = new Map(authorization.parameters)
   for (const [name, value] of Object.entries(rest)) {
-    if (value !== undefined && value !== null) parameters.set(name, toParameter(name, value))
+    if (value !== undefined && value !== null) parameters.set(name, toChange(name, value))
   }
   const organization = parameters.get('organization') ?? ''
   if (organization === '') parameters.delete('organization')

@@ -498,6 +498,15 @@ describe('idp.connectAccount', () => {
     expect(done.headers.get('location')).toBe(`${APP}/after`)
   })
 
+  test('a parameter without a string form is a fault of the call', async () => {
+    const browser = await world.signedIn()
+    const options = { connection: 'github', authorizationParams: { prompt: ['a', 'b'] } } as never
+    const error = await rejectionOf(world.client.connectAccount(browser.request('/'), options))
+    expect(isIdpError(error, 'INVALID_CONFIGURATION')).toBe(true)
+    expect(String(error)).toContain('authorizationParams.prompt')
+    expect(connects()).toEqual([])
+  })
+
   test('[S195,S197] throws errors of its class', async () => {
     const request = world.newBrowser().request('/')
     const missing = await rejectionOf(world.client.connectAccount(request, { connection: 'github' }))

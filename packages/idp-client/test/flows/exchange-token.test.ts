@@ -94,11 +94,16 @@ describe('an exchange', () => {
       none: null,
       gone: undefined,
       many: ['a', 'b'],
+      authorization_details: [{ type: 'payment' }],
+      claims: { userinfo: null },
+      page: new URL('https://example.com/a'),
     }
     await exchangeToken(engine, { subjectToken: 'alice', subjectTokenType: TYPE, additionalParameters })
     const form = new URLSearchParams(bodies[0])
     expect(bodies).toHaveLength(1)
     expect(form.getAll('many')).toEqual(['a', 'b'])
+    expect(form.getAll('authorization_details')).toEqual(['[{"type":"payment"}]'])
+    expect([form.get('claims'), form.get('page')]).toEqual(['{"userinfo":null}', 'https://example.com/a'])
     expect([form.get('device'), form.get('flag'), form.get('empty')]).toEqual(['7', 'false', ''])
     expect([form.has('none'), form.has('gone')]).toEqual([false, false])
   })
@@ -136,6 +141,16 @@ describe('[S182] options are checked before any request', () => {
     expect(error).toMatchObject({ name: 'CustomTokenExchangeError', code })
     expect(sent()).toEqual([])
   })
+
+  test.each([[() => 'source'], [[['a']]], [['a', { type: 'payment' }]]])(
+    'a parameter without a string form, %j, is a fault of the call',
+    async (value) => {
+      const error = await rejectionOf(exchange({ additionalParameters: { note: value } }))
+      expect(error).toMatchObject({ code: 'INVALID_CONFIGURATION' })
+      expect(String(error)).toContain('additionalParameters.note')
+      expect(sent()).toEqual([])
+    },
+  )
 
   test('types of the minimum and maximum length are accepted', async () => {
     respondWith(200, { access_token: 'a', token_type: 'bearer' })
