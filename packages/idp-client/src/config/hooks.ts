@@ -35,7 +35,8 @@ export interface OnCallbackContext {
   responseType?: 'code' | 'connect_code'
   /** `popup`: the response is a page that posts the outcome to the window that opened the popup. */
   challengeMode?: 'redirect' | 'popup'
-  appBaseUrl?: string
+  /** The address of the application, see the option `appBaseUrl`. */
+  appBaseUrl: string
   connectedAccount?: ConnectedAccount
 }
 
