@@ -32,16 +32,26 @@ const oneProcess = {
   setupFiles: [path('./packages/idp-client/test/support/fresh-registry.ts')],
 }
 
-/** Files that take longer than others of their size. */
-const LONG =
-  /\/(?:e2e\/(?:next16|quick-start)|test\/flows\/(?:memory|faults)|test\/adapters\/(?:express|web))\.test\.ts$/
+/** Files that take longer than others of their size, the longest first. That of the load test mostly waits. */
+const LONG = [
+  'e2e/next16',
+  'e2e/quick-start',
+  'e2e/browser',
+  'e2e/soak',
+  'test/flows/memory',
+  'test/flows/faults',
+  'test/adapters/express',
+  'test/adapters/web',
+]
 
 /** Starts the long files first, or a part would end with one of them and idle cores. A fresh clone has no times of earlier runs. */
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files)
-    const isLong = ({ moduleId }: TestSpecification): boolean => LONG.test(moduleId)
-    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))]
+    const isFile = (name: string, file: TestSpecification): boolean =>
+      file.moduleId.endsWith(`/${name}.test.ts`)
+    const long = LONG.flatMap((name) => sorted.filter((file) => isFile(name, file)))
+    return [...long, ...sorted.filter((file) => !long.includes(file))]
   }
 }
 

@@ -39,25 +39,31 @@ async function until(epochSeconds: number): Promise<void> {
   while (Date.now() / 1000 < epochSeconds) await new Promise((resolve) => setTimeout(resolve, 50))
 }
 
+/** Sends 50 parallel calls with an expired session, which must cause one refresh. Returns the ids of the processes that responded. */
+async function refreshInParallel(): Promise<ReadonlySet<number | undefined>> {
+  const user = new SoakUser('alice', cluster.url, provider)
+  await user.logIn()
+  const first = await user.send('/token')
+  if (!isResponse(first)) throw new Error('the cluster does not respond')
+  await until(Number(first.body['expiresAt']) + 1)
+  // On a busy machine the last of the calls could find the token of the first ones expired.
+  const api = { audience: AUDIENCE, scopes: ['read:orders'] }
+  provider.addApi({ ...api, accessTokenTtl: 3600 })
+  provider.clearRequests()
+  const responses = await Promise.all(Array.from({ length: 50 }, () => user.send('/token')))
+  provider.addApi(api)
+  const good = responses.filter(isResponse).filter(({ status }) => status === 200)
+  expect(good).toHaveLength(50)
+  expect(
+    provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token'),
+  ).toHaveLength(1)
+  return new Set(good.map(({ pid }) => pid))
+}
+
 describe('four processes, one Redis', () => {
   test('50 parallel calls over several processes with an expired session cause one refresh', async () => {
-    const user = new SoakUser('alice', cluster.url, provider)
-    await user.logIn()
-    const first = await user.send('/token')
-    if (!isResponse(first)) throw new Error('the cluster does not respond')
-    await until(Number(first.body['expiresAt']) + 1)
-    // On a busy machine the last of the calls could find the token of the first ones expired.
-    const api = { audience: AUDIENCE, scopes: ['read:orders'] }
-    provider.addApi({ ...api, accessTokenTtl: 3600 })
-    provider.clearRequests()
-    const responses = await Promise.all(Array.from({ length: 50 }, () => user.send('/token')))
-    const good = responses.filter(isResponse).filter(({ status }) => status === 200)
-    expect(good).toHaveLength(50)
-    expect(new Set(good.map(({ pid }) => pid)).size).toBeGreaterThan(1)
-    expect(
-      provider.requests('token').filter(({ body }) => body['grant_type'] === 'refresh_token'),
-    ).toHaveLength(1)
-    provider.addApi(api)
+    // The system may hand all connections to one process.
+    while ((await refreshInParallel()).size === 1);
   })
 
   test('a logout in one process applies to all, and another device is ended from here', async () => {
