@@ -69,36 +69,55 @@ export const pairedRatio = (values, base) =>
     0.5,
   )
 
-const isCompared = ({ name }) => name === 'floor' || name.startsWith('idp-client')
+const isFloor = ({ name }) => name === 'floor'
+const isOurs = ({ name }) => name.startsWith('idp-client')
+
+/** Floors and builds of this library. */
+export const toOwn = (candidates) => candidates.filter((each) => isFloor(each) || isOurs(each))
+
+/** Floors and other libraries. */
+function toOthers(candidates) {
+  const others = candidates.filter((each) => !isOurs(each))
+  return others.slice(0, others.findLastIndex((each) => !isFloor(each)) + 1)
+}
 
 /** The place of the other build that does the same work, or -1. */
 const findBefore = (candidates, { name, work }) =>
-  name.startsWith('idp-client')
+  isOurs({ name })
     ? candidates.findIndex((each) => each.name === 'idp-client-before' && each.work === work)
     : -1
 
-/**
- * Measures candidates in interleaved rounds. Each is compared with the last candidate up to itself that is named `floor`.
- *
- * @param {readonly Candidate[]} all
- * @param {Effort} effort
- * @returns {Promise<readonly Measured[]>}
- */
-export async function compare(all, { calls, isAgainst, rounds, warmUp = WARM_UP }) {
-  const candidates = isAgainst ? all.filter(isCompared) : all
+/** Measures candidates in interleaved rounds. Each is compared with the last candidate up to itself that is named `floor`. */
+async function measureTogether(candidates, { calls, rounds, warmUp = WARM_UP }) {
   for (const { run } of candidates) await runCalls(run, warmUp)
   const results = await interleave(candidates, rounds, (each) => measureCalls(each, calls))
   return candidates.map((candidate, index) => {
-    const { name, work } = candidate
     const costs = results[index]
-    const floor = candidates.slice(0, index + 1).findLastIndex((each) => each.name === 'floor')
+    const floor = candidates.slice(0, index + 1).findLastIndex(isFloor)
     const before = findBefore(candidates, candidate)
-    return {
+    const { name, work } = candidate
+    const measured = {
       name,
       work,
       micros: lowerQuartile(costs),
       ratio: pairedRatio(costs, results[floor]),
       toBefore: before < 0 ? undefined : pairedRatio(costs, results[before]),
     }
+    return [candidate, measured]
   })
+}
+
+/**
+ * Measures candidates: first the floors and this library, then the floors and the others. The garbage of one product makes the
+ * engine collect more than that; if it finds no object of another product, it discards what it has optimized for such objects.
+ *
+ * @param {readonly Candidate[]} all
+ * @param {Effort} effort
+ * @returns {Promise<readonly Measured[]>}
+ */
+export async function compare(all, effort) {
+  const own = await measureTogether(toOwn(all), effort)
+  const others = effort.isAgainst ? [] : await measureTogether(toOthers(all), effort)
+  const measured = new Map([...others, ...own])
+  return all.flatMap((each) => measured.get(each) ?? [])
 }

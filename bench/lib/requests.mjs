@@ -1,6 +1,6 @@
 import { open } from './floor.mjs'
 import { senders } from './headers.mjs'
-import { compare } from './measure.mjs'
+import { compare, toOwn } from './measure.mjs'
 import { createSessions } from './sessions.mjs'
 
 /** The session in the cookie of a request, by hand, or `null`. */
@@ -9,8 +9,6 @@ export function readFloor(each) {
   const at = cookie.indexOf('session=')
   return at < 0 ? null : open(cookie.slice(at + 'session='.length))
 }
-
-const isOurs = ({ name }) => name === 'floor' || name.startsWith('idp-client')
 
 /**
  * One request of each kind, through the public operations: all products with a browser's headers, and ours with few. A process
@@ -24,7 +22,7 @@ export async function measureRequests(effort, toKinds) {
   const kinds = await toKinds(await createSessions())
   const tables = []
   for (const [title, floor, toCandidates] of kinds.filter(([each]) => each.includes(effort.table ?? ''))) {
-    const few = effort.isQuick ? [] : toCandidates(senders['few headers']).filter(isOurs)
+    const few = effort.isQuick ? [] : toOwn(toCandidates(senders['few headers']))
     const candidates = [
       ...toCandidates(senders.browser),
       ...few.map((each) => ({ ...each, work: [each.work, 'few headers'].filter(Boolean).join(', ') })),
