@@ -1,4 +1,3 @@
-import { invalidConfiguration } from '../errors/configuration.ts'
 import { frozenMap } from '../lib/freeze.ts'
 import { defined } from '../lib/objects.ts'
 import { toParameterString } from '../lib/strings.ts'
@@ -8,20 +7,6 @@ import type { AppBaseUrl, AuthorizationConfig, ScopeSetting } from './config.ts'
 import type { AuthorizationParameters } from './options.ts'
 import type { Source } from './readers.ts'
 import { invalid, readGroup, toField } from './readers.ts'
-
-/** Names of parameters; others may be input. */
-const NAME = /^[\w.-]{1,60}$/
-
-/**
- * Converts a parameter of a call to a string, in the option `option` of the call. Throws `InvalidConfigurationError`, as the
- * configuration does, for a value that has no string form.
- */
-export function toParameter(option: string, name: string, value: unknown): string {
-  const text = toParameterString(value)
-  if (text !== undefined) return text
-  const parameter = NAME.test(name) ? `${option}.${name}` : `A value in ${option}`
-  throw invalidConfiguration(`${parameter} must be a string, or an object that JSON can hold.`)
-}
 
 export const defaultScope = 'openid profile email offline_access'
 

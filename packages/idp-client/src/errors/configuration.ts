@@ -1,3 +1,4 @@
+import { toParameterString } from '../lib/strings.ts'
 import { IdpError } from './base.ts'
 import type { CodesOf } from './code.ts'
 
@@ -16,4 +17,18 @@ export function invalidConfiguration(detail: string): InvalidConfigurationError 
 /** Creates the error for a mistake that stops the start of the application: its message always contains the detail. */
 export function invalidAtStart(detail: string): InvalidConfigurationError {
   return new InvalidConfigurationError('INVALID_CONFIGURATION', { detail, atConstruction: true })
+}
+
+/** Names of parameters; others may be input. */
+const NAME = /^[\w.-]{1,60}$/
+
+/**
+ * Converts a parameter of a call to a string, in the option `option` of the call. Throws `InvalidConfigurationError`, as the
+ * configuration does, for a value that has no string form.
+ */
+export function toParameter(option: string, name: string, value: unknown): string {
+  const text = toParameterString(value)
+  if (text !== undefined) return text
+  const parameter = NAME.test(name) ? `${option}.${name}` : `A value in ${option}`
+  throw invalidConfiguration(`${parameter} must be a string, or an object that JSON can hold.`)
 }

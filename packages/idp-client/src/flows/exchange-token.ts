@@ -1,6 +1,6 @@
-import { toParameter } from '../config/authorization.ts'
 import type { Engine } from '../engine.ts'
 import { isIdpError } from '../errors/base.ts'
+import { toParameter } from '../errors/configuration.ts'
 import { CustomTokenExchangeError } from '../errors/tokens.ts'
 import { defined, isObject } from '../lib/objects.ts'
 import { isNonBlankString } from '../lib/strings.ts'

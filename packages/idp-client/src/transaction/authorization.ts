@@ -1,7 +1,6 @@
-import { toParameter } from '../config/authorization.ts'
 import type { AuthorizationConfig, Config } from '../config/config.ts'
 import { IdpError } from '../errors/base.ts'
-import { invalidConfiguration } from '../errors/configuration.ts'
+import { invalidConfiguration, toParameter } from '../errors/configuration.ts'
 import { defined } from '../lib/objects.ts'
 import { parseRedirectUri } from '../lib/url.ts'
 import { coversScope, unitedScope } from '../session/model/scope.ts'
