@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { engineFor } from '../../test/support/engine.ts'
 import type { GetAccessTokenOptions } from '../config/token-options.ts'
+import { defined } from '../lib/objects.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { Refreshed } from './apply.ts'
 import { applyRefresh, withoutRefreshToken } from './apply.ts'
@@ -51,18 +52,47 @@ describe('a refreshed session', () => {
   })
 
   test.each([
-    ['openid read', 'openid read write offline_access'],
-    ['openid read more', 'openid read write offline_access more'],
-    ['openid', 'openid'],
-  ])('a main token that was requested with %j has the requested scope %j', (sent, expected) => {
-    const tokenSet = {
-      ...data.tokenSet,
-      scope: 'openid read',
-      requestedScope: 'openid read write offline_access',
+    ['openid read', 'openid read', 'openid read write offline_access'],
+    ['openid read more', 'openid read', 'openid read write offline_access more'],
+    ['openid', 'openid', 'openid'],
+    // Then the scope of the request is granted, and `write`, which was refused before, is not part of it.
+    ['openid read', undefined, 'openid read offline_access'],
+    ['openid read more', undefined, 'openid read offline_access more'],
+    ['openid read write', undefined, 'openid read write offline_access'],
+  ])(
+    'a main token that was requested with %j and granted %j has the requested scope %j',
+    (sent, scope, expected) => {
+      const tokenSet = {
+        ...data.tokenSet,
+        scope: 'openid read',
+        requestedScope: 'openid read write offline_access',
+      }
+      const from = { ...data, tokenSet }
+      const want = { ...toTokenRequest(config, { scope: sent, mergeScopes: false }), isDefaultRequest: true }
+      const response = { ...grant, ...defined({ scope }) }
+      const after = applyRefresh(from, { config, want, grant: response, now: NOW }).tokenSet
+      expect([after.requestedScope, after.scope]).toEqual([expected, scope])
+    },
+  )
+
+  test('keeps the granted scope if neither request nor response names one (RFC 6749 section 6)', () => {
+    const entry = {
+      accessToken: 'a',
+      audience: API,
+      expiresAt: NOW,
+      scope: 'read',
+      requestedScope: 'openid profile email write',
     }
-    const from = { ...data, tokenSet }
-    const want = { ...toTokenRequest(config, { scope: sent, mergeScopes: false }), isDefaultRequest: true }
-    expect(applyRefresh(from, { config, want, grant, now: NOW }).tokenSet.requestedScope).toBe(expected)
+    const tokenSet = { ...data.tokenSet, scope: 'openid', requestedScope: 'openid profile email' }
+    const from = { ...data, tokenSet, accessTokens: [entry] }
+    expect(applied({}, {}, from).tokenSet).toMatchObject({ accessToken: 'new', scope: 'openid' })
+    expect(applied({}, { scope: 'email' }, from).tokenSet).toMatchObject({ scope: 'email' })
+    expect(applied({ audience: API }, {}, from).accessTokens).toEqual([
+      expect.objectContaining({ accessToken: 'new', scope: 'read' }),
+    ])
+    const named = applied({ audience: API, scope: 'write', mergeScopes: false }, {}, from)
+    expect(named.accessTokens?.[0]).not.toHaveProperty('scope')
+    expect(named.accessTokens?.[0]).toMatchObject({ requestedScope: 'write' })
   })
 
   test('has the claims of a new ID token as user', () => {

@@ -1,6 +1,6 @@
 import type { AuthorizationConfig } from '../config/config.ts'
 import { defined } from '../lib/objects.ts'
-import { coversScope, sameScope, unitedScope, withoutScope } from '../session/model/scope.ts'
+import { commonScope, coversScope, sameScope, unitedScope, withoutScope } from '../session/model/scope.ts'
 import type { Granted } from '../session/model/session.ts'
 import { toGrantedToken } from '../session/model/session.ts'
 import type {
@@ -31,6 +31,17 @@ function isSameGrant(one: StoredAccessTokenSet, other: StoredAccessTokenSet): bo
   return one.audience === other.audience && one.scope !== undefined && sameScope(one.scope, other.scope)
 }
 
+/**
+ * Returns the granted scope of a new token whose response may name none: if its request named none either, that is the scope of the
+ * token before (RFC 6749 sections 5.1 and 6). Otherwise guards would take what was requested and not granted for granted.
+ */
+function scopeBefore(
+  before: Pick<TokenSet, 'scope'> | undefined,
+  { wireParameters: { scope: sent } }: TokenRequest,
+): Pick<TokenSet, 'scope'> {
+  return sent === undefined ? defined({ scope: before?.scope }) : {}
+}
+
 /** Adds an entry in place of the one that covered the request, or to which the same scope was granted. */
 function withEntry(
   data: SessionData,
@@ -47,7 +58,7 @@ function withEntry(
   const earlier = entry.verified ? undefined : replaced?.authorizationDetails
   const authorizationDetails = entry.authorizationDetails ?? earlier
   const changed = defined({ requestedScope: requestedScope || undefined, authorizationDetails })
-  return [...kept, { ...entry, ...changed }]
+  return [...kept, { ...scopeBefore(replaced, want), ...entry, ...changed }]
 }
 
 export interface RefreshInput {
@@ -76,7 +87,8 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Re
       audience: data.tokenSet.audience ?? audience,
       authorizationDetails: entry.authorizationDetails ?? earlier,
     })
-    const tokenSet = { ...entry, ...scopeAsBefore(data, want, entry), ...shared, ...others }
+    const renewed = { ...scopeBefore(data.tokenSet, want), ...entry }
+    const tokenSet = { ...renewed, ...scopeAsBefore(data, want, entry), ...shared, ...others }
     return { ...data, ...user, tokenSet }
   }
   const tokenSet: TokenSet = { ...data.tokenSet, ...shared }
@@ -93,7 +105,8 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Re
 
 /**
  * Returns the requested scope of the new main token if its request had all of the old one: without `scope` (RFC 6749 section 6), or with
- * everything that was granted. It lacks what a request without `scope` did not get any more.
+ * everything that was granted. It lacks what a request without `scope` did not get any more, and what was refused before if the
+ * response names no scope.
  */
 function scopeAsBefore(
   { tokenSet }: SessionData,
@@ -102,10 +115,14 @@ function scopeAsBefore(
 ): Pick<TokenSet, 'requestedScope'> {
   const { requestedScope, scope: granted = requestedScope } = tokenSet
   if (requestedScope === undefined) return {}
-  if (sent !== undefined)
-    return coversScope(sent, renewedScope(tokenSet))
-      ? { requestedScope: unitedScope(requestedScope, wanted) }
-      : {}
+  if (sent !== undefined) {
+    if (!coversScope(sent, renewedScope(tokenSet))) return {}
+    const known =
+      entry.scope === undefined
+        ? commonScope(requestedScope, unitedScope(granted, sent, OFFLINE_ACCESS))
+        : requestedScope
+    return { requestedScope: unitedScope(known, wanted) }
+  }
   if (audience !== undefined || entry.scope === undefined) return { requestedScope }
   // The old token may have had a further scope, which is not granted without `scope`.
   const lost = withoutScope(withoutScope(granted, entry.scope), OFFLINE_ACCESS)

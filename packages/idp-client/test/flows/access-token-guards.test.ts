@@ -206,6 +206,30 @@ describe('tokens beside sessions', () => {
     expect((await decide('write:things')).response?.status).toBe(403)
   })
 
+  test('a refresh whose response has no scope grants what was granted before (RFC 6749 section 6)', async () => {
+    const { provider } = api.world
+    const { browser, client } = api.world.another({
+      authorizationParameters: { audience: API, scope: 'openid offline_access read:things write:things' },
+    })
+    provider.rewrite('token', (body) => ({ ...body, scope: 'openid read:things' }))
+    await api.world.login(browser)
+    const resource = client.resource({ audience: API })
+    const decide = async (scope: string) => {
+      const { response } = await client.requireAuth(browser.request('/api/orders'), {
+        accept: ['session', resource],
+        scope,
+      })
+      return response?.status ?? 200
+    }
+    expect([await decide('read:things'), await decide('write:things')]).toEqual([200, 403])
+    provider.rewrite('token', ({ scope: _, ...body }) => body)
+    const response = new Response()
+    const token = await client.getAccessToken(browser.request('/'), response, { refresh: true })
+    browser.store(response)
+    expect([await decide('read:things'), await decide('write:things')]).toEqual([200, 403])
+    expect(token.scope).toBe('openid read:things')
+  })
+
   test('authorize decides about both, and a failure of it rejects', async () => {
     const only = (kind: Auth['kind']): Options => ({ mixed: true, authorize: (auth) => auth.kind === kind })
     expect((await api.call(await api.bearer(), only('token'))).status).toBe(200)
