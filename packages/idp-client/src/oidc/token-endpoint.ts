@@ -120,9 +120,13 @@ function toExpiresAt(provider: Provider, { accessToken, body }: TokenResponse, n
   return exp === undefined ? now + DEFAULT_LIFETIME : Math.min(exp, now + LONGEST_LIFETIME)
 }
 
-/** Returns the granted scope, also in a list, as some providers send it: without any, all that was requested would count as granted. */
+/**
+ * Returns the granted scope: also in a list, as some providers send it, and also if it is empty, so that nothing was granted. Without
+ * any, all that was requested would count as granted.
+ */
 function readScope(body: JsonObject): string | undefined {
-  return stringList(body, 'scope')?.join(' ') ?? stringProperty(body, 'scope')
+  const { scope } = body
+  return typeof scope === 'string' ? scope : stringList(body, 'scope')?.join(' ')
 }
 
 /**

@@ -171,6 +171,15 @@ describe('a refreshed session', () => {
     expect(accessTokens?.map(({ requestedScope }) => requestedScope)).toEqual(['a', 'b'])
   })
 
+  test('has an entry each for a token without any scope, and one whose scope the response does not name', () => {
+    const none = applied({ audience: API, scope: 'a', mergeScopes: false }, { scope: '' })
+    const { accessTokens } = applied({ audience: API, scope: 'b', mergeScopes: false }, {}, none)
+    expect(accessTokens?.map(({ requestedScope, scope }) => [requestedScope, scope])).toEqual([
+      ['a', ''],
+      ['b', undefined],
+    ])
+  })
+
   test('loses a dead refresh token, and nothing else', () => {
     const { refreshToken: _dead, ...tokenSet } = data.tokenSet
     expect(withoutRefreshToken(data)).toEqual({ ...data, tokenSet })

@@ -28,7 +28,8 @@ export function toEntry(grant: Refreshed, want: TokenRequest): Entry {
 
 /** Returns whether the provider granted the same scope to both tokens. One that it does not name is that of the request (RFC 6749 section 5.1). */
 function isSameGrant(one: StoredAccessTokenSet, other: StoredAccessTokenSet): boolean {
-  return one.audience === other.audience && one.scope !== undefined && sameScope(one.scope, other.scope)
+  const areNamed = one.scope !== undefined && other.scope !== undefined
+  return one.audience === other.audience && areNamed && sameScope(one.scope, other.scope)
 }
 
 /**

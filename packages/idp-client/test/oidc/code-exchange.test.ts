@@ -288,7 +288,8 @@ describe('the response', () => {
   test.each([
     [['openid', 'read'], 'openid read'],
     [[], ''],
-  ])('the scope in a list, %j, is that of the token', async (scope, expected) => {
+    ['', ''],
+  ])('the scope %j, in a list or empty, is that of the token', async (scope, expected) => {
     op.tokens = { scope }
     expect((await exchange(providerOf(op.issuer))).scope).toBe(expected)
   })
