@@ -22,7 +22,7 @@ export interface AccessToken {
   token: string
   /** Expiry, in seconds since the epoch. */
   expiresAt: number
-  /** Granted scope, if the provider returned it. */
+  /** Granted scope, if the provider has named it; empty if that of a further audience was neither requested nor named. */
   scope?: string
   /** `Bearer` or `DPoP`. */
   token_type?: string

@@ -90,6 +90,7 @@ describe('a refreshed session', () => {
     expect(applied({ audience: API }, {}, from).accessTokens).toEqual([
       expect.objectContaining({ accessToken: 'new', scope: 'read' }),
     ])
+    expect(applied({ audience: API }).accessTokens).toEqual([expect.objectContaining({ scope: '' })])
     const named = applied({ audience: API, scope: 'write', mergeScopes: false }, {}, from)
     expect(named.accessTokens?.[0]).not.toHaveProperty('scope')
     expect(named.accessTokens?.[0]).toMatchObject({ requestedScope: 'write' })

@@ -34,13 +34,13 @@ function isSameGrant(one: StoredAccessTokenSet, other: StoredAccessTokenSet): bo
 
 /**
  * Returns the granted scope of a new token whose response may name none: if its request named none either, that is the scope of the
- * token before (RFC 6749 sections 5.1 and 6). Otherwise guards would take what was requested and not granted for granted.
+ * token before (RFC 6749 sections 5.1 and 6). Otherwise guards would take what was requested before, or configured, for granted.
  */
 function scopeBefore(
-  before: Pick<TokenSet, 'scope'> | undefined,
+  scope: string | undefined,
   { wireParameters: { scope: sent } }: TokenRequest,
 ): Pick<TokenSet, 'scope'> {
-  return sent === undefined ? defined({ scope: before?.scope }) : {}
+  return sent === undefined ? defined({ scope }) : {}
 }
 
 /** Adds an entry in place of the one that covered the request, or to which the same scope was granted. */
@@ -59,7 +59,8 @@ function withEntry(
   const earlier = entry.verified ? undefined : replaced?.authorizationDetails
   const authorizationDetails = entry.authorizationDetails ?? earlier
   const changed = defined({ requestedScope: requestedScope || undefined, authorizationDetails })
-  return [...kept, { ...scopeBefore(replaced, want), ...entry, ...changed }]
+  // Nothing says what was granted first to a request without `scope`.
+  return [...kept, { ...scopeBefore(replaced?.scope ?? '', want), ...entry, ...changed }]
 }
 
 export interface RefreshInput {
@@ -88,7 +89,7 @@ export function applyRefresh(data: SessionData, { config, want, grant, now }: Re
       audience: data.tokenSet.audience ?? audience,
       authorizationDetails: entry.authorizationDetails ?? earlier,
     })
-    const renewed = { ...scopeBefore(data.tokenSet, want), ...entry }
+    const renewed = { ...scopeBefore(data.tokenSet.scope, want), ...entry }
     const tokenSet = { ...renewed, ...scopeAsBefore(data, want, entry), ...shared, ...others }
     return { ...data, ...user, tokenSet }
   }

@@ -54,7 +54,7 @@ test('[C2] a refresh of a verified token makes it an ordinary one', () => {
   const grant = { accessToken: 'new', tokenType: 'Bearer', expiresAt: NOW + 60 }
   const after = applyRefresh(data, { config, want: wantFor('https://api-0'), grant, now: NOW })
   expect(after.accessTokens).toEqual([
-    { accessToken: 'new', expiresAt: NOW + 60, token_type: 'Bearer', audience: 'https://api-0' },
+    { accessToken: 'new', expiresAt: NOW + 60, token_type: 'Bearer', audience: 'https://api-0', scope: '' },
   ])
 })
 

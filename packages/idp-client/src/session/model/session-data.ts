@@ -36,7 +36,7 @@ export interface TokenSet {
   expiresAt: number
   idToken?: string
   refreshToken?: string
-  /** Scope that the provider granted; absent if its response did not name one. */
+  /** Scope that the provider granted; absent if no response named one. */
   scope?: string
   /** Requested scope, which decides whether a later request is covered. */
   requestedScope?: string
@@ -56,6 +56,7 @@ export interface AccessTokenSet {
   /** Seconds since the epoch. */
   expiresAt: number
   audience: string
+  /** As in `TokenSet`; empty if neither its request nor the response named one, so that nothing says what was granted. */
   scope?: string
   requestedScope?: string
   token_type?: string
