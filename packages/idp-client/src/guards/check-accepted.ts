@@ -9,6 +9,7 @@ import type { AccessTokenExchangeOptions } from '../flows/exchange-access-token.
 import type { Exchange } from '../http/exchange.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
+import { defined } from '../lib/objects.ts'
 import { reportRefusal } from '../log/refusal.ts'
 import { verifyAccessToken } from '../oidc/access-token.ts'
 import type { AccessTokenContent, VerifiedAccessToken } from '../oidc/access-token-claims.ts'
@@ -49,7 +50,7 @@ interface Guard {
 
 type ChallengeParameters = Readonly<Record<string, string | undefined>>
 
-/** Returns a challenge of this guard, with the URL of the metadata of its API. */
+/** Returns a challenge of this guard, with the URL of the metadata of its API; never without a parameter (RFC 6750 section 3). */
 function challengeOf(
   { accepted }: Guard,
   scheme: Scheme,
@@ -58,7 +59,9 @@ function challengeOf(
 ): string {
   const { metadata } = accepted.resources.find((resource) => resource.metadata) ?? {}
   const algs = scheme === 'DPoP' ? supportedAlgorithms.join(' ') : undefined
-  return toChallenge(scheme, code, { resource_metadata: metadata?.url, ...parameters, algs })
+  const known = defined({ resource_metadata: metadata?.url, ...parameters, algs })
+  const isBare = code === undefined && Object.keys(known).length === 0
+  return toChallenge(scheme, code, isBare ? { realm: accepted.resources[0]?.audience } : known)
 }
 
 const toScope = ({ requirements: { scope } }: Guard): ChallengeParameters => ({ scope: scope?.join(' ') })

@@ -49,7 +49,7 @@ export function toChallenge(
   const pairs = Object.entries(defined({ ...error, ...parameters })).map(
     ([name, value]) => `${name}="${value}"`,
   )
-  return [scheme, pairs.join(', ')].filter(Boolean).join(' ')
+  return `${scheme} ${pairs.join(', ')}`
 }
 
 /**

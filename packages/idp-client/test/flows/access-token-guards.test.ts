@@ -17,7 +17,9 @@ describe('credentials', () => {
     for (const mixed of [false, true]) {
       expect(await api.call({}, { mixed })).toMatchObject({
         status: 401,
-        challenge: expect.stringMatching(/^Bearer, DPoP algs="RS256 [\w ]+"$/),
+        challenge: expect.stringMatching(
+          /^Bearer realm="https:\/\/api\.example\.test\/", DPoP algs="RS256 [\w ]+"$/,
+        ),
       })
       expect(await api.call({}, { mixed, scope: 'read:things' })).toMatchObject({
         status: 401,
@@ -32,7 +34,7 @@ describe('credentials', () => {
     const authorization = 'Basic dTpw'
     expect(await api.call({ authorization, cookie: true })).toMatchObject({
       status: 401,
-      challenge: expect.stringMatching(/^Bearer, DPoP algs="RS256 [\w ]+"$/),
+      challenge: expect.stringMatching(/^Bearer realm="[^"]+", DPoP algs="RS256 [\w ]+"$/),
     })
     expect(await api.call({ authorization, cookie: true }, { mixed: true })).toMatchObject({
       status: 200,
@@ -44,7 +46,7 @@ describe('credentials', () => {
     const headers = { 'sec-fetch-site': 'cross-site', origin: 'https://client.example' }
     const outcome = await api.call({ headers, method: 'POST' }, { mixed: true })
     expect([outcome.status, outcome.error]).toEqual([401, 'not_authenticated'])
-    expect(outcome.challenge).toMatch(/^Bearer, DPoP /)
+    expect(outcome.challenge).toMatch(/^Bearer realm="[^"]+", DPoP /)
   })
 
   test('a token in the query or a form is not read', async () => {

@@ -72,7 +72,10 @@ describe('access tokens', () => {
   test('others are challenged, also with a cookie of a session', async () => {
     const guard = guardOf(newClient())
     const { status, headers } = await guard(await send())
-    expect([status, headers.get('www-authenticate')]).toEqual([401, expect.stringMatching(/^Bearer, DPoP /)])
+    expect([status, headers.get('www-authenticate')]).toEqual([
+      401,
+      expect.stringMatching(/^Bearer realm="[^"]+", DPoP /),
+    ])
     const { browser } = world
     await world.login(browser)
     expect((await guard(browser.request('/api/orders'))).status).toBe(401)

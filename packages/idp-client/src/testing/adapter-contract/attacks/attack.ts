@@ -23,7 +23,11 @@ type RefusalName =
   | 'crossSite'
 
 export const refusals: Readonly<Record<RefusalName, Refusal>> = {
-  anonymous: { status: 401, code: 'NOT_AUTHENTICATED', challenge: /^Bearer, DPoP algs="[\w ]+"$/ },
+  anonymous: {
+    status: 401,
+    code: 'NOT_AUTHENTICATED',
+    challenge: /^Bearer realm="[^"]+", DPoP algs="[\w ]+"$/,
+  },
   malformed: {
     status: 400,
     code: 'INVALID_REQUEST',
