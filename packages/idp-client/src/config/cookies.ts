@@ -14,7 +14,7 @@ export interface CookieContext {
 }
 
 export interface CookieFields {
-  /** Name or prefix as resolved; a `__Host-` or `__Secure-` name makes demands. */
+  /** Name or prefix as resolved; a `__Host-`, `__Http-` or `__Secure-` name makes demands. */
   readonly name: string
   readonly secure: Field<FlagRow>
   readonly sameSite: Field<WithDefault<ChoiceRow<SameSite>>>
@@ -60,7 +60,7 @@ function readDomain(field: Field<TextRow> | undefined, appBaseUrl: AppBaseUrl | 
 
 /** Returns why a cookie must be Secure, to follow "because" in a message; undefined if it need not be. */
 function demandForSecure(name: string, sameSite: SameSite): string | undefined {
-  if (/^__(?:host|secure)-/i.test(name))
+  if (/^__(?:host|http|secure)-/i.test(name))
     return 'browsers take cookies with such a name only when they are Secure'
   return sameSite === 'none' ? 'browsers take SameSite=None only when it is Secure' : undefined
 }

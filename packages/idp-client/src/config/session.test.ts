@@ -268,11 +268,17 @@ describe('Secure', () => {
     expect(onHttp.problems).toMatchObject([{ kind: 'wrong-option' }])
   })
 
-  test.each(['__Host-sid', '__Secure-sid', '__host-sid'])('is required by a name like %s', (name) => {
-    expect(session({ cookie: { name } })).toMatchObject({ value: { cookie: { secure: true } }, problems: [] })
-    expect(session({ cookie: { name, secure: false } }).problems).toMatchObject([{ kind: 'wrong-option' }])
-    expect(transaction({ prefix: name, secure: false }).problems).toMatchObject([{ kind: 'wrong-option' }])
-  })
+  test.each(['__Host-sid', '__Secure-sid', '__host-sid', '__Http-sid', '__Host-Http-sid'])(
+    'is required by a name like %s',
+    (name) => {
+      expect(session({ cookie: { name } })).toMatchObject({
+        value: { cookie: { secure: true } },
+        problems: [],
+      })
+      expect(session({ cookie: { name, secure: false } }).problems).toMatchObject([{ kind: 'wrong-option' }])
+      expect(transaction({ prefix: name, secure: false }).problems).toMatchObject([{ kind: 'wrong-option' }])
+    },
+  )
 
   test('a __Host- name allows neither path nor domain', () => {
     expect(session({ cookie: { name: '__Host-sid', path: '/app' } }).problems).toMatchObject([
