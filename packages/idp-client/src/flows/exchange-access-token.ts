@@ -5,7 +5,7 @@ import { CustomTokenExchangeError } from '../errors/tokens.ts'
 import { defined } from '../lib/objects.ts'
 import { isNonBlankString } from '../lib/strings.ts'
 import { getProvider } from '../oidc/provider.ts'
-import { exchangeTokens } from '../oidc/token-endpoint.ts'
+import { ACCESS_TOKEN, exchangeTokens } from '../oidc/token-endpoint.ts'
 import type { AuthorizationDetail } from '../session/model/session-data.ts'
 
 /** Options of `auth.exchange()`. */
@@ -27,8 +27,6 @@ export interface ExchangedAccessToken {
   /** The details that the provider granted (RFC 9396 section 7). */
   authorizationDetails?: AuthorizationDetail[]
 }
-
-const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
 
 const NAMES = ['audience', 'scope'] as const satisfies readonly (keyof AccessTokenExchangeOptions)[]
 

@@ -40,11 +40,15 @@ export interface CustomTokenExchangeOptions {
 
 /** Result of a token exchange. Nothing is stored: the session is unchanged. */
 export interface CustomTokenExchangeResult {
+  /** The new token, also if another kind was requested (`requested_token_type`), which is not validated then. */
   accessToken: string
   /** The validated ID token, if the provider sent one. */
   idToken?: string
   refreshToken?: string
-  /** `Bearer`, or `DPoP` for a token that is bound to this client's key. */
+  /**
+   * `Bearer`, `DPoP` for a token that is bound to this client's key, or `N_A` for another requested token, which is no access
+   * token and must not be sent to an API as one (RFC 8693 section 2.2.1).
+   */
   tokenType: string
   /** Lifetime of the access token, in seconds from now. */
   expiresIn: number

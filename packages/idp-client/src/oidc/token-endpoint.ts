@@ -19,7 +19,8 @@ import { TransportError } from './transport-error.ts'
 export interface TokenResponse {
   readonly body: JsonObject
   readonly accessToken: string
-  readonly tokenType: 'Bearer' | 'DPoP'
+  /** `N_A`: it is another token than an access token (RFC 8693 section 2.2.1). */
+  readonly tokenType: 'Bearer' | 'DPoP' | 'N_A'
 }
 
 export interface TokenEndpointRequest {
@@ -27,22 +28,33 @@ export interface TokenEndpointRequest {
   readonly metadata: ServerMetadata
   /** The token was issued by an upstream provider, which does not know this client's key: it may be a Bearer token. */
   readonly upstream?: boolean
+  /** Another token than an access token is requested (RFC 8693). */
+  readonly isOtherToken?: boolean
   readonly signal?: AbortSignal
 }
 
 const tokenTypes: ReadonlyMap<string | undefined, TokenResponse['tokenType']> = new Map([
   ['bearer', 'Bearer'],
   ['dpop', 'DPoP'],
+  ['n_a', 'N_A'],
 ])
 
-function read(response: ProviderResponse, mustBeBound: boolean): TokenResponse {
+/** `mustBeBound`: an access token has to be bound to the DPoP key. */
+function read(
+  response: ProviderResponse,
+  {
+    isOtherToken,
+    mustBeBound,
+  }: Pick<TokenEndpointRequest, 'isOtherToken'> & { readonly mustBeBound: boolean },
+): TokenResponse {
   const { body } = response
   if (!body) throw invalidResponse('It is not a JSON object.', response, 'RESPONSE_NOT_OAUTH')
   const accessToken = stringProperty(body, 'access_token')
   if (accessToken === undefined) throw invalidResponse('access_token is missing.', response)
   const tokenType = tokenTypes.get(stringProperty(body, 'token_type')?.toLowerCase())
-  if (!tokenType) throw invalidResponse('token_type is missing or neither Bearer nor DPoP.', response)
-  if (mustBeBound && tokenType !== 'DPoP')
+  if (!tokenType || (tokenType === 'N_A' && !isOtherToken))
+    throw invalidResponse('token_type is missing or neither Bearer nor DPoP.', response)
+  if (mustBeBound && tokenType === 'Bearer')
     throw invalidResponse('token_type is Bearer, although useDPoP is on.', response, 'DPOP_NOT_ENABLED')
   return { body, accessToken, tokenType }
 }
@@ -52,7 +64,7 @@ function read(response: ProviderResponse, mustBeBound: boolean): TokenResponse {
  * like `call`.
  */
 export async function requestTokens(
-  { upstream, ...request }: TokenEndpointRequest,
+  { isOtherToken, upstream, ...request }: TokenEndpointRequest,
   grantType: string,
   parameters: Readonly<Record<string, string>> | URLSearchParams,
 ): Promise<TokenResponse> {
@@ -62,9 +74,9 @@ export async function requestTokens(
     { ...request, endpoint: 'tokenEndpoint' },
     ({ authentication, client, options, server }) =>
       genericTokenEndpointRequest(server, client, authentication, grantType, parameters, options),
-    (received) => read(received, mustBeBound),
+    (received) => read(received, defined({ isOtherToken, mustBeBound })),
   )
-  if (mutualTls?.boundTokens && !upstream) {
+  if (mutualTls?.boundTokens && !upstream && response.tokenType !== 'N_A') {
     const { requireCertificateBinding } = await import('./certificate-binding.ts')
     requireCertificateBinding(response)
   }
@@ -326,8 +338,11 @@ export type ExchangeParameters = readonly (readonly [string, string])[]
 
 const GRANT_TYPE = 'urn:ietf:params:oauth:grant-type:token-exchange'
 
+export const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
+
 /**
- * Exchanges a token (RFC 8693); a missing `issued_token_type` is tolerated. An ID token in the response is validated.
+ * Exchanges a token (RFC 8693); a missing `issued_token_type` is tolerated. An ID token in the response is validated. Its
+ * `accessToken` is a token of the `requested_token_type`, with the type `N_A` if that is no access token.
  * `expiresIn` is the lifetime of the access token in seconds from now. Throws `OAuthError` and `DiscoveryError`.
  */
 export async function exchangeTokens(
@@ -337,7 +352,8 @@ export async function exchangeTokens(
   const metadata = await provider.metadata()
   const now = provider.config.clock()
   const form = new URLSearchParams(parameters.map(([name, value]) => [name, value]))
-  const response = await requestTokens({ provider, metadata }, GRANT_TYPE, form)
+  const isOtherToken = (form.get('requested_token_type') ?? ACCESS_TOKEN) !== ACCESS_TOKEN
+  const response = await requestTokens({ provider, metadata, isOtherToken }, GRANT_TYPE, form)
   const organization = new Map(parameters).get('organization')
   const grant = await validateTokenGrant(provider, response, defined({ organization }), now)
   return { ...grant, expiresIn: grant.expiresAt - now }

@@ -108,6 +108,35 @@ describe('an exchange', () => {
     expect([form.has('none'), form.has('gone')]).toEqual([false, false])
   })
 
+  test.each([{}, { useDPoP: true }])(
+    'returns a token that is no access token (RFC 8693 section 2.2.1), with %o',
+    async (options) => {
+      const issued = 'urn:ietf:params:oauth:token-type:id-jag'
+      respondWith(200, {
+        access_token: 'grant',
+        issued_token_type: issued,
+        token_type: 'N_A',
+        expires_in: 60,
+      })
+      const client = { ...options, dpopKeyPair: await generateDpopKeyPair() }
+      const additionalParameters = { requested_token_type: issued }
+      const result = { accessToken: 'grant', tokenType: 'N_A', expiresIn: 60 }
+      expect(await exchange({ additionalParameters }, client)).toEqual(result)
+    },
+  )
+
+  test.each([undefined, 'urn:ietf:params:oauth:token-type:access_token'])(
+    'refuses a token that is no access token if %j was requested',
+    async (requested) => {
+      respondWith(200, { access_token: 'grant', token_type: 'N_A' })
+      const additionalParameters = { requested_token_type: requested }
+      await expect(exchange({ additionalParameters })).rejects.toMatchObject({
+        code: 'EXCHANGE_FAILED',
+        cause: { code: 'RESPONSE_INVALID' },
+      })
+    },
+  )
+
   test('accepts a response without issued_token_type and expires_in', async () => {
     respondWith(200, { access_token: 'opaque', token_type: 'bearer' })
     expect(await exchange()).toEqual({ accessToken: 'opaque', tokenType: 'Bearer', expiresIn: 300 })
