@@ -37,7 +37,7 @@ function readable(response: Response): Response {
 export async function resourceMetadata(
   application: Application,
   { method }: RequestView,
-  { metadata, scopes }: ResourceConfig,
+  { clientCertificate, metadata, scopes }: ResourceConfig,
 ): Promise<Response> {
   if (!METHODS.includes(method)) return readable(empty(405, { allow: METHODS.join(', ') }))
   if (method === 'OPTIONS') return new Response(null, { status: 204, headers: PREFLIGHT })
@@ -49,6 +49,8 @@ export async function resourceMetadata(
       scopes_supported: scopes,
       bearer_methods_supported: ['header'],
       dpop_signing_alg_values_supported: algorithms,
+      // Absent, it means that no client may use such tokens.
+      tls_client_certificate_bound_access_tokens: clientCertificate ? true : undefined,
     }
     return new Response(method === 'HEAD' ? null : JSON.stringify(document), { headers: HEADERS })
   } catch (thrown) {

@@ -98,6 +98,21 @@ describe('a token that is bound to a certificate', () => {
   })
 })
 
+test('the metadata says whether tokens may be bound to a certificate (RFC 9728 section 2)', async () => {
+  const audience = 'https://app.example.test/'
+  for (const [options, isSupported] of [
+    [{}, undefined],
+    [{ clientCertificate: () => undefined }, true],
+  ] as const) {
+    const { client } = api.world.another()
+    client.resource({ audience, metadata: true, ...options })
+    const url = 'http://localhost:3000/.well-known/oauth-protected-resource'
+    const document = await (await client.middleware(new Request(url))).json()
+    expect(document.resource).toBe(audience)
+    expect(document.tls_client_certificate_bound_access_tokens).toBe(isSupported)
+  }
+})
+
 describe('a nonce', () => {
   let privateKey: CryptoKey
   let jwk: JWK
