@@ -273,6 +273,30 @@ describe('[B4] tokenEndpointAuthMethod', () => {
   })
 })
 
+describe('clientAssertionTyp', () => {
+  const key = { clientAssertionSigningKey: pem }
+
+  test.each(['JWT', 'client-authentication+jwt'] as const)('%s is the typ of assertions', (typ) => {
+    expect(resolveIt({ ...key, clientAssertionTyp: typ })).toMatchObject({ auth: { typ }, problems: [] })
+    expect(resolveIt(key).auth).not.toHaveProperty('typ')
+  })
+
+  test.each(['jwt', 'dpop+jwt', 1])('%j is rejected', (value) => {
+    expect(resolveIt({ ...key, clientAssertionTyp: value as never }).problems).toEqual([
+      {
+        kind: 'wrong-option',
+        message: "clientAssertionTyp must be one of 'JWT', 'client-authentication+jwt'.",
+      },
+    ])
+  })
+
+  test('without a key it is reported', () => {
+    expect(resolveIt({ clientSecret: 's', clientAssertionTyp: 'JWT' }).problems).toMatchObject([
+      { kind: 'notice' },
+    ])
+  })
+})
+
 describe('[B6] clientAssertionAudience', () => {
   test('is set by option and variable; the default is the issuer', () => {
     const key = { clientAssertionSigningKey: pem }

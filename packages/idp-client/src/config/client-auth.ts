@@ -31,6 +31,7 @@ export const ASSERTION_OPTIONS = [
   'clientAssertionSigningAlg',
   'clientAssertionSigningKeyId',
   'clientAssertionAudience',
+  'clientAssertionTyp',
 ] as const
 
 /** Resolves the options of `private_key_jwt` (RFC 7523); undefined without a usable key. */
@@ -40,9 +41,9 @@ function resolveAssertion(source: Source): ClientAuth | undefined {
     algorithm: getField('clientAssertionSigningAlg', source),
     keyId: getField('clientAssertionSigningKeyId', source),
   })
-  return (
-    key && { kind: 'assertion', ...key, audience: readOneOf(getField('clientAssertionAudience', source)) }
-  )
+  const audience = readOneOf(getField('clientAssertionAudience', source))
+  const typ = readOneOf(getField('clientAssertionTyp', source))
+  return key && defined({ kind: 'assertion', ...key, audience, typ })
 }
 
 /** Exactly one method: a key wins over a secret. Undefined while none is usable, which is noted. */

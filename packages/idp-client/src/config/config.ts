@@ -36,6 +36,8 @@ export type ClientAuth =
   | (SigningKey & {
       readonly kind: 'assertion'
       readonly audience: 'issuer' | 'token_endpoint'
+      /** Absent: the header has none. */
+      readonly typ?: 'JWT' | 'client-authentication+jwt'
     })
   /** By the TLS certificate that `fetch` presents (RFC 8705 section 2). */
   | { readonly kind: 'certificate' }

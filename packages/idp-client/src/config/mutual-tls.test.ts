@@ -73,6 +73,7 @@ describe('a wrong set-up is an option that names its fix:', () => {
         ['clientAssertionSigningAlg', 'ES256'],
         ['clientAssertionSigningKeyId', 'one'],
         ['clientAssertionAudience', 'token_endpoint'],
+        ['clientAssertionTyp', 'JWT'],
       ] as const
     ).map(([name, value]): [string, IdpClientOptions, Env, string] => [
       name,

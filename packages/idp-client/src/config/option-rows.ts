@@ -79,6 +79,7 @@ export const optionRows = {
     default: 'issuer',
     variable: 'IDP_CLIENT_ASSERTION_AUDIENCE',
   },
+  clientAssertionTyp: { kind: 'one of', values: ['JWT', 'client-authentication+jwt'] },
   clientCertificate: { kind: 'boolean', default: false },
   idTokenSignedResponseAlg: { kind: 'string or list', variable: 'IDP_ID_TOKEN_SIGNED_RESPONSE_ALG' },
   allowInsecureRequests: { kind: 'boolean', default: false },

@@ -490,6 +490,11 @@ export interface IdpClientOptions {
    */
   clientAssertionAudience?: 'issuer' | 'token_endpoint' | undefined
   /**
+   * `typ` in the header of assertions, for a provider that demands one. A provider may refuse one that it does not expect.
+   * @default none is sent
+   */
+  clientAssertionTyp?: 'JWT' | 'client-authentication+jwt' | undefined
+  /**
    * Authenticates the client by its [TLS
    * certificate](https://github.com/idp-client/idp-client/blob/main/docs/guides/certificates.md) (`tls_client_auth` and
    * `self_signed_tls_client_auth`, RFC 8705), which `[customFetch]` presents, in place of a secret or a key.

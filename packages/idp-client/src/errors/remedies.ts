@@ -197,7 +197,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
   CLIENT_REFUSED:
     'Compare clientId and clientSecret (IDP_CLIENT_ID, IDP_CLIENT_SECRET) with the client at the provider. If it expects the secret in another way, set tokenEndpointAuthMethod (IDP_TOKEN_ENDPOINT_AUTH_METHOD) to client_secret_basic or client_secret_post.',
   CLIENT_ASSERTION_REFUSED:
-    'Register the public key of clientAssertionSigningKey for private_key_jwt at the provider; compare key id (clientAssertionSigningKeyId), algorithm (clientAssertionSigningAlg) and the clocks; a provider that expects its token endpoint as audience needs clientAssertionAudience: token_endpoint.',
+    'Register the public key of clientAssertionSigningKey for private_key_jwt at the provider; compare key id (clientAssertionSigningKeyId), algorithm (clientAssertionSigningAlg) and the clocks; a provider that expects its token endpoint as audience needs clientAssertionAudience: token_endpoint, and one that expects a typ clientAssertionTyp.',
   CLIENT_CERTIFICATE_REFUSED:
     'Let [customFetch] present a TLS certificate that is valid now and registered for this client at the provider (its subject, or the certificate itself with self_signed_tls_client_auth); a proxy that terminates TLS has to forward it to the provider.',
   CLIENT_NOT_ALLOWED:

@@ -97,7 +97,7 @@ function assertionAuth(config: Config, auth: Assertion, metadata: ServerMetadata
     const signer = { key, algorithm, keyId: auth.keyId }
     body.set('client_id', clientId)
     body.set('client_assertion_type', ASSERTION_TYPE)
-    body.set('client_assertion', await signClaims(config, signer, { sub: clientId, aud }))
+    body.set('client_assertion', await signClaims(config, signer, { sub: clientId, aud }, auth.typ))
   }
 }
 

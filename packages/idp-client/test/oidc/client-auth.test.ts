@@ -177,6 +177,14 @@ test('[B6] an assertion has the token endpoint as audience if that is configured
   expect(decodeJwt(lastForm().get('client_assertion') ?? '').aud).toBe(`${op.issuer}/token`)
 })
 
+test.each([undefined, 'JWT', 'client-authentication+jwt'] as const)(
+  'an assertion has the configured typ %j, by default none',
+  async (typ) => {
+    await exchange(clientOf(assertion(pem, { clientAssertionTyp: typ })))
+    expect(headerOf(lastForm()).typ).toBe(typ)
+  },
+)
+
 test('[B6] an assertion that is rejected: the error names what was sent and what is advertised', async () => {
   op.metadata = {
     token_endpoint_auth_methods_supported: ['private_key_jwt'],

@@ -32,6 +32,7 @@ const others: OtherValues = {
   clientAssertionSigningKeyId: 'key-1',
   clientAssertionSigningAlg: 'ES256',
   clientAssertionAudience: 'token_endpoint',
+  clientAssertionTyp: 'client-authentication+jwt',
   requestObject: { key: keys.privateKey, alg: 'ES256', keyId: 'key-1' },
   additionalPublicKeys: [{ kty: 'EC', crv: 'P-256', x: 'x'.repeat(43), y: 'y'.repeat(43), kid: 'key-2' }],
   tokenEndpointAuthMethod: 'client_secret_post',
