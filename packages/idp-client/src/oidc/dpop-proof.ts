@@ -87,10 +87,16 @@ async function checkKey(proof: string, decoded: DecodedToken, thumbprint: string
   verifiedHeaders().add(encodedHeader, { ...header, keySet, thumbprint: own })
 }
 
+/** Returns the normal form of an encoded byte (RFC 3986 section 6.2.2): `URL` keeps it as it is. */
+function normalizeByte(encoded: string): string {
+  const character = String.fromCharCode(Number.parseInt(encoded.slice(1), 16))
+  return /[\w.~-]/.test(character) ? character : encoded.toUpperCase()
+}
+
 /** Returns a URL without query and fragment, which RFC 9449 section 4.3 ignores, in its normal form. */
 function toTarget(value: unknown): string | null {
   const url = typeof value === 'string' ? parseUrl(value) : null
-  return url && url.origin + url.pathname
+  return url && url.origin + url.pathname.replace(/%[\da-f]{2}/gi, normalizeByte)
 }
 
 async function checkRequest(claims: JsonObject, { accessToken, method, urls }: ProvenRequest): Promise<void> {

@@ -126,6 +126,24 @@ test('query and fragment of htu are ignored', async () => {
   expect((await send(token, proof)).status).toBe(200)
 })
 
+test.each([
+  ['/api/~me/%C3%A4', '/api/%7Eme/%c3%a4', 200],
+  ['/api/%7eme/%c3%a4', '/api/~me/ä', 200],
+  ['/api/a%2fb', '/api/a%2Fb', 200],
+  ['/api/a/b', '/api/a%2Fb', 401],
+  ['/api/a%2Fb', '/api/a/b', 401],
+  ['/api/~', '/api/%257E', 401],
+  ['/api/100%', '/api/100%', 200],
+])('a request of %s with a proof of %s: %s (RFC 3986 section 6.2.2)', async (path, proven, status) => {
+  const { client } = api.world
+  const token = await boundToken()
+  const origin = new URL(URL_OF_API).origin
+  const dpop = await prove(token, { claims: { htu: origin + proven } })
+  const request = new Request(origin + path, { headers: { authorization: `DPoP ${token}`, dpop } })
+  const { response } = await client.requireAuth(request, { accept: [client.resource({ audience: API })] })
+  expect(response?.status ?? 200).toBe(status)
+})
+
 describe('attacks that the adapter contract leaves to this file', () => {
   test('a proof of two minutes before or after', async () => {
     const token = await boundToken()
