@@ -135,6 +135,12 @@ export class CachedDocument<T> {
   }
 }
 
+/** The media types that a document may have. Some servers have keys only as their own type (RFC 7517 section 8.5.2), and refuse others. */
+const ACCEPT: Readonly<Record<DocumentRequest['endpoint'], string>> = {
+  discovery: 'application/json',
+  jwks: 'application/json, application/jwk-set+json',
+}
+
 /** The documents of a provider. */
 export interface ProviderDocuments {
   readonly metadata: ServerMetadata
@@ -205,7 +211,7 @@ function createPublicProvider(config: ApiConfig): PublicProvider {
 
   async function load<T>(request: DocumentRequest, url: string, read: (text: string) => T): Promise<T> {
     try {
-      const { response, text } = await send(url, { headers: { accept: 'application/json' } })
+      const { response, text } = await send(url, { headers: { accept: ACCEPT[request.endpoint] } })
       if (response.status !== 200) throw unusableDocument(request, response.status)
       return read(text)
     } catch (thrown) {

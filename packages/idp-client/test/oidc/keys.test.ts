@@ -28,6 +28,15 @@ function rotate(to: SigningKey): void {
   op.published = [to.publicJwk]
 }
 
+test('keys of a server that sends them as application/jwk-set+json only are loaded', async () => {
+  op.responders.set('jwks', (response, { headers: { accept = '' } }) => {
+    const isAccepted = accept.includes('application/jwk-set+json')
+    const type = { 'content-type': 'application/jwk-set+json' }
+    json(response, isAccepted ? { keys: op.published } : {}, isAccepted ? 200 : 406, type)
+  })
+  expect((await exchange(providerOf(op.issuer, { clock }))).claims?.sub).toBe('alice')
+})
+
 describe('rotation', () => {
   test('a rotation between two quick logins works, with one reload', async () => {
     const provider = providerOf(op.issuer, { clock })
