@@ -56,7 +56,10 @@ export interface SigningKey {
 export interface ProviderAddress {
   /** Base of the discovery URL, without trailing slash (`https://host`, `https://host:8443/tenant`). */
   readonly url: string
-  /** Exact issuer identifiers: with and without the trailing slash for a bare host, the URL as written for one with a path. */
+  /**
+   * Exact issuer identifiers: with and without the trailing slash for a bare host, the URL as written for one with a path. A default
+   * port or upper case in the host is optional.
+   */
   readonly issuers: readonly string[]
 }
 

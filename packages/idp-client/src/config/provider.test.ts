@@ -34,7 +34,7 @@ describe('domain', () => {
   test.each([
     ['tenant.example.com', 'https://tenant.example.com'],
     ['tenant.example.com/', 'https://tenant.example.com/'],
-    ['Tenant.Example.com', 'HTTPS://tenant.example.com'],
+    ['Tenant.Example.com', 'HTTPS://Tenant.Example.com'],
     ['localhost:8443', 'https://localhost:8443'],
     ['idp.internal/realms/a', 'https://idp.internal/realms/a'],
     ['10.0.0.7', 'https://10.0.0.7'],
@@ -59,6 +59,23 @@ describe('domain', () => {
     expect(resolveIt({ domain: 'https://idp.example.com/realms/a/' }).provider).toEqual({
       url: 'https://idp.example.com/realms/a',
       issuers: ['https://idp.example.com/realms/a/'],
+    })
+  })
+
+  test('an issuer that names the default port, or a host in upper case, is accepted as it is written', () => {
+    const given = 'https://Idp.example.com:443/realms/a'
+    expect(resolveIt({ domain: given }).provider).toEqual({
+      url: 'https://idp.example.com/realms/a',
+      issuers: ['https://idp.example.com/realms/a', given],
+    })
+    expect(resolveIt({ domain: 'idp.example.com:443/' }).provider).toEqual({
+      url: 'https://idp.example.com',
+      issuers: [
+        'https://idp.example.com/',
+        'https://idp.example.com',
+        'https://idp.example.com:443/',
+        'https://idp.example.com:443',
+      ],
     })
   })
 

@@ -14,17 +14,24 @@ export function resolveInsecure(source: Source, production: boolean): boolean {
   return wanted && !production
 }
 
-/** Absolute URL of a host, `host:port` or URL; null for anything that is no address of a provider. */
-function parseDomain(given: string): URL | null {
-  const text = given.trim()
+/** Returns the absolute URL of a host, `host:port` or URL; `null` for anything that is no address of a provider. */
+function parseDomain(text: string): URL | null {
   return parseHttpUrl(/^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `https://${text}`)
 }
 
-function toAddress(url: URL): ProviderAddress {
-  const path = url.pathname.replace(/\/+$/, '')
-  if (path === '') return { url: url.origin, issuers: [`${url.origin}/`, url.origin] }
-  // With a path there is exactly one issuer: as written, a trailing slash included (OIDC Discovery 4.3).
-  return { url: `${url.origin}${path}`, issuers: [`${url.origin}${url.pathname}`] }
+/**
+ * Returns the address with its issuers, which are compared as strings: also as written, since a URL has no default port and no upper
+ * case in its host, but issuers of some providers have.
+ */
+function toAddress({ origin, pathname, protocol }: URL, text: string): ProviderAddress {
+  const written = `${protocol}//${text.replace(/^[a-z]+:\/\//i, '')}`
+  const path = pathname.replace(/\/+$/, '')
+  // With a path a trailing slash is a part of the issuer (OIDC Discovery 4.3).
+  const issuers =
+    path === ''
+      ? [origin, written.replace(/\/+$/, '')].flatMap((host) => [`${host}/`, host])
+      : [origin + pathname, written]
+  return { url: origin + path, issuers: [...new Set(issuers)] }
 }
 
 export function resolveProvider(source: Source, allowInsecureRequests: boolean): ProviderAddress | undefined {
@@ -35,7 +42,8 @@ export function resolveProvider(source: Source, allowInsecureRequests: boolean):
       source.addIssue('missing', `domain is missing: ${waysToSet(field)} to the host of the provider.`)
     return undefined
   }
-  const url = parseDomain(given)
+  const text = given.trim()
+  const url = parseDomain(text)
   if (!url) {
     const hint = toHint(given, 'a client has one provider, so no list')
     return invalid(field, `must be a host (tenant.example.com), host:port, or an https URL${hint}`)
@@ -49,5 +57,5 @@ export function resolveProvider(source: Source, allowInsecureRequests: boolean):
   if (url.protocol === 'http:' && !allowInsecureRequests) {
     return invalid(field, 'must use https; outside production allowInsecureRequests: true permits http')
   }
-  return toAddress(url)
+  return toAddress(url, text)
 }

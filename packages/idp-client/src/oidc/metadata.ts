@@ -100,7 +100,7 @@ export function discoveryUrl({ url }: ProviderAddress): string {
 }
 
 /** Describes how two URLs differ without quoting the provider's issuer, which is untrusted. */
-function describeDifference(issuer: unknown, configured: string): string {
+function describeDifference(issuer: unknown, { issuers, url: configured }: ProviderAddress): string {
   const theirs = typeof issuer === 'string' ? parseUrl(issuer) : null
   if (!theirs) return 'is missing or not a URL'
   const ours = new URL(configured)
@@ -111,12 +111,14 @@ function describeDifference(issuer: unknown, configured: string): string {
     theirs.port !== ours.port && 'port',
     trimmed(theirs) !== trimmed(ours) && 'path',
   ].filter(Boolean)
-  return parts.length === 0 ? 'differs in the trailing slash' : `differs in ${parts.join(', ')}`
+  if (parts.length > 0) return `differs in ${parts.join(', ')}`
+  const isSlash = issuers.some((known) => known.replace(/\/$/, '') === String(issuer).replace(/\/$/, ''))
+  return isSlash ? 'differs in the trailing slash' : 'has upper case or a default port that domain has not'
 }
 
 function otherIssuer(issuer: unknown, address: ProviderAddress): DiscoveryError {
   const url = discoveryUrl(address)
-  const difference = describeDifference(issuer, address.url)
+  const difference = describeDifference(issuer, address)
   const detail = `Requested: ${url}. The issuer in the document does not equal the option domain (IDP_DOMAIN): it ${difference}.`
   const remedy = 'DISCOVERY_ISSUER_MISMATCH'
   return new DiscoveryError('DISCOVERY_ERROR', { detail, remedy, endpoint: 'discovery', url })

@@ -69,6 +69,19 @@ describe('the issuer', () => {
       expect(await rejection(load(provider))).toMatchObject({ code: 'DISCOVERY_ERROR' })
     }
   })
+
+  test.each([
+    ['https://op.example/realms/a/', 'differs in the trailing slash'],
+    ['https://op.example:443/realms/a', 'upper case or a default port'],
+    ['https://OP.example/realms/a', 'upper case or a default port'],
+    ['https://op.example:8443/realms/a', 'differs in port'],
+  ])('the error for %s says what differs', (issuer, difference) => {
+    const url = 'https://op.example/realms/a'
+    const config = { provider: { url, issuers: [url] }, allowInsecureRequests: false }
+    expect(() => readMetadata({ issuer }, config)).toThrow(
+      expect.objectContaining({ message: expect.stringContaining(difference) }),
+    )
+  })
 })
 
 describe('the cache', () => {
