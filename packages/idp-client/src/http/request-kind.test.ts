@@ -117,6 +117,11 @@ const rows: readonly Row[] = [
     kind: 'prefetch',
     headers: { ...document, 'sec-purpose': 'prefetch;anonymous-client-ip' },
   },
+  {
+    name: 'Turbo prefetch over plain http, without Fetch Metadata',
+    kind: 'prefetch',
+    headers: { accept: 'text/html, application/xhtml+xml', 'x-sec-purpose': 'prefetch' },
+  },
   { name: 'older Chrome prefetch', kind: 'prefetch', headers: { accept: page, purpose: 'Prefetch' } },
 
   { name: 'RSC navigation', kind: 'rsc', headers: rsc },

@@ -7,9 +7,9 @@ function isSet(value: string | null): boolean {
 }
 
 /**
- * Returns whether the request is a prefetch: `Sec-Purpose` (also of a prerender), the older `Purpose`, and headers of
- * Next.js. The router of Next.js sets its header to the kind of prefetch, so any value counts. Behind the middleware of
- * Next.js the router's headers are removed; there a router prefetch looks like a plain fetch.
+ * Returns whether the request is a prefetch: `Sec-Purpose` (also of a prerender), the older `Purpose`, `X-Sec-Purpose` of Turbo, as
+ * scripts cannot set that of browsers, and headers of Next.js. The router of Next.js sets its header to the kind of prefetch, so any
+ * value counts. Behind the middleware of Next.js the router's headers are removed; there a router prefetch looks like a plain fetch.
  */
 export function isPrefetch(headers: RequestHeaders): boolean {
   return (
@@ -17,7 +17,7 @@ export function isPrefetch(headers: RequestHeaders): boolean {
     isSet(headers.get('next-router-segment-prefetch')) ||
     headers.get('x-middleware-prefetch') === '1' ||
     headers.get('purpose')?.trim().toLowerCase() === 'prefetch' ||
-    (headers.get('sec-purpose') ?? '').toLowerCase().includes('prefetch')
+    (headers.get('sec-purpose') ?? headers.get('x-sec-purpose') ?? '').toLowerCase().includes('prefetch')
   )
 }
 
