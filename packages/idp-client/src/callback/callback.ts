@@ -38,6 +38,17 @@ async function handleLostTransaction(
   return failAttempt(config, { context: defined({ request, appBaseUrl, returnTo }), id }, error, !noRestart)
 }
 
+const EXPIRED =
+  'The provider reports that its login page has expired (temporarily_unavailable, authentication_expired).'
+
+/** Returns whether Keycloak reports that the login page has expired, for example because the user has logged in in another tab. */
+function isExpiredAtProvider(parameters: URLSearchParams): boolean {
+  return (
+    parameters.get('error') === 'temporarily_unavailable' &&
+    parameters.get('error_description') === 'authentication_expired'
+  )
+}
+
 function getPopup(transaction: Transaction): string | undefined {
   return transaction.responseType === 'code' ? transaction.popup : undefined
 }
@@ -125,11 +136,16 @@ export async function callback(
   const { transaction, sealed } = lookup
   transactions.clear(exchange, transaction)
   transactions.clearRestart(exchange)
+  const isPopup = getPopup(transaction) !== undefined
+  if (!isPopup && isExpiredAtProvider(parameters)) {
+    const error = new CallbackError('EXPIRED_STATE', { detail: EXPIRED })
+    const { returnTo } = transaction
+    return handleLostTransaction(engine, exchange, input, { note: defined({ ...note, returnTo }), error })
+  }
   const found = { transaction, parameters, context: toContext(input, transaction), id }
   const joined = await onlyOnce(await toSingleUse(config, sealed, parameters), () => complete(found))
   if (joined.kind === 'result') return applyAttempt(engine, exchange, found, joined.result)
   const error = new CallbackError('REPLAYED_STATE')
-  if (getPopup(transaction) === undefined)
-    return handleLostTransaction(engine, exchange, input, { note, error })
+  if (!isPopup) return handleLostTransaction(engine, exchange, input, { note, error })
   return applyAttempt(engine, exchange, found, { outcome: await failAttempt(config, found, error) })
 }

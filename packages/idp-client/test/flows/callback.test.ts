@@ -332,6 +332,45 @@ describe('responses of the provider', () => {
     expect(calls[0]?.error?.cause).toMatchObject({ error: 'login_required' })
   })
 
+  describe('a login page of Keycloak that was left open while the user logged in in another tab', () => {
+    /** The callback to which Keycloak sends the browser then. */
+    const toExpired = (authorization: string): string => {
+      const state = new URL(authorization).searchParams.get('state') ?? ''
+      const error = { error: 'temporarily_unavailable', error_description: 'authentication_expired' }
+      return `/auth/callback?${new URLSearchParams({ ...error, state, iss: world.provider.issuer })}`
+    }
+
+    test('leads to the page that the tab wanted to show', async () => {
+      const browser = world.newBrowser()
+      const open = await world.begin(browser, `?returnTo=/tab?q=${'x'.repeat(300)}`)
+      await world.login(browser)
+      const response = await browser.send(toExpired(open))
+      expect(response.headers.get('location')).toBe(`${APP}/tab?q=${'x'.repeat(300)}`)
+      expect(await signedIn(browser)).toBe('dev|alice')
+      expect(browser.names('__txn_')).toEqual([])
+    })
+
+    test('starts the login again without a session, once', async () => {
+      const browser = world.newBrowser()
+      const first = await browser.send(toExpired(await world.begin(browser, '?returnTo=/tab')))
+      const page = await first.text()
+      expect(first.status).toBe(400)
+      expect(world.events).toContainEqual(expect.objectContaining({ level: 'warn', error: 'EXPIRED_STATE' }))
+      const [, restart = ''] = /http-equiv="refresh" content="0;url=([^"]+)"/.exec(page) ?? []
+      expect(restart).toContain('returnTo=%2Ftab')
+      const begun = await browser.send(restart.replaceAll('&amp;', '&'))
+      const second = await browser.send(toExpired(begun.headers.get('location') ?? ''))
+      expect(await second.text()).not.toMatch(/http-equiv="refresh"/i)
+    })
+
+    test('any other error of that kind is shown', async () => {
+      const browser = world.newBrowser()
+      const callback = toExpired(await world.begin(browser)).replace('authentication_expired', 'maintenance')
+      await world.login(browser)
+      expect((await browser.send(callback)).status).toBe(400)
+    })
+  })
+
   test('markup in every parameter is not in the response', async () => {
     const browser = world.newBrowser()
     const callback = new URL(await world.authorize(await world.begin(browser), { user: 'alice', deny: true }))
