@@ -120,6 +120,19 @@ function isRedirect({ status, type }: Response): boolean {
 }
 
 /**
+ * Returns the option that keeps keys, metadata and tokens out of the data caches that frameworks put around `fetch`. Workers with a
+ * compatibility date before 2024-11-11 have no such option and throw; nor have they such caches.
+ */
+function toCacheOption(): Pick<RequestInit, 'cache'> {
+  const option = { cache: 'no-store' } as const
+  try {
+    return new Request('http://localhost', option) && option
+  } catch {
+    return {}
+  }
+}
+
+/**
  * Creates the `fetch` for requests to the authorization server: https only (unless `allowInsecureRequests`),
  * `httpTimeout` for connection, headers and body together, an `Idp-Client` header with telemetry, at most 1 MiB, no
  * redirects, no retries. Every failure is a `TransportError`.
@@ -134,8 +147,7 @@ export function providerFetch(
     if (!address || !mayRequest(address, allowInsecureRequests)) throw new TransportError('forbidden')
     const { method = 'GET', body, headers } = request
     return bounded(config.httpTimeout, request, async (signal) => {
-      // Framework data caches around `fetch` must not store keys, metadata or tokens.
-      const behaviour = { redirect: 'manual', cache: 'no-store', signal } as const
+      const behaviour = { redirect: 'manual', ...toCacheOption(), signal } as const
       const sent = defined({ method, headers: identify(headers, config.telemetry), body })
       let response: Response
       try {

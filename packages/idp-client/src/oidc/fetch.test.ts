@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { version } from '../lib/version.ts'
 import type { ProviderRequest } from './call.ts'
 import { providerFetch } from './call.ts'
@@ -34,6 +34,25 @@ test('[S062] requests have the client header, no redirects and no cache of a fra
     `idp-client/${version}`,
     'application/json',
   ])
+})
+
+test('a runtime that does not know the option about its cache gets none: Workers before 2024-11-11', async () => {
+  const refuse = (init: RequestInit = {}): void => {
+    if ('cache' in init)
+      throw new TypeError("The 'cache' field on 'RequestInitializerDict' is not implemented.")
+  }
+  vi.stubGlobal(
+    'Request',
+    class {
+      constructor(_input: string, init?: RequestInit) {
+        refuse(init)
+      }
+    },
+  )
+  onTestFinished(() => void vi.unstubAllGlobals())
+  const { calls, send } = harness(ok)
+  await send()
+  expect(calls[0]?.init).not.toHaveProperty('cache')
 })
 
 test('[S063] without telemetry requests have no client header', async () => {
