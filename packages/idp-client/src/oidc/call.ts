@@ -98,15 +98,30 @@ function bounded<T>(
   })
 }
 
+interface Chunk {
+  readonly done?: boolean
+  readonly value?: Uint8Array | undefined
+}
+
+/** Returns how to read the next chunk of a body. That of node-fetch, which applications may use, is a stream of Node.js. */
+function toReader(body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>): () => Promise<Chunk> {
+  if ('getReader' in body) {
+    const reader = body.getReader()
+    return () => reader.read()
+  }
+  const iterator = body[Symbol.asyncIterator]()
+  return () => iterator.next()
+}
+
 /** Reads the whole body; stops when it is announced as, or turns out to be, larger than the limit. */
 async function readBody({ body, headers }: Response): Promise<Uint8Array> {
   if (Number(headers.get('content-length') ?? 0) > SIZE_LIMIT) throw new TransportError('too-large')
   const chunks: Uint8Array[] = []
   let size = 0
-  const reader = body?.getReader()
-  while (reader) {
-    const { done, value } = await reader.read()
-    if (done) break
+  const read = body && toReader(body)
+  while (read) {
+    const { done, value } = await read()
+    if (done || !value) break
     size += value.byteLength
     if (size > SIZE_LIMIT) throw new TransportError('too-large')
     chunks.push(value)

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { version } from '../lib/version.ts'
 import type { ProviderRequest } from './call.ts'
@@ -96,6 +97,15 @@ describe('the response', () => {
       const { response, text } = await send()
       expect([response.status, text]).toEqual([status, ''])
     }
+  })
+
+  test('may have the body that node-fetch gives it, of at most 1 MiB', async () => {
+    const fromNodeFetch = (text: string) => (): Response =>
+      Object.defineProperty(new Response(text), 'body', { value: Readable.from([Buffer.from(text)]) })
+    expect((await harness(fromNodeFetch('{"a":1}')).send()).text).toBe('{"a":1}')
+    await expect(harness(fromNodeFetch('x'.repeat(1_048_577))).send()).rejects.toMatchObject({
+      kind: 'too-large',
+    })
   })
 
   test.each([301, 302, 303, 307, 308])('%i is rejected', async (status) => {
