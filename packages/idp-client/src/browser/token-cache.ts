@@ -1,4 +1,5 @@
 import { tokenEpoch } from './page-state.ts'
+import { startTimer } from './timer.ts'
 
 /** Response of the access-token route. */
 export interface AccessTokenResponse {
@@ -15,12 +16,12 @@ export interface AccessTokenResponse {
   readonly authorization_details?: readonly { readonly type: string; readonly [property: string]: unknown }[]
 }
 
-/** A token request and the lifetime of its result; times are those of `performance.now()`, in milliseconds. */
+/** A token request and the lifetime of its result, in milliseconds. */
 interface CachedRequest {
   readonly epoch: number
-  readonly at: number
-  /** Infinite while the request is pending, so that every caller joins it. */
-  until: number
+  readonly age: () => number
+  /** From the request on. Infinite while it is pending, so that every caller joins it. */
+  lifetime: number
   readonly result: Promise<AccessTokenResponse>
 }
 
@@ -38,7 +39,7 @@ const cache = new Map<string, CachedRequest>()
 /** Expires tokens when the user leaves the page or comes back: in another window the session may have changed. */
 export function expireTokens(event: Event): void {
   const limit = (event as Partial<PageTransitionEvent>).persisted ? 0 : TRUSTED_AGE
-  for (const one of cache.values()) if (performance.now() - one.at >= limit) one.until = 0
+  for (const one of cache.values()) if (one.age() >= limit) one.lifetime = 0
 }
 
 /**
@@ -49,25 +50,24 @@ export function obtain(
   url: string,
   request: (url: string) => Promise<AccessTokenResponse>,
 ): Promise<AccessTokenResponse> {
-  const now = performance.now()
   const epoch = tokenEpoch
-  for (const [other, one] of cache) if (one.until <= now || one.epoch !== epoch) cache.delete(other)
+  for (const [other, one] of cache) if (one.age() >= one.lifetime || one.epoch !== epoch) cache.delete(other)
   const found = cache.get(url)
   if (found) return found.result
   const entry: CachedRequest = {
     epoch,
-    at: now,
-    until: Number.POSITIVE_INFINITY,
+    age: startTimer(),
+    lifetime: Number.POSITIVE_INFINITY,
     result: request(url).then(
       (response) => {
         // The user may have changed since this request: its token may be another user's.
         if (epoch !== tokenEpoch) return obtain(url, request)
         // Concurrent callers still get the token; if the user was away meanwhile, it is not cached.
-        if (entry.until > 0) entry.until = now + response.expires_in * 1000 - BUFFER
+        if (entry.lifetime > 0) entry.lifetime = response.expires_in * 1000 - BUFFER
         return response
       },
       (error: unknown) => {
-        entry.until = 0
+        entry.lifetime = 0
         throw error
       },
     ),

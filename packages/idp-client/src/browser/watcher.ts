@@ -5,6 +5,7 @@ import type { UserState } from './page-state.ts'
 import { forgetTokens, known, toIdentity } from './page-state.ts'
 import type { RouteRequestError } from './request-error.ts'
 import { hasPage, listen, notifyTabs } from './tabs.ts'
+import { startTimer } from './timer.ts'
 import type { Watched } from './user-store.ts'
 
 /** Keeps one entry of the user store up to date. */
@@ -78,7 +79,7 @@ function oneAtATime(request: () => Promise<void>): Requests {
 }
 
 export function watch({ url, current, change, listeners, seeds }: Watched): Watcher {
-  let requestedAt = 0
+  let sinceRequest = startTimer()
   /** Whether the user may have changed while nothing showed it. */
   let isOutdated = false
   /** Says that the user needs a new login, if a token was refused since the latest request was sent. */
@@ -103,7 +104,7 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
   })
 
   function begin(): void {
-    requestedAt = performance.now()
+    sinceRequest = startTimer()
     rejection = null
     if (hasPage()) observe()
   }
@@ -128,7 +129,7 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
       if (isLoading || (error && !user) || data !== identity()) void refresh()
       return
     }
-    const isRecent = performance.now() - requestedAt < THROTTLE
+    const isRecent = sinceRequest() < THROTTLE
     // The store itself requests the user of a restored page, also if this code could not be loaded.
     if (!isRestored && document.visibilityState !== 'hidden' && (error || !isRecent)) void share()
   }
@@ -162,7 +163,6 @@ export function watch({ url, current, change, listeners, seeds }: Watched): Watc
     const { error, isLoading } = current()
     // A new login for tokens is still needed, whatever the profile route responds.
     if (isLoading || (error && error.status !== 401)) void share()
-    requestedAt ||= performance.now()
   }
 
   return { attend, refresh, post }

@@ -211,6 +211,18 @@ describe('a cached token', () => {
     expect(asked).toHaveLength(2)
   })
 
+  it('is requested again after a sleep of the computer, during which performance.now() stops', async () => {
+    const awake = Date.now()
+    await getAccessToken()
+    const clock = vi.spyOn(Date, 'now').mockReturnValue(awake + 3_591_000)
+    expect(await getAccessToken()).toBe('alice-2')
+    clock.mockReturnValue(awake)
+    expect(await getAccessToken()).toBe('alice-2')
+    const advance = advanceClock()
+    advance(3_591_000)
+    expect(await getAccessToken()).toBe('alice-3')
+  })
+
   it('is not cached if it expires within 10 seconds, but concurrent callers share it', async () => {
     expiresIn = 10
     expect(await Promise.all([getAccessToken(), getAccessToken()])).toEqual(['alice-1', 'alice-1'])

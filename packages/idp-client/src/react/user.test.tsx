@@ -314,6 +314,15 @@ describe('revalidation', () => {
     expect(asked).toHaveLength(2)
   })
 
+  it('happens after a sleep of the computer, during which performance.now() stops', async () => {
+    mount(app())
+    await until(() => text() === 'alice')
+    respond = json(401)
+    vi.spyOn(Date, 'now').mockReturnValue(Date.now() + 3_600_000)
+    act(() => void document.dispatchEvent(new Event('visibilitychange')))
+    await until(() => text() === 'nobody')
+  })
+
   it('does not happen in a hidden page', async () => {
     const advance = advanceClock()
     mount(app({ user: { sub: 'seed' } }))
