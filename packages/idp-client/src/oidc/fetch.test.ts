@@ -63,6 +63,12 @@ test('[S063] without telemetry requests have no client header', async () => {
   expect([headers.get('idp-client'), headers.get('user-agent')]).toEqual([null, 'idp-client'])
 })
 
+test('a port that fetch refuses is named: curl, which shows that the provider runs, does not refuse it', async () => {
+  const { send } = harness(ok, { allowInsecureRequests: true, fetch: globalThis.fetch })
+  const error = await send({}, 'http://127.0.0.1:10080/x').catch((reason: unknown) => reason)
+  expect(error).toMatchObject({ message: expect.stringMatching(/^fetch and browsers refuse that port/) })
+})
+
 test('[S058] [S059] only https is requested, or http if it is allowed', async () => {
   const strict = harness(ok)
   for (const url of [

@@ -147,8 +147,9 @@ function toRequestError(fault: TransportError): OAuthError {
   const { kind, message: detail, remedy, systemCode } = fault
   const options = defined({ cause: fault, detail, remedy, systemCode })
   if (kind === 'timeout') return new OAuthError('REQUEST_TIMEOUT', options)
-  if (kind === 'network' || kind === 'aborted') return new OAuthError('REQUEST_FAILED', options)
-  return new OAuthError('RESPONSE_INVALID', options)
+  if (kind === 'too-large' || kind === 'redirect' || kind === 'forbidden')
+    return new OAuthError('RESPONSE_INVALID', options)
+  return new OAuthError('REQUEST_FAILED', options)
 }
 
 /** Creates the error for a response with an unexpected status, such as an error page or a captive portal. */

@@ -5,6 +5,8 @@ export type TransportErrorKind =
   | 'timeout'
   /** No connection, or it was lost. */
   | 'network'
+  /** `fetch` connects to no server at that port. */
+  | 'blocked-port'
   /** The caller aborted the request. */
   | 'aborted'
   /** The response exceeds the size limit. */
@@ -25,6 +27,7 @@ const REDIRECT = 'The response is a redirect; requests to the provider follow no
 const reasons: Record<TransportErrorKind, Reason> = {
   timeout: { text: 'No complete response arrived within httpTimeout', remedy: 'PROVIDER_TIMEOUT' },
   network: { text: 'The connection could not be made, or it broke' },
+  'blocked-port': { text: 'fetch and browsers refuse that port: the provider needs another one' },
   aborted: { text: 'The request was aborted' },
   'too-large': { text: 'The response is larger than 1 MiB', remedy: 'RESPONSE_NOT_OAUTH' },
   redirect: { text: REDIRECT, remedy: 'PROVIDER_REDIRECTS' },
@@ -122,9 +125,13 @@ function getSystemCode(error: unknown): string | undefined {
   return error instanceof Error && /^(?:[A-Z][A-Za-z]{1,30})?Error$/.test(error.name) ? error.name : undefined
 }
 
+/** Returns whether `fetch` refused the port (Fetch section 2.9). Node.js says so in words only. */
+const isBlockedPort = (error: unknown): boolean =>
+  error instanceof Error && error.cause instanceof Error && error.cause.message === 'bad port'
+
 /** Returns what a failed request was; `presents`: whether it was one with a certificate of the client. */
 export function toTransportError(error: unknown, presents = false): TransportError {
-  return error instanceof TransportError
-    ? error
-    : new TransportError('network', getSystemCode(error), presents)
+  if (error instanceof TransportError) return error
+  if (isBlockedPort(error)) return new TransportError('blocked-port')
+  return new TransportError('network', getSystemCode(error), presents)
 }
