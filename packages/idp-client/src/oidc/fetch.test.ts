@@ -69,6 +69,15 @@ test('a port that fetch refuses is named: curl, which shows that the provider ru
   expect(error).toMatchObject({ message: expect.stringMatching(/^fetch and browsers refuse that port/) })
 })
 
+test('a dispatcher of another version of undici than fetch is named', async () => {
+  const cause = Object.assign(new Error('invalid onRequestStart method'), { code: 'UND_ERR_INVALID_ARG' })
+  const { send } = harness(() => Promise.reject(new TypeError('fetch failed', { cause })))
+  const error = await send().catch((reason: unknown) => reason)
+  expect(error).toMatchObject({
+    message: expect.stringMatching(/^fetch cannot use the dispatcher .* \(UND_ERR_INVALID_ARG\)\.$/),
+  })
+})
+
 test('[S058] [S059] only https is requested, or http if it is allowed', async () => {
   const strict = harness(ok)
   for (const url of [

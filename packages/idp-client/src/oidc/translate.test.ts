@@ -17,6 +17,7 @@ describe('errors of the transport', () => {
     ['timeout', 'REQUEST_TIMEOUT', true],
     ['network', 'REQUEST_FAILED', true],
     ['blocked-port', 'REQUEST_FAILED', true],
+    ['dispatcher', 'REQUEST_FAILED', true],
     ['aborted', 'REQUEST_FAILED', true],
     ['too-large', 'RESPONSE_INVALID', false],
     ['redirect', 'RESPONSE_INVALID', false],

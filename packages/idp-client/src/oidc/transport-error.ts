@@ -7,6 +7,8 @@ export type TransportErrorKind =
   | 'network'
   /** `fetch` connects to no server at that port. */
   | 'blocked-port'
+  /** `fetch` cannot use the connections that the application gave it. */
+  | 'dispatcher'
   /** The caller aborted the request. */
   | 'aborted'
   /** The response exceeds the size limit. */
@@ -28,6 +30,9 @@ const reasons: Record<TransportErrorKind, Reason> = {
   timeout: { text: 'No complete response arrived within httpTimeout', remedy: 'PROVIDER_TIMEOUT' },
   network: { text: 'The connection could not be made, or it broke' },
   'blocked-port': { text: 'fetch and browsers refuse that port: the provider needs another one' },
+  dispatcher: {
+    text: 'fetch cannot use the dispatcher of another version of undici: import both from the same copy',
+  },
   aborted: { text: 'The request was aborted' },
   'too-large': { text: 'The response is larger than 1 MiB', remedy: 'RESPONSE_NOT_OAUTH' },
   redirect: { text: REDIRECT, remedy: 'PROVIDER_REDIRECTS' },
@@ -133,5 +138,10 @@ const isBlockedPort = (error: unknown): boolean =>
 export function toTransportError(error: unknown, presents = false): TransportError {
   if (error instanceof TransportError) return error
   if (isBlockedPort(error)) return new TransportError('blocked-port')
-  return new TransportError('network', getSystemCode(error), presents)
+  const systemCode = getSystemCode(error)
+  return new TransportError(
+    systemCode === 'UND_ERR_INVALID_ARG' ? 'dispatcher' : 'network',
+    systemCode,
+    presents,
+  )
 }
