@@ -56,7 +56,7 @@ export const pages = {
 
 /** Names of others that pages mention: variables of other libraries, of hosts and of Node, codes of the system and of Node, token types. */
 const foreign =
-  /^(?:NEXT_PUBLIC_)?(?:AUTH0|WORKOS|NEXTAUTH|AUTH|OIDC|VERCEL|NODE|STAFF)_|^(?:ISSUER_BASE_URL|BASE_URL|CLIENT_ID|CLIENT_SECRET|HTTPS?_PROXY|NO_PROXY|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|DENO_CERT|EAI_AGAIN|N_A)$|^ERR_/
+  /^(?:NEXT_PUBLIC_)?(?:AUTH0|WORKOS|NEXTAUTH|AUTH|OIDC|VERCEL|NODE|STAFF)_|^(?:ISSUER_BASE_URL|BASE_URL|CLIENT_ID|CLIENT_SECRET|HTTPS?_PROXY|NO_PROXY|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_VERIFY_LEAF_SIGNATURE|DENO_CERT|EAI_AGAIN|N_A)$|^(?:UND_)?ERR_/
 
 /** Names that pages mention must exist: those in upper case between code marks. */
 export function unknownNames(text, known) {
