@@ -10,7 +10,7 @@ import { isObject } from '../lib/objects.ts'
 import { strictText } from '../lib/utf8.ts'
 import { reportFailure } from '../log/failure.ts'
 import type { Assert, Refuse } from './claims.ts'
-import { checkIssuerAndAudience, createAssert } from './claims.ts'
+import { checkIssuerAndAudience, createAssert, isAbsent } from './claims.ts'
 import type { JsonObject } from './json.ts'
 import { parseObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
@@ -56,11 +56,14 @@ const CANDIDATE_LIMIT = 8
 
 const PRIVATE_PROPERTIES = ['d', 'p', 'q', 'dp', 'dq', 'qi', 'oth', 'k', 'priv']
 
+/** Returns whether a key has a property. Some providers write `null`, or an empty list (`oth`), for one that it lacks. */
+const hasValue = (value: unknown): boolean =>
+  !isAbsent(value) && !(Array.isArray(value) && value.length === 0)
+
 /** Returns whether an entry may be a public key; other entries are ignored (RFC 7517 section 5). */
 function mayBePublicKey(entry: unknown): entry is JsonObject {
-  return (
-    isObject(entry) && typeof entry['kty'] === 'string' && !PRIVATE_PROPERTIES.some((name) => name in entry)
-  )
+  if (!isObject(entry) || typeof entry['kty'] !== 'string') return false
+  return !PRIVATE_PROPERTIES.some((name) => hasValue(entry[name]))
 }
 
 function toPublicKey(entry: JsonObject): PublicKey {
@@ -112,7 +115,7 @@ export function isSupportedAlgorithm(algorithm: unknown): algorithm is string {
 
 /** Returns whether `key_ops` allows verification (RFC 7517 section 4.3): absent, or unique strings with `verify`. */
 function allowsVerification(operations: unknown): boolean {
-  if (operations === undefined) return true
+  if (isAbsent(operations)) return true
   if (!Array.isArray(operations) || !operations.includes('verify')) return false
   return operations.every((name, index) => typeof name === 'string' && operations.indexOf(name) === index)
 }
@@ -126,9 +129,9 @@ function fits({ entry }: PublicKey, { algorithm, keyId }: SignatureHeader): bool
     kty === type.kty &&
     (type.crv === undefined || crv === type.crv) &&
     (keyId === undefined || (typeof keyId === 'string' && kid === keyId)) &&
-    (alg === undefined || alg === algorithm) &&
-    (use === undefined || use === 'sig') &&
-    (ext === undefined || typeof ext === 'boolean') &&
+    (isAbsent(alg) || alg === algorithm) &&
+    (isAbsent(use) || use === 'sig') &&
+    (isAbsent(ext) || typeof ext === 'boolean') &&
     allowsVerification(operations)
   )
 }

@@ -246,6 +246,17 @@ describe('hostile key sets', () => {
     expect(await rejection(exchange(providerOf(op.issuer, { clock })))).toMatchObject({ code: 'JWKS_ERROR' })
   })
 
+  test.each([
+    ['null for what it lacks', { d: null, oth: null, k: null, crv: null, x: null, key_ops: null, ext: null }],
+    ['null for its use and algorithm', { alg: null, use: null }],
+    ['an empty list of further primes', { oth: [], x5c: [] }],
+  ])('a public key with %s is used', async (_, members) => {
+    const rsa = await signingKey('k1')
+    op.key = rsa
+    op.published = [{ ...rsa.publicJwk, ...members }]
+    expect((await exchange(providerOf(op.issuer, { clock }))).claims?.sub).toBe('alice')
+  })
+
   test('one valid key among invalid ones is used', async () => {
     const rsa = await generateKeyPair('RS256', { extractable: true })
     const garbage = [
