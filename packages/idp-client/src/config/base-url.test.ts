@@ -311,6 +311,15 @@ describe('baseUrlFor, inferred', () => {
     expect(resolveBaseUrl({ ...inProduction, trustProxy: true }, request)).toBe('https://app.example.com')
   })
 
+  test.each([
+    ['wss', 'https://app.example.com'],
+    ['WSS', 'https://app.example.com'],
+    ['ws', 'http://app.example.com'],
+  ])('a proxy that forwards %s for a WebSocket names the scheme of its handshake', (proto, expected) => {
+    const request = view({ host: 'app.example.com', 'x-forwarded-proto': proto })
+    expect(resolveBaseUrl({ ...inferred, trustProxy: true }, request)).toBe(expected)
+  })
+
   test('a proxy cannot disable https in production', () => {
     const request = view({ host: 'app.example.com', 'x-forwarded-proto': 'http' })
     expect(resolveBaseUrl({ ...inProduction, trustProxy: true }, request)).toBe('https://app.example.com')

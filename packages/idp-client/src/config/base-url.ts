@@ -139,7 +139,8 @@ function resolveHost(config: BaseUrlConfig, request: RequestView): string {
 function statedScheme(config: BaseUrlConfig, request: RequestView): 'http' | 'https' {
   const proxied = config.trustProxy ? forwarded(request, 'x-forwarded-proto')?.toLowerCase() : undefined
   // Without a URL from the host (a Server Component) or a proxy, the protocol is http, which only local servers use.
-  const scheme = proxied ?? request.url?.protocol.slice(0, -1) ?? 'http'
+  // Some proxies, such as Traefik, name that of a WebSocket, whose handshake is a request of http or https.
+  const scheme = (proxied ?? request.url?.protocol.slice(0, -1) ?? 'http').replace(/^ws/, 'http')
   if (scheme === 'http' || scheme === 'https') return scheme
   throw unknown('The protocol that the request names is neither http nor https.')
 }
