@@ -234,6 +234,7 @@ export interface Config extends ApiConfig {
   readonly processLasts: boolean
   readonly logoutStrategy: LogoutStrategy
   readonly includeIdTokenHint: boolean
+  readonly revokeAtLogout: boolean
   /** Absent: front-channel logout is off. */
   readonly frontChannelLogout?: FrontChannelLogoutConfig
   /** Absent without the option, and once its time is over. */

@@ -198,6 +198,7 @@ export const optionRows = {
   // Logout.
   logoutStrategy: { kind: 'one of', values: ['auto', 'oidc', 'v2', 'local'], default: 'auto' },
   includeIdTokenHintInOIDCLogoutUrl: { kind: 'boolean', default: true },
+  revokeRefreshTokenAtLogout: { kind: 'boolean', default: true },
   frontChannelLogout: { kind: 'boolean or object' },
 
   // Tokens.

@@ -603,6 +603,12 @@ export interface IdpClientOptions {
    */
   includeIdTokenHintInOIDCLogoutUrl?: boolean | undefined
   /**
+   * `false`: a logout leaves the refresh token valid. For [providers at which a revocation has side
+   * effects](https://github.com/idp-client/idp-client/blob/main/docs/guides/logging-out-everywhere.md#logging-out-without-revocation).
+   * @default true
+   */
+  revokeRefreshTokenAtLogout?: boolean | undefined
+  /**
    * Mounts the [front-channel logout
    * route](https://github.com/idp-client/idp-client/blob/main/docs/guides/logging-out-everywhere.md#front-channel-logout), which
    * an iframe of the provider calls to end one session. Requires a `sessionStore` with `deleteByLogoutToken`.

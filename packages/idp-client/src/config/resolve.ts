@@ -187,6 +187,7 @@ function resolveRest(source: Source, { settings, appBaseUrl }: BaseSettings) {
     signInReturnToPath: resolveReturnPath(source),
     logoutStrategy: readOneOf(getField('logoutStrategy', source)),
     includeIdTokenHint: readFlag(getField('includeIdTokenHintInOIDCLogoutUrl', source)),
+    revokeAtLogout: readFlag(getField('revokeRefreshTokenAtLogout', source)),
     frontChannelLogout: resolveFrontChannelLogout(source),
     takeOver: resolveTakeOver(source, settings.clock),
     pushedAuthorizationRequests: readFlag(getField('pushedAuthorizationRequests', source)),

@@ -104,12 +104,12 @@ async function resolveRedirect(
 const REVOCATION_PATIENCE = 1000
 
 /**
- * Revokes the refresh token if the provider supports it (RFC 7009). Best effort: failures are logged and never block
- * the logout.
+ * Revokes the refresh token if the provider supports it (RFC 7009), unless `revokeRefreshTokenAtLogout` is off. Best
+ * effort: failures are logged and never block the logout.
  */
 async function revoke({ config }: Engine, session: SessionData | undefined): Promise<void> {
   const refreshToken = session?.tokenSet.refreshToken
-  if (refreshToken === undefined) return
+  if (refreshToken === undefined || !config.revokeAtLogout) return
   const revoked = revokeToken(getProvider(config), refreshToken).catch((error: unknown) =>
     reportFailure(config.log, error),
   )

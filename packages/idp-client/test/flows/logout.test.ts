@@ -198,6 +198,19 @@ describe("[J7] logoutStrategy 'local'", () => {
   })
 })
 
+test.each([
+  [{}, 1],
+  [{ revokeRefreshTokenAtLogout: true }, 1],
+  [{ revokeRefreshTokenAtLogout: false }, 0],
+  [{ revokeRefreshTokenAtLogout: false, logoutStrategy: 'local' }, 0],
+] as const)('%o: the provider receives %i revocations', async (options, revocations) => {
+  const { browser } = world.another(options)
+  await world.login(browser)
+  const before = world.provider.count('revocation')
+  await browser.send('/auth/logout')
+  expect(world.provider.count('revocation') - before).toBe(revocations)
+})
+
 describe('a provider that is down', () => {
   test('the local session ends anyway', async () => {
     const fresh = await startWorld()
