@@ -127,3 +127,20 @@ test('a logout endpoint on another host than the issuer gets its own parameter',
   expect(origin + pathname).toBe('https://example.auth.eu-central-1.amazoncognito.com/logout')
   expect(Object.fromEntries(searchParams)).toEqual({ client_id: world.provider.clientId, logout_uri: APP })
 })
+
+test('keys of one application are loaded by a discovery URL with its appid', async () => {
+  const { fetchAppKeys } = (await load('providers/microsoft-entra-id', 'lib/app-keys.ts')) as {
+    fetchAppKeys: (clientId: string) => typeof fetch
+  }
+  world = await startWorld()
+  const { provider } = world
+  const { browser } = world.another({ [customFetch]: fetchAppKeys(provider.clientId) })
+  provider.clearRequests()
+  const callback = await world.authorize(await world.begin(browser))
+  expect((await browser.send(callback)).status).toBe(302)
+  const loaded = provider.requests().filter(({ url }) => url.includes('/.well-known/'))
+  expect(loaded.map(({ method, url }) => `${method} ${url}`)).toEqual([
+    `GET /.well-known/openid-configuration?appid=${provider.clientId}`,
+    'GET /.well-known/jwks.json',
+  ])
+})
