@@ -22,31 +22,45 @@ export interface CallbackInput {
   readonly correlationId: string
 }
 
+/** A login that cannot be completed. */
+interface LostLogin {
+  readonly error: CallbackError
+  readonly note: StateNote
+  /** Earliest creation of a session that makes it unnecessary, in seconds since the epoch. Default: any. */
+  readonly since?: number
+}
+
 /**
- * Handles a valid state whose transaction is missing: redirects if there is a session, otherwise the login may restart.
+ * Handles a valid state whose transaction is missing, here or at the provider: redirects if there is a session, otherwise the login may
+ * restart.
  */
 async function handleLostTransaction(
   { baseUrl, config, sessions }: Engine,
   exchange: Exchange,
   { correlationId: id, request }: CallbackInput,
-  { error, note }: { readonly error: CallbackError; readonly note: StateNote },
+  { error, note, since = 0 }: LostLogin,
 ): Promise<CallbackOutcome> {
   const appBaseUrl = baseUrl(exchange)
   const { noRestart, returnTo } = note
-  if (await sessions.load(exchange)) return redirectToApp(config, appBaseUrl, returnTo)
+  const session = await sessions.load(exchange)
+  if (session && session.data.internal.createdAt >= since) return redirectToApp(config, appBaseUrl, returnTo)
   // A browser that stores no cookies would restart in an endless loop.
   return failAttempt(config, { context: defined({ request, appBaseUrl, returnTo }), id }, error, !noRestart)
 }
 
-const EXPIRED =
-  'The provider reports that its login page has expired (temporarily_unavailable, authentication_expired).'
-
-/** Returns whether Keycloak reports that the login page has expired, for example because the user has logged in in another tab. */
-function isExpiredAtProvider(parameters: URLSearchParams): boolean {
-  return (
-    parameters.get('error') === 'temporarily_unavailable' &&
-    parameters.get('error_description') === 'authentication_expired'
-  )
+/** Returns the error of a login that the provider has lost, for example because the user has logged in in another tab. */
+function lostAtProvider(parameters: URLSearchParams): CallbackError | undefined {
+  const error = parameters.get('error')
+  const description = parameters.get('error_description')
+  const expired = 'The provider reports that its login page has expired'
+  // Keycloak.
+  if (error === 'temporarily_unavailable' && description === 'authentication_expired')
+    return new CallbackError('EXPIRED_STATE', { detail: `${expired} (${error}, ${description}).` })
+  // Ory Hydra, with codes that no standard defines. It keeps one login per browser and client.
+  if (error === 'request_unauthorized')
+    return new CallbackError('EXPIRED_STATE', { detail: `${expired} (${error}).` })
+  const detail = 'The provider keeps one login per browser (request_forbidden).'
+  return error === 'request_forbidden' ? new CallbackError('SUPERSEDED_STATE', { detail }) : undefined
 }
 
 function getPopup(transaction: Transaction): string | undefined {
@@ -137,10 +151,12 @@ export async function callback(
   transactions.clear(exchange, transaction)
   transactions.clearRestart(exchange)
   const isPopup = getPopup(transaction) !== undefined
-  if (!isPopup && isExpiredAtProvider(parameters)) {
-    const error = new CallbackError('EXPIRED_STATE', { detail: EXPIRED })
-    const { returnTo } = transaction
-    return handleLostTransaction(engine, exchange, input, { note: defined({ ...note, returnTo }), error })
+  const lost = isPopup ? undefined : lostAtProvider(parameters)
+  if (lost) {
+    const { returnTo, startedAt: since } = transaction
+    // With an older session, a guard that requires more would start the next login, without end.
+    const login = { note: defined({ ...note, returnTo }), error: lost, since }
+    return handleLostTransaction(engine, exchange, input, login)
   }
   const found = { transaction, parameters, context: toContext(input, transaction), id }
   const joined = await onlyOnce(await toSingleUse(config, sealed, parameters), () => complete(found))

@@ -371,6 +371,40 @@ describe('responses of the provider', () => {
     })
   })
 
+  describe.each(['request_forbidden', 'request_unauthorized'])(
+    'a login that Ory has lost (%s), which keeps one per browser, for half an hour',
+    (error) => {
+      const toLost = (authorization: string): string => {
+        const state = new URL(authorization).searchParams.get('state') ?? ''
+        return `/auth/callback?${new URLSearchParams({ error, state, iss: world.provider.issuer })}`
+      }
+
+      test('leads to the page if the user has logged in in another tab', async () => {
+        const browser = world.newBrowser()
+        const open = await world.begin(browser, '?returnTo=/tab')
+        await world.login(browser)
+        expect((await browser.send(toLost(open))).headers.get('location')).toBe(`${APP}/tab`)
+      })
+
+      test.each([false, true])(
+        'otherwise starts again, once; earlier session: %o, with which a guard that requires more would redirect forever',
+        async (hasSession) => {
+          const browser = world.newBrowser()
+          if (hasSession) await world.login(browser)
+          world.clock.now += 1
+          const first = await (await browser.send(toLost(await world.begin(browser)))).text()
+          const [, restart = ''] = /http-equiv="refresh" content="0;url=([^"]+)"/.exec(first) ?? []
+          const begun = await browser.send(restart.replaceAll('&amp;', '&'))
+          const second = await browser.send(toLost(begun.headers.get('location') ?? ''))
+          expect([second.status, await second.text()]).toEqual([
+            400,
+            expect.not.stringMatching(/http-equiv="refresh"/),
+          ])
+        },
+      )
+    },
+  )
+
   test('markup in every parameter is not in the response', async () => {
     const browser = world.newBrowser()
     const callback = new URL(await world.authorize(await world.begin(browser), { user: 'alice', deny: true }))
