@@ -59,7 +59,10 @@ export const codes: Readonly<Record<Code, CodeEntry>> = {
     status: 400,
     message: 'The callback does not belong to a login that this browser started.',
   },
-  EXPIRED_STATE: { status: 400, message: 'The login took longer than transactionCookie.maxAge.' },
+  EXPIRED_STATE: {
+    status: 400,
+    message: 'The login took longer than transactionCookie.maxAge, or than the provider allows.',
+  },
   REPLAYED_STATE: { status: 400, message: 'This callback was already used.' },
   STATE_HOST_MISMATCH: { status: 400, message: 'The login started on one host and ended on another.' },
   SUPERSEDED_STATE: { status: 400, message: 'A later login in the same browser replaced this one.' },
