@@ -113,7 +113,7 @@ function describeDifference(issuer: unknown, { issuers, url: configured }: Provi
   ].filter(Boolean)
   if (parts.length > 0) return `differs in ${parts.join(', ')}`
   const isSlash = issuers.some((known) => known.replace(/\/$/, '') === String(issuer).replace(/\/$/, ''))
-  return isSlash ? 'differs in the trailing slash' : 'has upper case or a default port that domain has not'
+  return isSlash ? 'differs in the trailing slash' : 'has upper case or a default port that domain lacks'
 }
 
 function otherIssuer(issuer: unknown, address: ProviderAddress): DiscoveryError {
