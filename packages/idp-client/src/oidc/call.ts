@@ -10,7 +10,7 @@ import { parseUrl } from '../lib/url.ts'
 import { concatenate, text, utf8 } from '../lib/utf8.ts'
 import { version } from '../lib/version.ts'
 import { describeAuthentication } from './client-auth.ts'
-import { challengeErrors, isNonceChallenge, nonceRetryDelay } from './dpop.ts'
+import { isNonceChallenge, nonceRetryDelay, tokenErrors } from './dpop.ts'
 import { parseObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
 import { mayRequest, requireAlias, requireEndpoint, toWireName } from './metadata.ts'
@@ -224,13 +224,12 @@ export function readResponse(
   { response: { headers, status }, text }: ReceivedResponse,
   now: number,
 ): ProviderResponse {
-  const errors = challengeErrors(headers)
   return {
     status,
     mediaType: headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase(),
     body: parseObject(text),
     retryAfter: retryAfterSeconds(headers.get('retry-after'), now),
-    challenge: (errors.get('bearer') ?? errors.get('dpop')) || undefined,
+    challenge: tokenErrors(headers)[0],
   }
 }
 

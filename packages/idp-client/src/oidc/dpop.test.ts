@@ -6,7 +6,14 @@ import type { Config } from '../config/config.ts'
 import type { DpopKeyPair, IdpClientOptions } from '../config/options.ts'
 import { generateDpopKeyPair } from '../crypto/keys.ts'
 import type { Dpop } from './dpop.ts'
-import { challengeErrors, createDpop, importDpopKeys, isNonceChallenge, nonceRetryDelay } from './dpop.ts'
+import {
+  challengeErrors,
+  createDpop,
+  importDpopKeys,
+  isNonceChallenge,
+  nonceRetryDelay,
+  refusesToken,
+} from './dpop.ts'
 
 const TOKEN = 'access-token'
 
@@ -146,6 +153,16 @@ test.each([
 ])('%s: %s', (header, expected) => {
   const { headers } = respondWith(401, { 'www-authenticate': header })
   expect(challengeErrors(headers).get('dpop') ?? null).toBe(expected)
+})
+
+test.each([
+  ['Bearer error="invalid_token"', true],
+  ['DPoP error="invalid_token"', true],
+  ['error="invalid_token", error_description="x"', true],
+  ['Basic error="invalid_token"', false],
+  ['Bearer error="insufficient_scope"', false],
+])('an API refuses a token by %s: %s', (header, expected) => {
+  expect(refusesToken(respondWith(401, { 'www-authenticate': header }))).toBe(expected)
 })
 
 test('[G6] a header is parsed in linear time', () => {

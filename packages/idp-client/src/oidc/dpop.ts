@@ -165,6 +165,15 @@ export function challengeErrors(headers: Headers): ReadonlyMap<string, string> {
   return errors
 }
 
+/**
+ * Returns why a resource refuses an access token, by each scheme, or by none, as the example of OpenID Connect Core section 5.3.3 and
+ * the providers that follow it.
+ */
+export function tokenErrors(headers: Headers): readonly string[] {
+  const errors = challengeErrors(headers)
+  return ['bearer', 'dpop', ''].flatMap((scheme) => errors.get(scheme) || [])
+}
+
 /** Whether a response demands a nonce in the proof: in its JSON (`body`) or by the challenge of RFC 9449 section 9. */
 export function isNonceChallenge({ headers, status }: Response, body: JsonObject | null): boolean {
   if (status < 400 || status >= 500) return false
@@ -175,8 +184,7 @@ export function isNonceChallenge({ headers, status }: Response, body: JsonObject
 /** Returns whether an API says that it takes another token only (RFC 6750 section 3.1). */
 export function refusesToken({ headers, status }: Response): boolean {
   if (status !== 401) return false
-  const errors = challengeErrors(headers)
-  return [errors.get('bearer'), errors.get('dpop')].includes('invalid_token')
+  return tokenErrors(headers).includes('invalid_token')
 }
 
 /** The longest delay before a second retry, as a multiple of the configured one; it doubles with every further retry. */

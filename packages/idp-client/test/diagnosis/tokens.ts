@@ -145,6 +145,22 @@ export const tokens: readonly Mistake[] = [
     },
   },
   {
+    mistake: 'an access token that UserInfo does not take, with a challenge that names no scheme',
+    remedy: 'USERINFO_TOKEN_REFUSED',
+    async make(bench) {
+      const world = await bench.start({ fetchUserInfo: true })
+      world.provider.faults.set('userinfo', {
+        kind: 'respond',
+        status: 401,
+        headers: {
+          'content-type': 'text/html; charset=utf-8',
+          'www-authenticate': 'error="invalid_token", error_description="alice"',
+        },
+      })
+      await bench.login(world)
+    },
+  },
+  {
     mistake: 'UserInfo that is signed',
     remedy: 'USERINFO_SIGNED',
     async make(bench) {
