@@ -2,6 +2,7 @@ import type { Config } from '../config/config.ts'
 import { randomToken } from '../crypto/random.ts'
 import type { Sealer } from '../crypto/seal.ts'
 import { CallbackError } from '../errors/callback.ts'
+import { registeredError } from '../errors/protocol-errors.ts'
 import type { SafeReturnPath } from '../http/return-path.ts'
 import { safeReturnPath } from '../http/return-path.ts'
 import { decodeJsonObject } from '../lib/json.ts'
@@ -55,13 +56,24 @@ export async function decryptState(sealer: Sealer, state: string): Promise<State
   })
 }
 
+/** Some providers send an error without the state, so the error is what explains the callback. */
+function missingState(parameters: URLSearchParams): CallbackError {
+  const error = parameters.get('error')
+  if (!error) return new CallbackError('MISSING_STATE')
+  const registered = registeredError(error)
+  const name = registered === 'other' ? 'an unregistered error code' : `the error ${registered}`
+  return new CallbackError('MISSING_STATE', {
+    detail: `It has ${name}: a provider may omit the state of an error.`,
+  })
+}
+
 /** Returns the `state` of a callback and its note. Throws `MISSING_STATE`, or `UNKNOWN_STATE` if it was not issued here. */
 export async function verifyState(
   sealer: Sealer,
   parameters: URLSearchParams,
 ): Promise<{ state: string; note: StateNote }> {
   const [state, ...others] = parameters.getAll('state')
-  if (!state) throw new CallbackError('MISSING_STATE')
+  if (!state) throw missingState(parameters)
   const note = others.length === 0 ? await decryptState(sealer, state) : null
   if (!note) throw new CallbackError('UNKNOWN_STATE')
   return { state, note }

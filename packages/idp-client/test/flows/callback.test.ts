@@ -145,6 +145,30 @@ describe('state', () => {
   })
 
   test.each([
+    ['access_denied', /no state.* access_denied\b/],
+    ['<alice>', /no state.* an unregistered error code/],
+  ])(
+    'missing beside the error %s, as some providers send it: the log has the error',
+    async (error, detail) => {
+      const browser = world.newBrowser()
+      const stop = world.provider.tamperAuthorizationResponse((parameters) => {
+        for (const name of ['code', 'state']) parameters.delete(name)
+        parameters.set('error', error)
+        parameters.set('error_description', 'alice is blocked')
+      })
+      const callback = await world.authorize(await world.begin(browser))
+      stop()
+      const response = await browser.send(callback, json)
+      expect([response.status, await codeOf(response)]).toEqual([400, 'MISSING_STATE'])
+      expect(world.events.at(-1)).toMatchObject({
+        code: 'LOGIN_FAILED',
+        detail: expect.stringMatching(detail),
+      })
+      expect(JSON.stringify(world.events)).not.toContain('alice')
+    },
+  )
+
+  test.each([
     ['sends', (_cookies: Browser['cookies']) => {}],
     ['has deleted', (cookies: Browser['cookies']) => cookies.clear()],
   ])(
