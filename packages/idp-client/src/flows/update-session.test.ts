@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { Cookies, engineFor } from '../../test/support/engine.ts'
+import { incompressible } from '../../test/support/incompressible.ts'
 import { freshlyStored } from '../session/model/session.ts'
+import { memoryStore } from '../stores/memory.ts'
 import { updateSession } from './update-session.ts'
 
 test('an update keeps the later time of use of a process whose clock is ahead', async () => {
@@ -16,4 +18,39 @@ test('an update keeps the later time of use of a process whose clock is ahead', 
   cookies.take(exchange)
   const saved = await engine.sessions.load(cookies.exchange())
   expect(saved).toMatchObject({ usedAt: clock.now + 5, data: { theme: 'dark' } })
+})
+
+test.each(['cookies', 'a store'])(
+  'with %s, updates of one request at the same time are all kept',
+  async (kind) => {
+    const sessionStore = memoryStore({ name: crypto.randomUUID(), clock: () => 1_800_000_000 })
+    const { clock, engine } = engineFor(kind === 'cookies' ? {} : { sessionStore })
+    const cookies = new Cookies()
+    const tokenSet = { accessToken: 'at', expiresAt: clock.now + 60 }
+    const data = { user: { sub: 'alice' }, tokenSet, internal: { createdAt: clock.now }, seen: true }
+    const first = cookies.exchange()
+    await engine.sessions.save(first, freshlyStored(data, clock.now))
+    cookies.take(first)
+    const exchange = cookies.exchange()
+    const { seen: _seen, ...unseen } = data
+    const changes = [{ ...data, theme: 'dark' }, unseen, { ...data, user: { ...data.user, nickname: 'al' } }]
+    await Promise.all(changes.map((changed) => updateSession(engine, exchange, changed)))
+    cookies.take(exchange)
+    const saved = await engine.sessions.load(cookies.exchange())
+    expect(saved?.data).toEqual({ ...unseen, theme: 'dark', user: { sub: 'alice', nickname: 'al' } })
+  },
+)
+
+test('an update that fails does not prevent one at the same time in the same request', async () => {
+  const { clock, engine } = engineFor()
+  const cookies = new Cookies()
+  const tokenSet = { accessToken: 'at', expiresAt: clock.now + 60 }
+  const data = { user: { sub: 'alice' }, tokenSet, internal: { createdAt: clock.now } }
+  const exchange = cookies.exchange()
+  await engine.sessions.save(exchange, freshlyStored(data, clock.now))
+  const tooLarge = updateSession(engine, exchange, { ...data, text: incompressible(9000) })
+  const update = updateSession(engine, exchange, { ...data, theme: 'dark' })
+  await expect(tooLarge).rejects.toMatchObject({ code: 'SESSION_TOO_LARGE' })
+  await update
+  expect((await engine.sessions.load(exchange))?.data).toEqual({ ...data, theme: 'dark' })
 })

@@ -42,17 +42,17 @@ function withIdToken(changes: SessionData, { tokenSet: { idToken } }: SessionDat
   return { ...changes, tokenSet: defined({ ...others, idToken }) }
 }
 
-/**
- * Saves an application's changes to the session of this request. `internal` cannot be changed; `user` and `tokenSet`
- * are unchanged if left out; any other property that is left out is removed. Throws `MISSING_SESSION_DATA`,
- * `MISSING_SESSION`, `SESSION_NOT_WRITABLE`, `SESSION_TOO_LARGE`, `SESSION_STORE_FAILED`.
- */
-export async function updateSession(engine: Engine, exchange: Exchange, input: unknown): Promise<void> {
-  const changes = toJsonObject(input)
+/** Applies changes to the session; `updated` is its data after the update before them that the application has awaited. */
+async function save(
+  engine: Engine,
+  exchange: Exchange,
+  changes: SessionData,
+  updated: SessionData | undefined,
+): Promise<void> {
   const session = await engine.sessions.load(exchange)
   if (!session) throw new IdpError('MISSING_SESSION')
   const slot = sessionSlot(exchange, engine.config)
-  const found = loadedData(slot.updated, slot.refreshed ?? (await slot.initial) ?? session)
+  const found = loadedData(updated, slot.refreshed ?? (await slot.initial) ?? session)
   const data = withChanges({ current: session.data, found, changes: withIdToken(changes, found) })
   if (!isSessionData(data)) {
     const detail =
@@ -66,4 +66,19 @@ export async function updateSession(engine: Engine, exchange: Exchange, input: u
   const saved = await engine.sessions.save(exchange, changed, { mustFit: true, ownUser })
   if (!saved) throw new IdpError('MISSING_SESSION', { detail: 'It ended meanwhile.' })
   slot.updated = data
+}
+
+/**
+ * Saves an application's changes to the session of this request. `internal` cannot be changed; `user` and `tokenSet`
+ * are unchanged if left out; any other property that is left out is removed. Updates at the same time are merged. Throws
+ * `MISSING_SESSION_DATA`, `MISSING_SESSION`, `SESSION_NOT_WRITABLE`, `SESSION_TOO_LARGE`, `SESSION_STORE_FAILED`.
+ */
+export async function updateSession(engine: Engine, exchange: Exchange, input: unknown): Promise<void> {
+  const changes = toJsonObject(input)
+  const slot = sessionSlot(exchange, engine.config)
+  // Now: the application has not seen what updates that are still running will have saved.
+  const { updated, updating } = slot
+  const saving = Promise.resolve(updating).then(() => save(engine, exchange, changes, updated))
+  slot.updating = saving.catch(() => {})
+  return saving
 }

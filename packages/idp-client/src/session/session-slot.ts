@@ -18,6 +18,8 @@ export class SessionSlot {
   declare refreshed?: StoredSession | null
   /** The session data after the application's latest update. */
   declare updated?: SessionData
+  /** The application's updates of this request, one after the other; never rejects. */
+  declare updating?: Promise<void>
   /**
    * Whether the request's cookies stay although it has no live session: it names sessions that were not looked up in the store, or
    * carries one that has ended in this process, so that the browser may have a newer one by now.
