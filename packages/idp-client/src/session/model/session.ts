@@ -95,17 +95,50 @@ function own(properties: Properties, name: string): unknown {
   return Object.hasOwn(properties, name) ? properties[name] : undefined
 }
 
+/** The lists of further tokens of a session. */
+const LISTS: readonly string[] = ['accessTokens', 'connectionTokenSets']
+/** Properties that tell one further token from others. */
+const OF_KIND = ['audience', 'requestedScope', 'connection', 'loginHint']
+
+const isSame = (names: readonly string[], one: Properties, other: Properties): boolean =>
+  names.every((name) => one[name] === other[name])
+
+/** Merges two changes of a list of tokens: removes what either has removed, and adds what both have added. */
+function mergedList(
+  current: readonly Properties[],
+  found: readonly Properties[],
+  changes: readonly Properties[],
+): readonly Properties[] | undefined {
+  const removed = found.filter((token) => !changes.some((other) => isSame(['accessToken'], token, other)))
+  const added = changes.filter((token) => !found.some((other) => isSameJson(token, other)))
+  const kept = current
+    .filter((token) => !removed.some((other) => isSame(['accessToken'], token, other)))
+    .filter((token) => !added.some((other) => isSame(OF_KIND, token, other)))
+  const list = [...kept, ...added]
+  return list.length > 0 ? list : undefined
+}
+
+/** Returns the value of a property that both have changed. */
+function mergedValue(name: string, current: unknown, found: unknown, changed: unknown): unknown {
+  if (LISTS.includes(name)) {
+    const lists = [current ?? [], found ?? [], changed ?? []]
+    const areLists = lists.every((list) => Array.isArray(list) && list.every(isObject))
+    if (areLists) return mergedList(...(lists as [Properties[], Properties[], Properties[]]))
+  }
+  return changed === undefined ? current : changed
+}
+
 /**
- * Merges two changes of the same object, property by property. Unchanged properties come from `current`, changed ones from
- * `changes`. A property that is absent in `changes` is removed, unless another writer has changed it meanwhile.
+ * Merges two changes of the same object, property by property, and lists of tokens token by token. Unchanged properties come from
+ * `current`, changed ones from `changes`. A property that is absent in `changes` is removed, unless another writer has changed it
+ * meanwhile.
  */
 function merged(current: Properties, found: Properties, changes: Properties): Record<string, unknown> {
   const names = new Set([...Object.keys(current), ...Object.keys(changes)])
   const properties = [...names].flatMap((name) => {
     const [now, then, changed] = [current, found, changes].map((of) => own(of, name))
-    const untouched = isSameJson(changed, then)
-    const gone = changed === undefined && isSameJson(now, then)
-    const value = untouched || (changed === undefined && !gone) ? now : changed
+    if (isSameJson(changed, then)) return now === undefined ? [] : [[name, now] as const]
+    const value = isSameJson(now, then) ? changed : mergedValue(name, now, then, changed)
     return value === undefined ? [] : [[name, value] as const]
   })
   return Object.fromEntries(properties)

@@ -1,6 +1,7 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { defined } from '../../lib/objects.ts'
 import { withChanges } from './session.ts'
-import type { SessionData, TokenSet } from './session-data.ts'
+import type { AccessTokenSet, ConnectionTokenSet, SessionData, TokenSet } from './session-data.ts'
 
 function session(tokenSet: Partial<TokenSet>, more: Partial<SessionData> = {}): SessionData {
   return {
@@ -28,6 +29,53 @@ test('an access token never gets the scope or the expiry of another one', () => 
   })
   const untouched = withChanges({ current, found, changes: { ...found, theme: 'dark' } })
   expect(untouched).toMatchObject({ theme: 'dark', tokenSet: current.tokenSet })
+})
+
+describe('lists of tokens that two writers have changed', () => {
+  const lists = (accessTokens: AccessTokenSet[], connectionTokenSets: ConnectionTokenSet[]) =>
+    session(
+      {},
+      defined({ accessTokens: listed(accessTokens), connectionTokenSets: listed(connectionTokenSets) }),
+    )
+  const listed = <T>(list: T[]): T[] | undefined => (list.length > 0 ? list : undefined)
+  const api = (audience: string, accessToken = audience): AccessTokenSet => ({
+    accessToken,
+    audience,
+    expiresAt: 100,
+  })
+  const of = (connection: string, accessToken = connection): ConnectionTokenSet => ({
+    accessToken,
+    connection,
+    expiresAt: 100,
+  })
+  const found = lists([api('a')], [of('github')])
+
+  test.each([
+    ['one added, one removed all', [api('a'), api('b')], [], [api('b')]],
+    ['one removed all, one added', [], [api('a'), api('b')], [api('b')]],
+    ['both added', [api('a'), api('b')], [api('a'), api('c')], [api('a'), api('b'), api('c')]],
+    ['both replaced', [api('a', 'theirs')], [api('a', 'mine')], [api('a', 'mine')]],
+    ['one replaced, one removed', [api('a', 'theirs'), api('b')], [], [api('a', 'theirs'), api('b')]],
+    ['both removed all', [], [], undefined],
+  ])('access tokens: %s', (_name, theirs, mine, expected) => {
+    const { accessTokens } = withChanges({ current: lists(theirs, []), found, changes: lists(mine, []) })
+    expect(accessTokens).toEqual(expected)
+  })
+
+  test('connection tokens: one added, one removed', () => {
+    const [added, removed] = [lists([], [of('github'), of('google')]), lists([], [])]
+    for (const [current, changes] of [
+      [added, removed],
+      [removed, added],
+    ] as const)
+      expect(withChanges({ current, found, changes }).connectionTokenSets).toEqual([of('google')])
+  })
+
+  test('a value of the application that is not a list stays as it is', () => {
+    const changes = { ...found, accessTokens: [null] } as unknown as SessionData
+    const merged = withChanges({ current: lists([api('b')], []), found, changes })
+    expect(merged.accessTokens).toEqual([null])
+  })
 })
 
 test('of two ends that the provider sets, the earlier one stays', () => {
