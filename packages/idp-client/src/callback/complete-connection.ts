@@ -112,7 +112,8 @@ export async function completeConnection(
       if (!current || !(await isInitiator(current, transaction))) return
       // Changes that were made to the session meanwhile are preserved.
       const data = withChanges({ current: current.data, found: before, changes })
-      await sessions.save(sharing, { ...current, data, usedAt: laterUse(current.usedAt, config.clock()) })
+      const usedAt = laterUse(current.usedAt, config.clock())
+      await sessions.save(sharing, { ...current, data, usedAt }, { found: current })
     }
   })
 }

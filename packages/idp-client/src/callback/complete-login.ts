@@ -164,7 +164,7 @@ async function prepareStepUp(
     // The loaded session has the tokens already, perhaps even newer ones.
     const isRefreshed = current.data.tokenSet.refreshToken !== session.data.tokenSet.refreshToken
     if (isJoining && isRefreshed) {
-      await sessions.save(exchange, current)
+      await sessions.save(exchange, current, { found: current })
       return
     }
     const key = transaction.stateHash

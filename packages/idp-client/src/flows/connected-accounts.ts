@@ -138,7 +138,7 @@ async function forget(
     if (!session?.data.connectionTokenSets) return
     const data = without(session.data)
     if (data.connectionTokenSets?.length === session.data.connectionTokenSets.length) return
-    await sessions.save(exchange, { ...session, data })
+    await sessions.save(exchange, { ...session, data }, { found: session })
   } catch (error) {
     reportOutcome(config.log, asIdpError(error), { level: 'error', code: 'REQUEST_FAILED' })
   }

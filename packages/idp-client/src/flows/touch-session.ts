@@ -5,6 +5,7 @@ import { isPrefetch, isServerAction } from '../http/request-kind.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
 import { isRollingDue, laterUse, toTimes } from '../session/model/lifetime.ts'
+import type { SessionDifference } from '../session/model/session.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { withoutRefreshToken } from '../tokens/apply.ts'
 import { deadSince, mayRemoveDead } from '../tokens/refresh/ended.ts'
@@ -17,10 +18,10 @@ import { deadSince, mayRemoveDead } from '../tokens/refresh/ended.ts'
 async function trySave(
   { config: { log }, sessions }: Engine,
   exchange: Exchange,
-  session: StoredSession,
+  { found, session }: SessionDifference,
 ): Promise<boolean> {
   try {
-    return await sessions.save(exchange, session)
+    return await sessions.save(exchange, session, { found })
   } catch (error) {
     const isTooLarge = isIdpError(error, 'SESSION_TOO_LARGE')
     if (!isTooLarge && !isIdpError(error, 'SESSION_STORE_FAILED')) throw error
@@ -48,7 +49,7 @@ function touch(
   if (!isDue && !session.needsWrite && rejectedAt === undefined) return false
   const data = rejectedAt === undefined ? session.data : withoutRefreshToken(session.data)
   const used = { ...session, data, usedAt }
-  return chain(trySave(engine, exchange, used), (isSaved) => {
+  return chain(trySave(engine, exchange, { found: session, session: used }), (isSaved) => {
     if (isSaved) config.log.emit({ level: 'debug', code: 'SESSION_ROLLED' })
     return isSaved
   })

@@ -63,7 +63,7 @@ async function save(
   const usedAt = laterUse(session.usedAt, engine.config.clock())
   const changed = { ...session, data, usedAt }
   const ownUser = !isSameJson(data.user, session.data.user)
-  const saved = await engine.sessions.save(exchange, changed, { mustFit: true, ownUser })
+  const saved = await engine.sessions.save(exchange, changed, { found: session, mustFit: true, ownUser })
   if (!saved) throw new IdpError('MISSING_SESSION', { detail: 'It ended meanwhile.' })
   slot.updated = data
 }

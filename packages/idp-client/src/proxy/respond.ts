@@ -258,7 +258,7 @@ async function keepLaterUse({ config, sessions }: Engine, exchange: Exchange): P
   if (sessions.distributed || !exchange.cookies.isPending || !isBackground(exchange.request)) return
   try {
     const session = await sessions.load(exchange)
-    if (session) await sessions.save(exchange, session)
+    if (session) await sessions.save(exchange, session, { found: session })
   } catch (thrown) {
     reportRefusal(config, asIdpError(thrown), 'error')
   }

@@ -16,6 +16,8 @@ export class SessionSlot {
   declare current?: StoredSession | null
   /** The refreshed session of this process, if the request has first read that; null if it has first read that of its cookie. */
   declare refreshed?: StoredSession | null
+  /** The writes of this request into cookies, one after the other; never rejects. */
+  declare saving?: Promise<unknown>
   /** The session data after the application's latest update. */
   declare updated?: SessionData
   /** The application's updates of this request, one after the other; never rejects. */

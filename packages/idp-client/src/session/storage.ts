@@ -49,6 +49,11 @@ export interface DistributedSessions {
 
 export interface SaveOptions {
   /**
+   * The session that the change is based on, of the same session key: what this request has saved since then is kept. Absent of a new
+   * session.
+   */
+  readonly found?: StoredSession
+  /**
    * Throws `SESSION_TOO_LARGE` if the session exceeds the size limit of its cookies. Default false, since the session may
    * contain a rotated refresh token.
    */

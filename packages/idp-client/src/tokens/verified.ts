@@ -12,7 +12,7 @@ import { unitedScope } from '../session/model/scope.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { Refreshed } from './apply.ts'
 import type { Progress, RedemptionParts } from './refresh/coordinator.ts'
-import { redeemOnce, withUpdates } from './refresh/coordinator.ts'
+import { redeemOnce } from './refresh/coordinator.ts'
 import { endExpired } from './refresh/pending-refreshes.ts'
 import { limitLifetime, withGrant } from './refresh/redeem.ts'
 import type { RedemptionResult } from './refresh/state.ts'
@@ -123,9 +123,6 @@ export async function verifyInSession(
   const grant = await verifyShared(config, { ...verification, session })
   const { recoveryCode, session: after } = await withVerified(config, session, verification.want, grant)
   if (hasEndedAtProvider(after, config.clock())) throw await endExpired(parts, exchange, after)
-  const latest = await sessions.load(exchange)
-  if (latest?.sessionKey !== session.sessionKey) throw new IdpError('MISSING_SESSION')
-  if (!(await sessions.save(exchange, withUpdates(after, session, latest))))
-    throw new IdpError('MISSING_SESSION')
+  if (!(await sessions.save(exchange, after, { found: session }))) throw new IdpError('MISSING_SESSION')
   return recoveryCode
 }

@@ -1,5 +1,5 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { IdpClient } from '../../src/index.ts'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { IdpClient, SessionData } from '../../src/index.ts'
 import { customFetch } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser } from '../support/app.ts'
@@ -12,13 +12,16 @@ beforeAll(async () => {
   world = await startConnectWorld()
 })
 afterAll(() => world.provider.stop())
-beforeEach(() => world.provider.accounts.remove('alice'))
+beforeEach(() => {
+  for (const connection of ['github', 'google-oauth2']) world.provider.accounts.add('alice', { connection })
+})
 
+const API = 'https://api.example.test/'
 const storages = ['cookies', 'a store'] as const
 
-/** A signed-in user, whose client waits with `during` between the provider's response to a token request and its arrival. */
+/** A signed-in user, whose client calls `during` between the provider's next response and its arrival, or after the next hook. */
 async function signedIn(storage: (typeof storages)[number]) {
-  const during: { response?: () => Promise<void> } = {}
+  const during: { response?: () => Promise<void>; hook?: () => void } = {}
   const waiting: typeof fetch = async (input, init) => {
     const response = await fetch(input, init)
     const { response: act } = during
@@ -28,7 +31,15 @@ async function signedIn(storage: (typeof storages)[number]) {
   }
   const clock = (): number => world.clock.now
   const store = { sessionStore: memoryStore({ name: crypto.randomUUID(), clock }) }
-  const made = world.another({ [customFetch]: waiting, ...(storage === 'cookies' ? {} : store) })
+  const beforeSessionSaved = async (session: SessionData): Promise<SessionData> => {
+    during.hook?.()
+    return session
+  }
+  const made = world.another({
+    [customFetch]: waiting,
+    beforeSessionSaved,
+    ...(storage === 'cookies' ? {} : store),
+  })
   await world.login(made.browser)
   return { ...made, during }
 }
@@ -40,7 +51,6 @@ test.each(storages)(
   'with %s, an account that is disconnected while a token of another one is requested leaves no token',
   async (storage) => {
     const { browser, client, during } = await signedIn(storage)
-    for (const connection of ['github', 'google-oauth2']) world.provider.accounts.add('alice', { connection })
     await connectionToken(client, browser, 'github')
     // From now on the process has a token for the account API.
     const accounts = await client.listConnectedAccounts(browser.request('/'))
@@ -52,3 +62,75 @@ test.each(storages)(
     expect(connectionTokenSets?.map(({ connection }) => connection)).toEqual(['google-oauth2'])
   },
 )
+
+/** Calls `work` after a number of turns of the queue of microtasks. */
+async function afterTurns<T>(turns: number, work: () => Promise<T>): Promise<T> {
+  for (let turn = 0; turn < turns; turn++) await null
+  return work()
+}
+
+type Operation = (client: IdpClient, request: Request, headers: Headers) => Promise<unknown>
+
+const operations: readonly (readonly [name: string, operation: Operation])[] = [
+  ['a refresh', (client, request, headers) => client.getAccessToken(request, headers, { refresh: true })],
+  [
+    'a token of another API',
+    (client, request, headers) => client.getAccessToken(request, headers, { audience: API }),
+  ],
+  [
+    'a token of a connection',
+    (client, request, headers) =>
+      client.getAccessTokenForConnection(request, headers, { connection: 'google-oauth2' }),
+  ],
+  ['a revocation', (client, request, headers) => client.revokeRefreshToken(request, headers)],
+  [
+    'the list of accounts',
+    async (client, request, headers) => {
+      // The accounts have gone, and with them the tokens in the session.
+      world.provider.accounts.remove('alice')
+      await client.listConnectedAccounts(request, headers)
+      for (const connection of ['github', 'google-oauth2'])
+        world.provider.accounts.add('alice', { connection })
+    },
+  ],
+]
+
+/** A session with a token of a connection, and with one for the account API in this process. */
+async function withTokens(storage: (typeof storages)[number]) {
+  const made = await signedIn(storage)
+  await connectionToken(made.client, made.browser, 'github')
+  await made.client.listConnectedAccounts(made.browser.request('/'))
+  // The process no longer resolves the refresh token to a refreshed session.
+  world.clock.now += 400
+  return { ...made, before: await made.browser.session() }
+}
+
+describe.each(storages)('with %s, an update is not lost that the same request saves', (storage) => {
+  test.each(operations)('when it begins %s', async (_name, operation) => {
+    for (let turns = 0; turns < 20; turns++) {
+      const { before, browser, client } = await withTokens(storage)
+      await keeping(browser, (request, headers) =>
+        Promise.all([
+          client.updateSession(request, headers, { ...before, turns }),
+          afterTurns(turns, () => operation(client, request, headers)),
+        ]),
+      )
+      expect(await browser.session(), `${turns}`).toMatchObject({ turns })
+    }
+  })
+
+  test('after the hook of a refresh', async () => {
+    for (let turns = 0; turns < 20; turns++) {
+      const { before, browser, client, during } = await withTokens(storage)
+      await keeping(browser, async (request, headers) => {
+        let update: Promise<void> | undefined
+        during.hook = () => {
+          update = afterTurns(turns, () => client.updateSession(request, headers, { ...before, turns }))
+        }
+        await client.getAccessToken(request, headers, { refresh: true })
+        await update
+      })
+      expect(await browser.session(), `${turns}`).toMatchObject({ turns })
+    }
+  })
+})

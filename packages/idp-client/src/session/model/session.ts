@@ -191,3 +191,38 @@ export function withChanges({ current, found, changes, internal = found.internal
     },
   } as SessionData
 }
+
+/** A session before and after a change. */
+export interface SessionDifference {
+  readonly found: StoredSession
+  readonly session: StoredSession
+}
+
+/** Applies a change to the session as it is now, which others may have changed since `found` was read. */
+export function withDifference(current: StoredSession, { found, session }: SessionDifference): StoredSession {
+  const data = withChanges({
+    current: current.data,
+    found: found.data,
+    changes: session.data,
+    internal: session.data.internal,
+  })
+  // Keep a step-up that another request verified meanwhile, unless this change is a step-up itself.
+  const later = <Name extends (typeof OF_STEP_UP)[number]>(name: Name): StoredSession[Name] =>
+    (isSameJson(session[name], found[name]) ? current : session)[name]
+  return defined({
+    ...session,
+    data,
+    usedAt: Math.max(current.usedAt, session.usedAt),
+    authentication: later('authentication'),
+    ownScope: later('ownScope'),
+    userInfoClaims: later('userInfoClaims'),
+  })
+}
+
+/** The properties that a step-up sets beside the data of the session. */
+const OF_STEP_UP = ['authentication', 'ownScope', 'userInfoClaims'] as const
+
+/** Returns whether nothing but the time of use differs. */
+export function hasOnlyBeenUsed({ found, session }: SessionDifference): boolean {
+  return (['data', ...OF_STEP_UP] as const).every((name) => isSameJson(found[name], session[name]))
+}

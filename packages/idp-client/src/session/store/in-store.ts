@@ -195,7 +195,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
   return {
     load: (exchange) => requests.load(exchange),
 
-    async save(exchange, given, { creation = {} } = {}) {
+    async save(exchange, given, { creation = {}, found } = {}) {
       const usedAt = laterUse(given.usedAt, config.clock())
       const session = { ...asStored(given), clientTag: await clientTag(), usedAt }
       const isSame = ({ sessionKey }: { readonly sessionKey: string }) => sessionKey === session.sessionKey
@@ -211,7 +211,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
         }
       } else {
         const known = await requests.load(exchange)
-        saved = known && isSame(known) ? await records.write(known, session) : null
+        saved = known && isSame(known) ? await records.write(found ?? known, session) : null
       }
       requests.slot(exchange).current = saved
       if (formerRecords) await (await formerRecords()).clearAtSave(exchange, session, isNew)

@@ -9,7 +9,8 @@ import { decodeClaims } from '../model/claims.ts'
 import { withFewerTokens } from '../model/further-tokens.ts'
 import type { KnownSession } from '../model/lifetime.ts'
 import { endsAt, laterUse, toTimes } from '../model/lifetime.ts'
-import { withChanges } from '../model/session.ts'
+import type { SessionDifference } from '../model/session.ts'
+import { hasOnlyBeenUsed, withDifference } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { copySession } from '../model/stored-session.ts'
@@ -18,12 +19,6 @@ import type { AcquiredLock, DistributedSessions, Flushed, Persisted, SessionEnd 
 import type { CompleteStore } from './complete-store.ts'
 import type { StoreSessionParts } from './in-store.ts'
 import { fromRecord, isRecordOf, recordId, toOwner, toRecord } from './record.ts'
-
-/** A session before and after a change: what a write applies to the record as it is then. */
-interface SessionDifference {
-  readonly found: StoredSession
-  readonly session: StoredSession
-}
 
 /** Tokens of redemptions that the store has rejected. */
 interface PendingWrite extends SessionDifference {
@@ -49,36 +44,8 @@ const pendingWrites = (): Lru<string, PendingWrite> =>
 const undeleted = (): Lru<string, true> =>
   processWide('mark:undeleted-records/1', () => new Lru(MAX_UNDELETED))
 
-/** The properties that a step-up sets beside the data of the session. */
-const OF_STEP_UP = ['authentication', 'ownScope', 'userInfoClaims'] as const
-
 /** The properties that contain the tokens of a session. */
 const TOKENS = ['tokenSet', 'accessTokens', 'connectionTokenSets'] as const
-
-function merge(current: StoredSession, { found, session }: SessionDifference): StoredSession {
-  const data = withChanges({
-    current: current.data,
-    found: found.data,
-    changes: session.data,
-    internal: session.data.internal,
-  })
-  // Keep a step-up that another process verified meanwhile, unless this change is a step-up itself.
-  const later = <Name extends (typeof OF_STEP_UP)[number]>(name: Name): StoredSession[Name] =>
-    (isSameJson(session[name], found[name]) ? current : session)[name]
-  return defined({
-    ...session,
-    data,
-    usedAt: Math.max(current.usedAt, session.usedAt),
-    authentication: later('authentication'),
-    ownScope: later('ownScope'),
-    userInfoClaims: later('userInfoClaims'),
-  })
-}
-
-/** Returns whether nothing but the time of use differs. */
-function hasOnlyBeenUsed({ found, session }: SessionDifference): boolean {
-  return (['data', ...OF_STEP_UP] as const).every((name) => isSameJson(found[name], session[name]))
-}
 
 const getRefreshToken = ({ data }: StoredSession): string | undefined => data.tokenSet.refreshToken
 
@@ -88,14 +55,14 @@ function rebase(pending: PendingWrite | undefined, change: SessionDifference): P
   // Keep the first, which the store has. The length is limited, however long the store fails.
   if (consumed.length > MAX_CONSUMED) consumed.splice(1, 1)
   return pending
-    ? { found: pending.found, session: merge(pending.session, change), consumed }
+    ? { found: pending.found, session: withDifference(pending.session, change), consumed }
     : { ...change, consumed }
 }
 
 /** Adds the pending tokens to a session without them, unless another process continued from a token that this one does not know. */
 function withPending(current: StoredSession, pending: PendingWrite): StoredSession {
   if (!pending.consumed.includes(getRefreshToken(current))) return current
-  const merged = merge(current, pending)
+  const merged = withDifference(current, pending)
   // If tokens do not rotate, that of the record counts as consumed although the record may have the others already.
   const hasTokens = TOKENS.every((name) => isSameJson(current.data[name], merged.data[name]))
   return hasTokens ? current : merged
@@ -238,7 +205,7 @@ export class StoreRecords implements DistributedSessions {
       pending = pendingWrites().get(id)
       sidBefore = (pending?.found ?? found).data.internal.sid
       const current = pending ? withPending(found, pending) : found
-      return toRecord(change ? merge(current, change) : current, id)
+      return toRecord(change ? withDifference(current, change) : current, id)
     }
     const { clock, session: rules } = this.#config
     // The record may have been used later than this session.

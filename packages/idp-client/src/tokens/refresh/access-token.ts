@@ -97,7 +97,7 @@ async function checkRedeemable(
   const { refreshToken } = session.data.tokenSet
   const since = await deadSince(parts, session.data)
   if (since !== undefined && mayRemoveDead(exchange, since, config.clock()))
-    await sessions.save(exchange, { ...session, data: withoutRefreshToken(session.data) })
+    await sessions.save(exchange, { ...session, data: withoutRefreshToken(session.data) }, { found: session })
   if (since !== undefined || refreshToken === undefined) return { obstacle: 'MISSING_REFRESH_TOKEN' }
   if (sessions.distributed || exchange.canWrite()) return { refreshToken }
   const canKeep = config.processLasts && makeRoomForPending(config.clock())

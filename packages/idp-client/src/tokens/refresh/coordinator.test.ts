@@ -404,19 +404,6 @@ test('[B11] a late response is awaited once, and at most a thousand are pending'
   expect(twice).toEqual([15_000, 0])
 })
 
-test('the session of a refresh is written, and stays pending until a response carries it', async () => {
-  const { engine } = engineFor()
-  const one = session()
-  const exchange = new Cookies().exchange()
-  await redeemOnce(engine, exchange, purpose(one))
-  const family =
-    findFamily(await tokenKey(engine, one.refreshToken), one, 0) ?? expect.fail('there is a family')
-  expect(isPending(family)).toBe(true)
-  expect(exchange.cookies.pending().map(({ name }) => name)).toEqual(['__session'])
-  exchange.cookies.flush({ set: () => {} })
-  expect(isPending(family)).toBe(false)
-})
-
 test('[I2] if a session ended while its token was redeemed, nothing is written or kept in the process', async () => {
   const { engine } = engineFor()
   const one = session()

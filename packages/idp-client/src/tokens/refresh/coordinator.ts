@@ -12,6 +12,7 @@ import { hasEndedAtProvider, mergedUse } from '../../session/model/lifetime.ts'
 import { withChanges } from '../../session/model/session.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { asStored, copySession } from '../../session/model/stored-session.ts'
+import type { SessionSlot } from '../../session/session-slot.ts'
 import { sessionSlot } from '../../session/session-slot.ts'
 import type { DistributedSessions, SessionStorage } from '../../session/storage.ts'
 import { endInProcess, hasEnded } from './ended.ts'
@@ -108,10 +109,10 @@ export async function redeemOnce(
 ): Promise<RedemptionResult> {
   const { needsWrite } = given.session
   const slot = sessionSlot(exchange, parts.config)
-  const purpose = { ...given, session: asStored(given.session) }
   // Awaited before the family is found: it is removed if its only redemption fails meanwhile.
   const store = await parts.sessions.distributed?.()
-  const key = await tokenKey(parts, purpose.refreshToken)
+  const key = await tokenKey(parts, given.refreshToken)
+  const purpose = { ...given, session: asStored(latestSaved(slot, given)) }
   // Its own family would displace that of another session with the same refresh token.
   if (hasEnded(purpose.session)) throw new IdpError('MISSING_SESSION')
   const family = findFamily(key, purpose.session, parts.config.clock()) ?? openFamily(key, purpose.session)
@@ -130,9 +131,16 @@ export async function redeemOnce(
   // The redemption has written it to the store, but the cookie of this request may still be old.
   if (store) slot.current = needsWrite ? { ...session, needsWrite } : session
   // Without tokens the family has no new session, and no request would find it.
-  else if (family.tokens.length > 0) await keepAndSave(parts, exchange, family, session)
+  else if (family.tokens.length > 0)
+    await keepAndSave(parts, exchange, family, { found: given.session, session })
   if (family.closed || hasEnded(session)) throw new IdpError('MISSING_SESSION')
   return { ...result, session }
+}
+
+/** Returns the session of the purpose, with what its request has saved since that loaded it. */
+function latestSaved({ current }: SessionSlot, { refreshToken, session }: Purpose): StoredSession {
+  const isSame = current?.sessionKey === session.sessionKey
+  return isSame && current.data.tokenSet.refreshToken === refreshToken ? current : session
 }
 
 /** Joins the redemption with this purpose, or starts one. If one is lost with its request, the first to notice takes over. */
@@ -278,12 +286,8 @@ function toProgress({ parts, purpose, requestScope, turn }: Job, lockUntil: numb
   }
 }
 
-/** Applies the changes to `found` that were saved while its tokens were replaced. */
-export function withUpdates(
-  redeemed: StoredSession,
-  found: StoredSession,
-  meanwhile: StoredSession,
-): StoredSession {
+/** Applies the changes that other requests saved during the redemption. */
+function withUpdates(redeemed: StoredSession, found: StoredSession, meanwhile: StoredSession): StoredSession {
   if (meanwhile === found) return redeemed
   const data = withChanges({ current: redeemed.data, found: found.data, changes: meanwhile.data })
   return { ...redeemed, data, usedAt: Math.max(redeemed.usedAt, meanwhile.usedAt) }

@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { engineFor } from '../../../test/support/engine.ts'
+import { Cookies, engineFor } from '../../../test/support/engine.ts'
 import {
   ask,
   familyOf,
@@ -12,7 +12,8 @@ import {
 } from '../../../test/support/redemptions.ts'
 import { pause } from '../../lib/pause.ts'
 import type { Purpose } from './coordinator.ts'
-import { findFamily, markPersisted, tokenKey } from './families.ts'
+import { redeemOnce } from './coordinator.ts'
+import { findFamily, isPending, markPersisted, tokenKey } from './families.ts'
 
 afterEach(() => vi.useRealTimers())
 
@@ -187,4 +188,22 @@ test('a redemption that fails while another call waits for the store leaves that
   responding.open()
   await Promise.all([second, third])
   expect(sent).toEqual([one.refreshToken])
+})
+
+test('the session of a refresh is written, and stays pending until a response carries it', async () => {
+  const { clock, engine } = engineFor()
+  clock.now = 0
+  const one = session()
+  const cookies = new Cookies()
+  const login = cookies.exchange()
+  await engine.sessions.save(login, one)
+  cookies.take(login)
+  const exchange = cookies.exchange()
+  await redeemOnce(engine, exchange, purpose(one))
+  const family =
+    findFamily(await tokenKey(engine, one.refreshToken), one, 0) ?? expect.fail('there is a family')
+  expect(isPending(family)).toBe(true)
+  expect(exchange.cookies.pending().map(({ name }) => name)).toEqual(['__session'])
+  exchange.cookies.flush({ set: () => {} })
+  expect(isPending(family)).toBe(false)
 })

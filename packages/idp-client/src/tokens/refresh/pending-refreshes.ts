@@ -6,9 +6,12 @@ import { defined } from '../../lib/objects.ts'
 import type { CookieSessionStorage } from '../../session/cookie/in-cookie.ts'
 import { withFewerTokens } from '../../session/model/further-tokens.ts'
 import { isAlive, mergedUse, toTimes } from '../../session/model/lifetime.ts'
+import type { SessionDifference } from '../../session/model/session.ts'
+import { withDifference } from '../../session/model/session.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { asStored, copySession } from '../../session/model/stored-session.ts'
+import type { SessionSlot } from '../../session/session-slot.ts'
 import { sessionSlot } from '../../session/session-slot.ts'
 import type { SaveOptions, SessionStorage } from '../../session/storage.ts'
 import type { RedemptionParts } from './coordinator.ts'
@@ -16,18 +19,20 @@ import { endInProcess, hasEnded } from './ended.ts'
 import type { FamilyParts, TokenFamily } from './families.ts'
 import { findFamily, hasFamilies, keepUntilSent, markPersisted, markSent, tokenKey } from './families.ts'
 
+async function getFamily(parts: FamilyParts, session: StoredSession): Promise<TokenFamily | undefined> {
+  if (!hasFamilies()) return undefined
+  const { refreshToken } = session.data.tokenSet
+  return refreshToken
+    ? findFamily(await tokenKey(parts, refreshToken), session, parts.config.clock())
+    : undefined
+}
+
 /**
  * Returns a storage of sessions in cookies that applies the refreshes of this process: a request whose cookie is from before a
  * refresh loads and saves the session with the new tokens.
  */
 export function withPendingRefreshes(storage: CookieSessionStorage, parts: FamilyParts): SessionStorage {
   const { config } = parts
-
-  async function getFamily(session: StoredSession): Promise<TokenFamily | undefined> {
-    if (!hasFamilies()) return undefined
-    const { refreshToken } = session.data.tokenSet
-    return refreshToken ? findFamily(await tokenKey(parts, refreshToken), session, config.clock()) : undefined
-  }
 
   const load = (exchange: Exchange): MaybePromise<StoredSession | null> =>
     chain(storage.load(exchange), (session) => {
@@ -44,7 +49,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
 
   /** Returns the refreshed session of this process, if the request has older tokens; null if the refresh set an end that is past. */
   async function withRefresh(session: StoredSession): Promise<StoredSession | null> {
-    const family = await getFamily(session)
+    const family = await getFamily(parts, session)
     if (!family || !hasOlderTokens(session, family.latest)) return session
     const usedAt = Math.max(session.usedAt, family.latest.usedAt)
     const refreshed: StoredSession = {
@@ -57,39 +62,46 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
   }
 
   async function endSessions(sessions: readonly StoredSession[]): Promise<void> {
-    for (const session of sessions) await endInProcess(session, getFamily(session))
+    for (const session of sessions) await endInProcess(session, getFamily(parts, session))
+  }
+
+  async function save(
+    exchange: Exchange,
+    session: StoredSession,
+    options: SaveOptions = {},
+  ): Promise<boolean> {
+    const { found } = options
+    const given = found ? withSaved(await load(exchange), session, found) : asStored(session)
+    // Its cookie would replace a logout, or the session of a later login.
+    if (!given || hasEnded(given)) return false
+    const known = await getFamily(parts, given)
+    const usedAt = mergedUse(given.usedAt, known?.latest.usedAt ?? given.usedAt, config.clock())
+    const updated = { ...withLatestTokens(given, known, options), usedAt }
+    const before = await storage.load(exchange)
+    const replaced = before?.sessionKey === updated.sessionKey ? [] : await storage.loadAll(exchange)
+    await storage.save(exchange, updated, options)
+    await endSessions(replaced.filter(({ sessionKey }) => sessionKey !== updated.sessionKey))
+    // A session without a refresh token is found by its previous one.
+    const own = await getFamily(parts, updated)
+    const family = own ?? (before ? await getFamily(parts, before) : undefined)
+    if (!family) return true
+    // Without the tokens that did not fit, so that the cookie does not count as older.
+    const saved = (await storage.load(exchange)) ?? updated
+    // A refresh may complete during the save or before the flush. Its newer tokens remain pending.
+    family.latest = copySession(withLatestTokens(saved, own, options))
+    exchange.cookies.whenFlushed(() => {
+      if (hasSameTokens(saved, family.latest)) return markPersisted(family, config.clock())
+      markSent(family)
+      // If the newer tokens have been sent already, this cookie replaces them in the browser.
+      keepUntilSent(config, family, family.latest)
+    })
+    return true
   }
 
   return {
     load,
 
-    async save(exchange, session, options) {
-      const given = asStored(session)
-      // Its cookie would replace a logout, or the session of a later login.
-      if (hasEnded(given)) return false
-      const known = await getFamily(given)
-      const usedAt = mergedUse(given.usedAt, known?.latest.usedAt ?? given.usedAt, config.clock())
-      const updated = { ...withLatestTokens(given, known, options), usedAt }
-      const before = await storage.load(exchange)
-      const replaced = before?.sessionKey === updated.sessionKey ? [] : await storage.loadAll(exchange)
-      await storage.save(exchange, updated, options)
-      await endSessions(replaced.filter(({ sessionKey }) => sessionKey !== updated.sessionKey))
-      // A session without a refresh token is found by its previous one.
-      const own = await getFamily(updated)
-      const family = own ?? (before ? await getFamily(before) : undefined)
-      if (!family) return true
-      // Without the tokens that did not fit, so that the cookie does not count as older.
-      const saved = (await storage.load(exchange)) ?? updated
-      // A refresh may complete during the save or before the flush. Its newer tokens remain pending.
-      family.latest = copySession(withLatestTokens(saved, own, options))
-      exchange.cookies.whenFlushed(() => {
-        if (hasSameTokens(saved, family.latest)) return markPersisted(family, config.clock())
-        markSent(family)
-        // If the newer tokens have been sent already, this cookie replaces them in the browser.
-        keepUntilSent(config, family, family.latest)
-      })
-      return true
-    },
+    save: (...given) => inTurn(sessionSlot(given[0], config), () => save(...given)),
 
     assertFits: storage.assertFits,
 
@@ -101,6 +113,24 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
 
     sweep: storage.sweep,
   }
+}
+
+/** Writes one after the other: each is based on the session that the one before it has saved. */
+function inTurn<T>(slot: SessionSlot, write: () => Promise<T>): Promise<T> {
+  const saving = Promise.resolve(slot.saving).then(write)
+  slot.saving = saving.catch(() => {})
+  return saving
+}
+
+/** Returns a changed session with what its request has saved since `found` was read; null if that has another session by now. */
+function withSaved(
+  current: StoredSession | null,
+  changed: StoredSession,
+  found: StoredSession,
+): StoredSession | null {
+  if (current?.sessionKey !== found.sessionKey) return null
+  const session = asStored(changed)
+  return { ...withDifference(asStored(current), { found, session }), usedAt: session.usedAt }
 }
 
 /**
@@ -155,14 +185,14 @@ export async function keepAndSave(
   { config, sessions }: RedemptionParts,
   exchange: Exchange,
   family: TokenFamily,
-  session: StoredSession,
+  { found, session }: SessionDifference,
 ): Promise<void> {
   // The session ended while its token was redeemed: saving it would undo a logout or another login.
   if (family.closed || hasEnded(session)) return
   // Until a response has carried its cookie, only this process has the new tokens.
   keepUntilSent(config, family, session)
   try {
-    if (exchange.canWrite()) await sessions.save(exchange, session)
+    if (exchange.canWrite()) await sessions.save(exchange, session, { found })
     // Until a response can set a cookie, further tokens only take memory.
     else family.latest = withFewerTokens(family.latest, config)
   } catch (error) {
