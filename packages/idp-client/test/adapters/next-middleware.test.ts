@@ -1,7 +1,10 @@
 import { NextResponse } from 'next/server.js'
 import { describe, expect, test } from 'vitest'
 import { continueWith, isContinue } from '../../src/adapters/next/index.ts'
-import { APP, cookieNames, signedIn } from './client-options.ts'
+import type { IdpClientOptions } from '../../src/index.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
+import { generateCookieHeader } from '../../src/testing/index.ts'
+import { APP, cookieNames, SECRET, signedIn } from './client-options.ts'
 import { client, forwarded, nextRequest } from './next-support.ts'
 
 const NO_STORE = 'private, no-cache, no-store, must-revalidate, max-age=0'
@@ -278,5 +281,54 @@ describe('with a missing required option', () => {
     expect(passed.headers.getSetCookie()).toEqual([])
     const response = await incomplete().middleware(nextRequest('/auth/login'))
     expect([response.status, response.headers.get('location')]).toEqual([500, null])
+  })
+})
+
+describe('the page to which a Server Action redirects, which Next.js requests without passing on cookies', () => {
+  const redirected = { 'x-action-redirect': '/orders;push' }
+  const withToken = async (expiresIn: number, refreshToken?: string): Promise<{ cookie: string }> => {
+    const expiresAt = Math.floor(Date.now() / 1000) + expiresIn
+    const tokenSet = { accessToken: 'token', expiresAt, ...(refreshToken ? { refreshToken } : {}) }
+    return { cookie: await generateCookieHeader({ user: { sub: 'carol' }, tokenSet }, { secret: SECRET }) }
+  }
+
+  test('is left to the browser if a refreshed token would be lost with the process', async () => {
+    const headers = { ...redirected, ...(await withToken(-1, 'refresh')) }
+    const response = await client({ processLasts: false }).middleware(nextRequest('/orders', { headers }))
+    expect(isContinue(response)).toBe(false)
+    expect([response.status, response.headers.get('content-type')]).toEqual([204, null])
+  })
+
+  interface Passing {
+    readonly options?: IdpClientOptions
+    readonly expiresIn?: number
+    readonly refreshToken?: string | undefined
+    readonly given?: Readonly<Record<string, string>>
+  }
+
+  test.each<[string, Passing]>([
+    ['the process lasts', { options: { processLasts: true } }],
+    ['a store keeps the tokens', { options: { processLasts: false, sessionStore: memoryStore() } }],
+    ['the token is valid', { expiresIn: 60 }],
+    ['there is no refresh token', { refreshToken: undefined }],
+    ['the browser requests the page', { given: {} }],
+  ])('passes if %s', async (_why, passing) => {
+    const options = { processLasts: false, ...passing.options }
+    const { expiresIn, refreshToken, given } = {
+      expiresIn: -1,
+      refreshToken: 'refresh',
+      given: redirected,
+      ...passing,
+    }
+    const headers = { ...given, ...(await withToken(expiresIn, refreshToken)) }
+    expect(isContinue(await client(options).middleware(nextRequest('/orders', { headers })))).toBe(true)
+  })
+
+  test('passes without a session, and without a configuration', async () => {
+    const idp = client({ processLasts: false })
+    expect(isContinue(await idp.middleware(nextRequest('/orders', { headers: redirected })))).toBe(true)
+    const headers = { ...redirected, ...(await withToken(-1, 'refresh')) }
+    const incomplete = client({ processLasts: false, clientId: undefined })
+    expect(isContinue(await incomplete.middleware(nextRequest('/orders', { headers })))).toBe(true)
   })
 })

@@ -4,10 +4,12 @@ import type { Application } from '../../engine.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { assertNotServed, openRequest } from '../../http/host-state.ts'
 import { wantsJson } from '../../http/request-kind.ts'
+import { empty } from '../../http/responses.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { chain, conclude } from '../../lib/chain.ts'
 import { matchRoute, runRoute, serveMetadata } from '../../routes/dispatch.ts'
 import { mayCarrySession, passThrough } from '../../routes/pass-through.ts'
+import { mayLoseRefresh } from './action-redirect.ts'
 import { repeatCookies } from './ambient.ts'
 import { continueWith } from './continue.ts'
 import { forwardedNames, overrideRequestHeaders, RETURN_PATH, withoutRouterParameter } from './forward.ts'
@@ -112,7 +114,11 @@ export async function runMiddleware(
   const served = { application, exchange, request }
   const response =
     route === null
-      ? chain(passThrough(application, exchange), () => continueTo(next, served))
+      ? chain(passThrough(application, exchange), () =>
+          chain(mayLoseRefresh(application, exchange), (isLost) =>
+            isLost ? toNextResponse(empty(204)) : continueTo(next, served),
+          ),
+        )
       : serve(served, () => runRoute(application, route, exchange, request))
   return chain(response, (final) => {
     const complete = withStagedCookies(final, request, cookies)
