@@ -39,7 +39,6 @@ function configuredText({ defaultScope, scope }: AuthorizationConfig): string | 
 
 /** Returns the entry of a further audience that covers the scope, with the smallest scope. */
 export function findEntry(data: SessionData, want: TokenRequest): AccessTokenSet | undefined {
-  if (want.audience === undefined) return undefined
   const covering = (data.accessTokens ?? []).filter(
     ({ audience, requestedScope, scope }) =>
       audience === want.audience && coversScope(requestedScope ?? scope, want.scope),
