@@ -36,6 +36,11 @@ test('[C2] the access token of the account API is kept for one session, user, cl
   expect(kept()).toBeUndefined()
   clock.now -= 1
   expect(kept()).toEqual(token)
+  keepProcessToken(config, session, want, { ...token, accessToken: 'newer' })
+  expect([kept(), kept(session, { scope: 'x' })]).toMatchObject([
+    { accessToken: 'newer' },
+    { accessToken: 'x' },
+  ])
   forgetProcessTokens(session.sessionKey)
   expect(kept()).toBeUndefined()
 })

@@ -32,7 +32,7 @@ const toTokenKey = (
   { audience, scope }: Kind,
 ): string => toKey(user.sub, `${provider.url} ${clientId}`, audience, scope)
 
-/** Keeps a token in place of an older one of its kind, and drops expired ones. */
+/** Keeps a token in place of an older one of its kind. */
 export function keepProcessToken(
   config: Config,
   { data, sessionKey }: StoredSession,
@@ -40,10 +40,8 @@ export function keepProcessToken(
   token: Entry,
 ): void {
   const key = toTokenKey(config, data, kind)
-  const now = config.clock()
-  const others = processTokens().get(sessionKey) ?? []
-  const kept = others.filter((one) => one.key !== key && one.token.expiresAt > now)
-  processTokens().set(sessionKey, [...kept, { key, token }].slice(-MAX_PROCESS_TOKENS))
+  const others = (processTokens().get(sessionKey) ?? []).filter((one) => one.key !== key)
+  processTokens().set(sessionKey, [...others, { key, token }].slice(-MAX_PROCESS_TOKENS))
 }
 
 /** Drops the tokens of a session that has ended, or that another one has replaced. */
