@@ -97,7 +97,7 @@ export async function tokenKey(
 /** Returns whether a refresh token resolves to a family, or did a short while ago. */
 export const hasFamily = (key: string): boolean => families().byToken.get(key) !== undefined
 
-/** Returns the family of a session that this process has recently refreshed. Deletes an expired key. */
+/** Returns the family of a session that this process has recently refreshed. */
 export function findFamily(key: string, session: StoredSession, now: number): TokenFamily | undefined {
   const { byToken, forgetLater, pending } = families()
   forgetLater()
@@ -108,7 +108,6 @@ export function findFamily(key: string, session: StoredSession, now: number): To
   const { refreshToken } = family.latest.data.tokenSet
   const isBeingRedeemed = family.turns.length > 0 && session.data.tokenSet.refreshToken === refreshToken
   const isOver = until !== undefined && until <= now && !pending.has(family) && !isBeingRedeemed
-  if (isOver) byToken.delete(key)
   // A token that appears in another session does not resolve to this family.
   return isOver || family.latest.sessionKey !== session.sessionKey ? undefined : family
 }
