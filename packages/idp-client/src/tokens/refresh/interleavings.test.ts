@@ -14,6 +14,7 @@ import { pause } from '../../lib/pause.ts'
 import type { Purpose } from './coordinator.ts'
 import { redeemOnce } from './coordinator.ts'
 import { findFamily, isPending, markPersisted, tokenKey } from './families.ts'
+import { createTurn } from './turn.ts'
 
 afterEach(() => vi.useRealTimers())
 
@@ -28,9 +29,11 @@ test('a change that another request saves after a redemption, before it is recor
   const redemption = ask(purpose(one), parts)
   await expect.poll(() => calls).toBeGreaterThan(1)
   const family = (await familyOf(one)) ?? expect.fail('there is a family')
-  family.latest = { ...family.latest, data: { ...family.latest.data, theme: 'dark' } }
+  family.latest = { ...family.latest, usedAt: 30, data: { ...family.latest.data, theme: 'dark' } }
   open()
-  expect((await redemption).session.data).toMatchObject({ theme: 'dark', tokenSet: { accessToken: 'new' } })
+  const { data, usedAt } = (await redemption).session
+  expect(data).toMatchObject({ theme: 'dark', tokenSet: { accessToken: 'new' } })
+  expect(usedAt).toBe(30)
 })
 
 test('in cookies, a change of another process is kept by the next redemption of this one', async () => {
@@ -53,6 +56,59 @@ test('a token that was sent without a lock resolves to the family, although anot
   await ask(purpose(one, { redeem, isSatisfiedBy: () => false }), parts)
   const family = findFamily(await tokenKey(parts, 'theirs'), one, 0)
   expect(family?.latest.data.tokenSet.refreshToken).toBe('ours')
+})
+
+test('[B11] a call that has joined when the response becomes late gets the error, and sends nothing', async () => {
+  const one = session()
+  const [sent, becomesLate, response] = [gate(), gate(), gate()]
+  let redeemed = 0
+  const redeem: Purpose['redeem'] = async (latest, token, { onOverdue, onRequest }) => {
+    redeemed++
+    onRequest()
+    sent.open()
+    await becomesLate.opened
+    onOverdue(new Error('late'))
+    await response.opened
+    return renewed(latest, `${token}+`)
+  }
+  const asking = Array.from({ length: 2 }, () => ask(purpose(one, { redeem })))
+  await sent.opened
+  await pause(100)
+  becomesLate.open()
+  expect(await Promise.allSettled(asking)).toEqual([
+    { status: 'rejected', reason: new Error('late') },
+    { status: 'rejected', reason: new Error('late') },
+  ])
+  response.open()
+  expect((await ask(purpose(one, { redeem }))).session.data.tokenSet.accessToken).toBe('new')
+  expect(redeemed).toBe(1)
+})
+
+test('[K1] a call that takes the place of a lost one in the queue waits for the redemption before it', async () => {
+  const one = session()
+  const [started, response] = [gate(), gate()]
+  const sent: string[] = []
+  const redeem: Purpose['redeem'] = async (latest, token, { onRequest, onResponse }) => {
+    onRequest()
+    sent.push(token)
+    onResponse()
+    started.open()
+    await response.opened
+    return renewed(latest, `${token}+`)
+  }
+  const first = ask(purpose(one, { redeem }))
+  await started.opened
+  const family = (await familyOf(one)) ?? expect.fail('there is a family')
+  // Its deadline is over.
+  const lost = createTurn(family, 'other', -1000, () => new Promise(() => {}))
+  family.turns = [...family.turns, lost]
+  const second = ask(purpose(one, { key: 'other', redeem, isSatisfiedBy: () => false }))
+  await expect.poll(() => lost.redemption.state).toBe('abandoned')
+  await pause(50)
+  expect(sent).toEqual([one.refreshToken])
+  response.open()
+  await Promise.all([first, second])
+  expect(sent).toEqual([one.refreshToken, `${one.refreshToken}+`])
 })
 
 test('[K1] a redemption whose deadline passed while the whole process stood still is not taken over', async () => {

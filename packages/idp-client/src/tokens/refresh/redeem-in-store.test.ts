@@ -61,6 +61,19 @@ test('[Q5] tokens that the store rejects are saved while the lock protects them,
   expect(await memory.lock(id, 1)).not.toBeNull()
 })
 
+test('a request gets the tokens that the store takes while their write is repeated', async () => {
+  vi.useFakeTimers()
+  const { id, memory, redemption, state } = await failingStore()
+  state.isDown = true
+  const redeeming = redemption()
+  await vi.advanceTimersByTimeAsync(100)
+  state.isDown = false
+  await vi.advanceTimersByTimeAsync(1000)
+  expect((await redeeming).session.data.tokenSet.refreshToken).toBe('second')
+  expect((await memory.get(id))?.tokenSet.refreshToken).toBe('second')
+  expect(await memory.lock(id, 1)).not.toBeNull()
+})
+
 test('a session that ends while the write of its tokens is repeated yields no token', async () => {
   vi.useFakeTimers()
   const { id, memory, redemption, state } = await failingStore()
@@ -125,6 +138,29 @@ test('a redemption that was taken over sends nothing when it continues', async (
   await vi.advanceTimersByTimeAsync(18_000)
   expect(await second).toBe('next')
   expect(sent).toEqual([one.refreshToken])
+})
+
+test('redemptions that were lost before they sent anything do not count as lost responses', async () => {
+  vi.useFakeTimers()
+  const one = session()
+  let calls = 0
+  const lock: DistributedSessions['lock'] = async () => {
+    if (++calls < 3) await new Promise(() => {})
+    return { until: Number.POSITIVE_INFINITY, release: async () => {} }
+  }
+  const redeem: Purpose['redeem'] = async (latest, _token, { onRequest }) => {
+    onRequest()
+    return renewed(latest, 'next')
+  }
+  const parts = partsFor({ store: { lock, read: async () => one } })
+  const asking = Array.from({ length: 3 }, async (_, at) => {
+    await pause(at * 17_500)
+    return ask(purpose(one, { redeem }), parts)
+  })
+  await vi.advanceTimersByTimeAsync(40_000)
+  const [, , last] = asking
+  expect((await last)?.session.data.tokenSet.refreshToken).toBe('next')
+  expect(calls).toBe(3)
 })
 
 test('nothing is sent after the lock has expired', async () => {
