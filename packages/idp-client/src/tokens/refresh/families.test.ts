@@ -1,8 +1,21 @@
-import { expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { engineFor } from '../../../test/support/engine.ts'
 import { randomToken } from '../../crypto/random.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
-import { advance, closeFamily, findFamily, keepUntilSent, markPersisted, openFamily } from './families.ts'
+import {
+  advance,
+  closeFamily,
+  findFamily,
+  hasFamily,
+  keepUntilSent,
+  markPersisted,
+  markSent,
+  openFamily,
+  touch,
+} from './families.ts'
+import { createTurn } from './turn.ts'
+
+afterEach(() => vi.useRealTimers())
 
 function session(sessionKey: string, refreshToken: string): StoredSession {
   const tokenSet = { accessToken: 'at', expiresAt: 0, refreshToken }
@@ -67,6 +80,45 @@ test('a token whose cookie was replaced by a lost response resolves to its sessi
   for (const now of [30, 90, 150, 210, 270]) refresh(now)
   expect([1, 2, 4, 7].map((token) => resolves(token, 270))).toEqual([true, true, false, true])
   closeFamily(family)
+})
+
+test.each([
+  ['its own', markPersisted],
+  ['perhaps an earlier one', markSent],
+])(
+  'a response has set the cookie of a pending session, %s: its latest token resolves while the session is pending again',
+  (_which, mark) => {
+    const { family, refresh, resolves } = refreshed()
+    for (const now of [0, 30]) refresh(now)
+    mark(family, 30)
+    for (const now of [60, 150, 240, 330]) refresh(now)
+    expect([2, 4, 6].map((token) => resolves(token, 330))).toEqual([true, false, true])
+    closeFamily(family)
+  },
+)
+
+test('old families are deleted, except pending ones and those with a running redemption', () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const { config } = engineFor().engine
+  const open = () => {
+    const [key, one] = [randomToken(), session(randomToken(), 'rt')]
+    return { key, one, family: openFamily(key, one) }
+  }
+  const unused = open()
+  const pending = open()
+  keepUntilSent(config, pending.family, { ...pending.one, usedAt: config.clock() })
+  const [running, lost] = [3_600_000, 0].map((milliseconds) => {
+    const { family, key } = open()
+    family.turns = [createTurn(family, 'key', milliseconds, () => new Promise(() => {}))]
+    return { family, key }
+  })
+  touch(unused.family)
+  vi.advanceTimersByTime(600_000)
+  const recent = open()
+  touch(recent.family)
+  const known = [unused, lost, pending, running, recent].map((one) => hasFamily(one?.key ?? ''))
+  expect(known).toEqual([false, false, true, true, true])
+  for (const one of [pending, running, recent]) if (one) closeFamily(one.family)
 })
 
 test('a session that is refreshed every few seconds keeps the tokens of a minute or two', () => {
