@@ -16,6 +16,7 @@ import {
   keepUntilSent,
   markPersisted,
   openFamily,
+  tokenKey,
 } from './families.ts'
 import { endExpired, withPendingRefreshes } from './pending-refreshes.ts'
 import { createTurn } from './turn.ts'
@@ -182,6 +183,28 @@ test('a user that the application has changed is not replaced by a refresh that 
   cookies.take(slow)
   const { data } = (await engine.sessions.load(cookies.exchange())) ?? expect.fail('there is a session')
   expect([data.user, data.tokenSet.accessToken]).toEqual([user, 'at-2'])
+})
+
+test('a refresh token that does not rotate: of the access tokens of two processes, a session has the one that was used last', async () => {
+  const { clock, cookies, engine } = await signedIn()
+  const exchange = cookies.exchange()
+  const session = (await engine.sessions.load(exchange)) ?? expect.fail('there is a session')
+  const withToken = (accessToken: string, usedAt: number) => ({
+    ...session,
+    usedAt,
+    data: { ...session.data, tokenSet: { ...session.data.tokenSet, accessToken } },
+  })
+  const key = await tokenKey(engine, `${session.data.tokenSet.refreshToken}`)
+  const family = openFamily(key, session)
+  advance(family, withToken('ours', clock.now - 1), [key], clock.now)
+  const load = () => engine.sessions.load(cookies.exchange())
+  expect((await load())?.data.tokenSet.accessToken).toBe('at-1')
+  await engine.sessions.save(exchange, withToken('theirs', clock.now))
+  cookies.take(exchange)
+  expect((await load())?.data.tokenSet.accessToken).toBe('theirs')
+  family.latest = withToken('ours', clock.now + 1)
+  expect(await load()).toMatchObject({ usedAt: clock.now + 1, data: { tokenSet: { accessToken: 'ours' } } })
+  closeFamily(family)
 })
 
 test('no token is redeemed if it cannot be written and too many are pending already', async () => {
