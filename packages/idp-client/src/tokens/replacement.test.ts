@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { replacementToken } from './replacement.ts'
 
 test('a token replaces a refused one for the same request only, and is not refreshed itself for any', async () => {
-  const config = { clock: () => 1000, httpTimeout: 5000 }
+  let now = 1000
+  const config = { clock: () => now, httpTimeout: 5000 }
   const session = { config, clientTag: crypto.randomUUID(), sessionKey: 'a session' }
   const names: string[] = []
   const replace = async (
@@ -22,4 +23,7 @@ test('a token replaces a refused one for the same request only, and is not refre
   expect(names).toHaveLength(wants.length)
   expect(await replace('for {}', { scope: 'read' })).toBeUndefined()
   expect(names).toHaveLength(wants.length)
+  now += 60
+  await replace('refused', {})
+  expect(names).toHaveLength(wants.length + 1)
 })

@@ -42,6 +42,19 @@ test('a late response for the application takes no place of a session whose cook
   expect(isPending(family)).toBe(false)
 })
 
+test('a consumed refresh token does not get an access token that has expired since', async () => {
+  const refreshToken = randomToken()
+  const sent: string[] = []
+  const send = async ({ refreshToken: token }: { refreshToken: string }) => {
+    const isFirst = sent.push(token) === 1
+    return { ...granted(`${token}+`), ...(isFirst ? { expiresAt: inCookies.config.clock() } : {}) }
+  }
+  await redeemWithoutSession(inCookies, { refreshToken }, send)
+  const { expiresAt } = await redeemWithoutSession(inCookies, { refreshToken }, send)
+  expect(expiresAt).toBeGreaterThan(inCookies.config.clock())
+  expect(sent).toEqual([refreshToken, `${refreshToken}+`])
+})
+
 test('a session takes over the token that the application has redeemed: each token before it resolves to the session', async () => {
   const one = session()
   const [theirs, successor] = [randomToken(), randomToken()]
