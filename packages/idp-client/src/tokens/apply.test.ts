@@ -85,7 +85,12 @@ describe('a refreshed session', () => {
     }
     const tokenSet = { ...data.tokenSet, scope: 'openid', requestedScope: 'openid profile email' }
     const from = { ...data, tokenSet, accessTokens: [entry] }
-    expect(applied({}, {}, from).tokenSet).toMatchObject({ accessToken: 'new', scope: 'openid' })
+    const { requestedScope } = tokenSet
+    expect(applied({}, {}, from).tokenSet).toMatchObject({
+      accessToken: 'new',
+      scope: 'openid',
+      requestedScope,
+    })
     expect(applied({}, { scope: 'email' }, from).tokenSet).toMatchObject({ scope: 'email' })
     expect(applied({ audience: API }, {}, from).accessTokens).toEqual([
       expect.objectContaining({ accessToken: 'new', scope: 'read' }),
@@ -94,6 +99,13 @@ describe('a refreshed session', () => {
     const named = applied({ audience: API, scope: 'write', mergeScopes: false }, {}, from)
     expect(named.accessTokens?.[0]).not.toHaveProperty('scope')
     expect(named.accessTokens?.[0]).toMatchObject({ requestedScope: 'write' })
+  })
+
+  test('with an audience, a scope that is not granted any more counts as requested, so that it is not requested again', () => {
+    const requestedScope = 'openid profile email'
+    const tokenSet = { ...data.tokenSet, audience: API, scope: requestedScope, requestedScope }
+    const after = applied({ audience: API }, { scope: 'openid profile' }, { ...data, tokenSet }).tokenSet
+    expect(after).toMatchObject({ accessToken: 'new', scope: 'openid profile', requestedScope })
   })
 
   test('has the claims of a new ID token as user', () => {
@@ -131,6 +143,12 @@ describe('a refreshed session', () => {
     },
   )
 
+  test('a token of a verified factor that was requested without a scope of the login does not replace the main one', () => {
+    const from = { ...data, tokenSet: { ...data.tokenSet, scope: 'openid', requestedScope: 'openid read' } }
+    const { tokenSet } = applied({ scope: 'transfer' }, { scope: 'transfer', verified: true }, from)
+    expect(tokenSet.accessToken).toBe('old')
+  })
+
   test.each([
     ['openid', 'new'],
     ['openid email', 'old'],
@@ -164,6 +182,8 @@ describe('a refreshed session', () => {
       more,
     )
     expect(other.accessTokens).toHaveLength(2)
+    const elsewhere = { audience: 'https://other.example', scope: 'c', mergeScopes: false }
+    expect(applied(elsewhere, { scope: 'c' }, other).accessTokens).toHaveLength(3)
   })
 
   test('has an entry each for two scopes if the provider names none in its responses', () => {

@@ -130,6 +130,12 @@ describe('selection of a stored token', () => {
     ['the configured one', { scope: 'openid read' }, { scope: 'read' }, true],
     ['the configured one', { scope: 'openid read' }, { scope: 'profile', mergeScopes: false }, false],
     ['unknown with a map', { scope: { [API]: 'openid read' }, audience: API }, { scope: 'read' }, false],
+    [
+      'unknown with a map',
+      { scope: { [API]: 'openid read' }, audience: API },
+      { scope: 'profile', mergeScopes: false },
+      false,
+    ],
   ])(
     'the scope of a session that does not name it is %s %j: %j is covered: %s',
     (_which, parameters, options, covered) => {
@@ -170,6 +176,26 @@ describe('selection of a stored token', () => {
       scope: 'openid read w',
     })
     expect(toTokenRequest(authorization, {}).wireParameters).toEqual({})
+  })
+
+  test.each<[AuthorizationParameters, string]>([
+    [{}, 'openid profile email a'],
+    [{ scope: 'openid offline_access' }, 'openid offline_access a'],
+    [{ scope: { [API]: 'openid offline_access' }, audience: API }, 'openid offline_access a'],
+  ])('with the parameters %j, the access token must have the scope %j', (parameters, expected) => {
+    const { authorization } = engineFor({ authorizationParameters: parameters }).engine.config
+    expect(toTokenRequest(authorization, { scope: 'a' }).scope).toBe(expected)
+  })
+
+  test('a part of the scope of a session that does not name it is requested with all that was granted', () => {
+    const { authorization } = engineFor().engine.config
+    const data = session({ scope: 'openid email' })
+    const { wireParameters } = toTokenRequest(
+      authorization,
+      { scope: 'openid', mergeScopes: false },
+      { data },
+    )
+    expect(wireParameters.scope).toBe('openid email')
   })
 
   test('a map of scopes adds nothing for an audience that it lacks, but the default scope for the configured one', () => {
