@@ -69,9 +69,11 @@ async function withConnection() {
     const own = cookies.exchange()
     const session = (await engine.sessions.load(own)) ?? expect.fail('there is a session')
     const parts = { ...engine, exchangeToken }
-    const token = await getFreshConnectionToken(parts, own, session, { connection: 'google' })
-    cookies.take(own)
-    return token
+    try {
+      return await getFreshConnectionToken(parts, own, session, { connection: 'google' })
+    } finally {
+      cookies.take(own)
+    }
   }
   return { ask, clock, load }
 }
@@ -93,4 +95,31 @@ test('a session in cookies whose refresh token the exchange refuses is not chang
   }).catch((thrown: unknown) => thrown)
   expect(error).toMatchObject({ code: 'FAILED_TO_EXCHANGE_REFRESH_TOKEN' })
   expect((await load()).data).toEqual(before.data)
+})
+
+test('a token of a connection that has expired is removed if the provider refuses another one: it may be disconnected', async () => {
+  const { ask, load } = await withConnection()
+  const before = await load()
+  const error = await ask(async () => {
+    throw new OAuthError('OAUTH_ERROR', { error: 'access_denied', providerStatus: 403 })
+  }).catch((thrown: unknown) => thrown)
+  expect(error).toMatchObject({ code: 'FAILED_TO_EXCHANGE_REFRESH_TOKEN' })
+  const { connectionTokenSets: _removed, ...rest } = before.data
+  expect((await load()).data).toEqual(rest)
+})
+
+test('without a refresh token, a session has its valid tokens of connections, and no others', async () => {
+  const { clock, engine } = engineFor()
+  const google = { connection: 'google', accessToken: 'theirs', expiresAt: clock.now + 60 }
+  const data = {
+    user: { sub: 'alice' },
+    tokenSet: { accessToken: 'at', expiresAt: clock.now + 60 },
+    connectionTokenSets: [google],
+    internal: { createdAt: clock.now },
+  }
+  const parts = { ...engine, exchangeToken: () => Promise.reject(new Error('a request')) }
+  const get = (connection: string) =>
+    getFreshConnectionToken(parts, new Cookies().exchange(), freshlyStored(data, clock.now), { connection })
+  expect(await get('google')).toEqual(google)
+  await expect(get('github')).rejects.toMatchObject({ code: 'MISSING_REFRESH_TOKEN' })
 })
