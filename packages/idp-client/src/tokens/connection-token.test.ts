@@ -5,6 +5,7 @@ import { OAuthError } from '../errors/provider.ts'
 import { freshlyStored } from '../session/model/session.ts'
 import type { ConnectionTokenParts } from './connection-token.ts'
 import { getFreshConnectionToken } from './connection-token.ts'
+import { markDead } from './refresh/ended.ts'
 import { findFamily, tokenKey } from './refresh/families.ts'
 
 test('the progress of an exchange is known, so that a refresh waits for it', async () => {
@@ -75,7 +76,7 @@ async function withConnection() {
       cookies.take(own)
     }
   }
-  return { ask, clock, load }
+  return { ask, clock, engine, load }
 }
 
 test('a refresh token that the exchange rotates replaces the one of the session', async () => {
@@ -106,6 +107,13 @@ test('a token of a connection that has expired is removed if the provider refuse
   expect(error).toMatchObject({ code: 'FAILED_TO_EXCHANGE_REFRESH_TOKEN' })
   const { connectionTokenSets: _removed, ...rest } = before.data
   expect((await load()).data).toEqual(rest)
+})
+
+test('a refresh token that the provider has rejected at a refresh is not sent again', async () => {
+  const { ask, engine, load } = await withConnection()
+  await markDead(engine, `${(await load()).data.tokenSet.refreshToken}`)
+  const asking = ask(() => Promise.reject(new Error('a request')))
+  await expect(asking).rejects.toMatchObject({ code: 'MISSING_REFRESH_TOKEN' })
 })
 
 test('without a refresh token, a session has its valid tokens of connections, and no others', async () => {

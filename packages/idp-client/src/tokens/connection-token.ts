@@ -107,7 +107,7 @@ export async function getFreshConnectionToken(
     const found = storedConnectionToken(after.data, want, clock())
     if (found) return found
     // Another request has removed the refresh token while this one waited.
-    if (failure === undefined && after.data.tokenSet.refreshToken === undefined)
+    if (after.data.tokenSet.refreshToken === undefined)
       throw new AccessTokenForConnectionError('MISSING_REFRESH_TOKEN')
     throw new AccessTokenForConnectionError('FAILED_TO_EXCHANGE_REFRESH_TOKEN', { cause: failure })
   } catch (cause) {
