@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest'
 import { Cookies, engineFor } from '../../test/support/engine.ts'
 import { incompressible } from '../../test/support/incompressible.ts'
+import { randomToken } from '../crypto/random.ts'
 import { freshlyStored } from '../session/model/session.ts'
 import { memoryStore } from '../stores/memory.ts'
+import { advance, closeFamily, openFamily, tokenKey } from '../tokens/refresh/families.ts'
 import { updateSession } from './update-session.ts'
 
 test('an update keeps the later time of use of a process whose clock is ahead', async () => {
@@ -54,3 +56,41 @@ test('an update that fails does not prevent one at the same time in the same req
   await update
   expect((await engine.sessions.load(exchange))?.data).toEqual({ ...data, theme: 'dark' })
 })
+
+test.each([
+  ['rotates', Array.from({ length: 3 }, randomToken)],
+  ['does not rotate', Array.from<string>({ length: 3 }).fill(randomToken())],
+])(
+  'an update of the refreshed session of this process does not restore its tokens after a further refresh that %s',
+  async (_which, tokens) => {
+    const { clock, engine } = engineFor()
+    const cookies = new Cookies()
+    const [first = '', second = '', third = ''] = await Promise.all(
+      tokens.map((token) => tokenKey(engine, token)),
+    )
+    const at = (time: number) => {
+      const tokenSet = {
+        accessToken: `at-${time}`,
+        expiresAt: clock.now + 60,
+        refreshToken: tokens[time] ?? '',
+      }
+      const data = { user: { sub: 'alice' }, tokenSet, internal: { createdAt: clock.now } }
+      return { ...freshlyStored(data, clock.now), sessionKey: 'a session', usedAt: clock.now + time }
+    }
+    const login = cookies.exchange()
+    await engine.sessions.save(login, at(0))
+    cookies.take(login)
+    const family = openFamily(first, at(0))
+    advance(family, at(1), [...new Set([first, second])], clock.now)
+    const exchange = cookies.exchange()
+    const { data } = (await engine.sessions.load(exchange)) ?? expect.fail('there is a session')
+    expect(data.tokenSet.accessToken).toBe('at-1')
+    advance(family, at(2), [...new Set([second, third])], clock.now)
+    data['theme'] = 'dark'
+    await updateSession(engine, exchange, data)
+    cookies.take(exchange)
+    const saved = await engine.sessions.load(cookies.exchange())
+    expect(saved?.data).toMatchObject({ theme: 'dark', tokenSet: { accessToken: 'at-2' } })
+    closeFamily(family)
+  },
+)
