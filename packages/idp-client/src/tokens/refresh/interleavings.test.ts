@@ -13,6 +13,7 @@ import {
 import { pause } from '../../lib/pause.ts'
 import type { Purpose } from './coordinator.ts'
 import { redeemOnce } from './coordinator.ts'
+import { hasEnded } from './ended.ts'
 import { findFamily, isPending, markPersisted, tokenKey } from './families.ts'
 import { createTurn } from './turn.ts'
 
@@ -82,6 +83,22 @@ test('[B11] a call that has joined when the response becomes late gets the error
   response.open()
   expect((await ask(purpose(one, { redeem }))).session.data.tokenSet.accessToken).toBe('new')
   expect(redeemed).toBe(1)
+})
+
+test('[B11] a late response with an end at the provider that has passed ends the session, although nobody waits for it', async () => {
+  const one = session()
+  const response = gate()
+  const redeem: Purpose['redeem'] = async (latest, token, { onOverdue, onRequest }) => {
+    onRequest()
+    onOverdue(new Error('late'))
+    await response.opened
+    const { data } = renewed(latest, `${token}+`).session
+    return { session: { ...latest, data: { ...data, internal: { createdAt: 0, sessionExpiresAt: 0 } } } }
+  }
+  await expect(ask(purpose(one, { redeem }))).rejects.toThrow('late')
+  expect(hasEnded(one)).toBe(false)
+  response.open()
+  await expect.poll(() => hasEnded(one)).toBe(true)
 })
 
 test('[K1] a call that takes the place of a lost one in the queue waits for the redemption before it', async () => {
