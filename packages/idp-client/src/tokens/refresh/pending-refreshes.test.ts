@@ -162,6 +162,7 @@ test('[C8] a session that was loaded before a step-up and saved after it keeps t
       fromLink: true,
       claims: { sub: 'alice', groups: ['staff'] },
       userInfoClaims: ['groups'],
+      requestedAcr: 'strong',
     }),
   })
   cookies.take(exchange)
@@ -170,6 +171,7 @@ test('[C8] a session that was loaded before a step-up and saved after it keeps t
   const after = await engine.sessions.load(cookies.exchange())
   expect([after?.data.tokenSet.accessToken, after?.ownScope]).toEqual(['at-2', 'transfer'])
   expect(after).toMatchObject({ fromLink: true, userInfoClaims: ['groups'] })
+  expect(after?.authentication?.requestedAcr).toBe('strong')
   expect(after?.data.user).toEqual({ sub: 'alice', groups: ['staff'] })
 })
 
@@ -295,6 +297,25 @@ test('[C2] a session that is refreshed often without being written keeps only th
   expect([leads(0), leads(100), leads(150), leads(200)]).toEqual([true, true, false, true])
   expect(family.tokens.length).toBeLessThan(8)
   closeFamily(family)
+})
+
+test('[I2] a logout of the same request during a verification: its tokens are not saved', async () => {
+  const { clock, cookies, engine } = await signedIn()
+  const exchange = cookies.exchange()
+  const session = (await engine.sessions.load(exchange)) ?? expect.fail('there is a session')
+  const { refreshToken: _none, ...tokenSet } = session.data.tokenSet
+  const verification = verifyInSession(engine, exchange, {
+    session: { ...session, data: { ...session.data, tokenSet } },
+    want: toTokenRequest(engine.config.authorization, {}),
+    key: 'popup',
+    async verify() {
+      await engine.sessions.destroy(exchange)
+      return { accessToken: 'at-2', tokenType: 'Bearer', expiresAt: clock.now + 60 }
+    },
+  })
+  await expect(verification).rejects.toMatchObject({ code: 'MISSING_SESSION' })
+  cookies.take(exchange)
+  expect(await engine.sessions.load(cookies.exchange())).toBeNull()
 })
 
 test('after a step-up, the claims from UserInfo are those of the step-up', async () => {
