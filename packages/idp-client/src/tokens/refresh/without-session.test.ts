@@ -55,6 +55,31 @@ test('a consumed refresh token does not get an access token that has expired sin
   expect(sent).toEqual([refreshToken, `${refreshToken}+`])
 })
 
+test('a call of the application that waits while a session takes over its token sends nothing', async () => {
+  const refreshToken = randomToken()
+  const [started, response] = [gate(), gate()]
+  const sent: string[] = []
+  const asking = (audience: string) =>
+    redeemWithoutSession(inCookies, { refreshToken, audience }, async ({ refreshToken: token }) => {
+      sent.push(token)
+      started.open()
+      await response.opened
+      return granted(`${token}+`)
+    })
+  const first = asking('one')
+  await started.opened
+  const second = asking('other')
+  const holder = { ...session(refreshToken), sessionKey: NO_SESSION }
+  const key = await tokenKey(inCookies, refreshToken, NO_SESSION)
+  const family = findFamily(key, holder, 0) ?? expect.fail('there is a family')
+  await expect.poll(() => family.turns).toHaveLength(2)
+  family.closed = true
+  response.open()
+  await expect(second).rejects.toMatchObject({ code: 'INVALID_ARGUMENTS' })
+  expect((await first).accessToken).toBe('new')
+  expect(sent).toEqual([refreshToken])
+})
+
 test('a session takes over the token that the application has redeemed: each token before it resolves to the session', async () => {
   const one = session()
   const [theirs, successor] = [randomToken(), randomToken()]
