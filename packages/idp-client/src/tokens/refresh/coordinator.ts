@@ -288,7 +288,6 @@ function toProgress({ parts, purpose, requestScope, turn }: Job, lockUntil: numb
 
 /** Applies the changes that other requests saved during the redemption. */
 function withUpdates(redeemed: StoredSession, found: StoredSession, meanwhile: StoredSession): StoredSession {
-  if (meanwhile === found) return redeemed
   const data = withChanges({ current: redeemed.data, found: found.data, changes: meanwhile.data })
   return { ...redeemed, data, usedAt: Math.max(redeemed.usedAt, meanwhile.usedAt) }
 }
