@@ -4,7 +4,7 @@ import type { AuthorizationParameters } from '../config/options.ts'
 import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import type { AccessTokenSet, SessionData, TokenSet } from '../session/model/session-data.ts'
 import { select } from './select.ts'
-import { toTokenRequest } from './token-request.ts'
+import { restoreTokenRequest, toTokenRequest } from './token-request.ts'
 
 const NOW = 1000
 const API = 'https://api.example'
@@ -196,6 +196,18 @@ describe('selection of a stored token', () => {
       { data },
     )
     expect(wireParameters.scope).toBe('openid email')
+  })
+
+  test.each<[GetAccessTokenOptions]>([
+    [{}],
+    [{ scope: 'delete' }],
+    [{ audience: API }],
+    [{ audience: API, scope: 'delete' }],
+  ])('a stored request for %j is restored as it was', (options) => {
+    const { authorization } = engineFor().engine.config
+    const given = { data: session({ requestedScope: 'openid' }) }
+    const want = toTokenRequest(authorization, options, given)
+    expect(restoreTokenRequest(authorization, want, given)).toEqual(want)
   })
 
   test('a map of scopes adds nothing for an audience that it lacks, but the default scope for the configured one', () => {
