@@ -151,7 +151,8 @@ export async function callback(
   transactions.clear(exchange, transaction)
   transactions.clearRestart(exchange)
   const isPopup = getPopup(transaction) !== undefined
-  const lost = isPopup ? undefined : lostAtProvider(parameters)
+  const isLogin = transaction.responseType === 'code' && !isPopup
+  const lost = isLogin ? lostAtProvider(parameters) : undefined
   if (lost) {
     const { returnTo, startedAt: since } = transaction
     // With an older session, a guard that requires more would start the next login, without end.

@@ -296,6 +296,24 @@ describe('the callback', () => {
     )
   })
 
+  test.each(['request_forbidden', 'request_unauthorized'])(
+    'an error with which Ory says that a login is lost (%s) does not start a login',
+    async (error) => {
+      const browser = await world.signedIn()
+      world.clock.now += 1
+      const begun = await world.beginConnect(browser, '?connection=github&returnTo=/accounts')
+      const callback = new URL(await world.decide(begun, { connect: 'cancel' }))
+      callback.searchParams.set('error', error)
+      world.told.length = 0
+      const response = await browser.send(callback.href)
+      expect(world.told).toMatchObject([
+        { responseType: 'connect_code', error: { name: 'ConnectAccountError' } },
+      ])
+      expect(world.events).toContainEqual(expect.objectContaining({ code: 'CONNECT_FAILED' }))
+      expect(await response.text()).not.toMatch(/http-equiv="refresh"/)
+    },
+  )
+
   test("a cancelled connection without a hook shows a page with the library's own text", async () => {
     const { browser } = world.another({ onCallback: undefined })
     await world.login(browser)
