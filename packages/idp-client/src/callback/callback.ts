@@ -149,7 +149,6 @@ export async function callback(
   }
   const { transaction, sealed } = lookup
   transactions.clear(exchange, transaction)
-  transactions.clearRestart(exchange)
   const isPopup = getPopup(transaction) !== undefined
   const isLogin = transaction.responseType === 'code' && !isPopup
   const lost = isLogin ? lostAtProvider(parameters) : undefined
@@ -159,6 +158,8 @@ export async function callback(
     const login = { note: defined({ ...note, returnTo }), error: lost, since }
     return handleLostTransaction(engine, exchange, input, login)
   }
+  // After a restarted login a guard may begin one that the provider always loses.
+  if (!note.noRestart) transactions.clearRestart(exchange)
   const found = { transaction, parameters, context: toContext(input, transaction), id }
   const joined = await onlyOnce(await toSingleUse(config, sealed, parameters), () => complete(found))
   if (joined.kind === 'result') return applyAttempt(engine, exchange, found, joined.result)

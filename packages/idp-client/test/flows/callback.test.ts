@@ -426,6 +426,19 @@ describe('responses of the provider', () => {
           ])
         },
       )
+
+      test('does not start again and again if only the login of a guard is lost, but not the one that is started instead', async () => {
+        const browser = world.newBrowser()
+        const lostPage = async (): Promise<string> => {
+          world.clock.now += 1
+          return (await browser.send(toLost(await world.begin(browser, '?acr_values=gold')))).text()
+        }
+        const [, restart = ''] = /http-equiv="refresh" content="0;url=([^"]+)"/.exec(await lostPage()) ?? []
+        const begun = await browser.send(restart.replaceAll('&amp;', '&'))
+        await browser.send(await world.authorize(begun.headers.get('location') ?? '', { user: 'alice' }))
+        expect(await signedIn(browser)).toBe('dev|alice')
+        expect(await lostPage()).not.toMatch(/http-equiv="refresh"/)
+      })
     },
   )
 
