@@ -120,7 +120,9 @@ function mergedList(
 
 /** Returns the value of a property that both have changed. */
 function mergedValue(name: string, current: unknown, found: unknown, changed: unknown): unknown {
-  if (LISTS.includes(name)) {
+  // The application removes all with an empty list, also those that the request has got since.
+  const removesAll = Array.isArray(changed) && changed.length === 0
+  if (LISTS.includes(name) && !removesAll) {
     const lists = [current ?? [], found ?? [], changed ?? []]
     const areLists = lists.every((list) => Array.isArray(list) && list.every(isObject))
     if (areLists) return mergedList(...(lists as [Properties[], Properties[], Properties[]]))

@@ -71,6 +71,11 @@ describe('lists of tokens that two writers have changed', () => {
       expect(withChanges({ current, found, changes }).connectionTokenSets).toEqual([of('google')])
   })
 
+  test('an empty list of the application removes all', () => {
+    const [current, changes] = [lists([api('a'), api('b')], []), session({}, { accessTokens: [] })]
+    expect(withChanges({ current, found, changes }).accessTokens).toEqual([])
+  })
+
   test('a value of the application that is not a list stays as it is', () => {
     const changes = { ...found, accessTokens: [null] } as unknown as SessionData
     const merged = withChanges({ current: lists([api('b')], []), found, changes })
