@@ -134,3 +134,26 @@ describe.each(storages)('with %s, an update is not lost that the same request sa
     }
   })
 })
+
+test.each(storages)(
+  'with %s, an update does not revert claims that a refresh has changed',
+  async (storage) => {
+    const clock = (): number => world.clock.now
+    const store = { sessionStore: memoryStore({ name: crypto.randomUUID(), clock }) }
+    let roles = ['admin']
+    const beforeSessionSaved = (session: SessionData): SessionData => ({
+      ...session,
+      user: { ...session.user, roles },
+    })
+    const { browser, client } = world.another({ beforeSessionSaved, ...(storage === 'cookies' ? {} : store) })
+    await world.login(browser)
+    const before = await browser.session()
+    roles = []
+    await keeping(browser, async (request, headers) => {
+      await client.getSession(request)
+      await client.getAccessToken(request, headers, { refresh: true })
+      await client.updateSession(request, headers, { ...before, user: { ...before.user, nickname: 'al' } })
+    })
+    expect((await browser.session()).user).toMatchObject({ nickname: 'al', roles: [] })
+  },
+)

@@ -168,7 +168,7 @@ function mergedTokens(current: Properties, found: Properties, changes: Propertie
 
 /**
  * Applies changes to a session that others change too: see `merged`, for the session's own properties and for those of
- * its token set. `user` and `tokenSet` are required, so they stay when left out. Ignores `internal` of `changes`, which may
+ * its user and its token set. `user` and `tokenSet` are required, so they stay when left out. Ignores `internal` of `changes`, which may
  * come from the application.
  */
 export function withChanges({ current, found, changes, internal = found.internal }: Update): SessionData {
@@ -184,7 +184,8 @@ export function withChanges({ current, found, changes, internal = found.internal
     ? mergedTokens({ ...current.tokenSet }, { ...found.tokenSet }, { ...tokenSet })
     : tokenSet
   return {
-    ...merged(current, found, { ...given, user, tokenSet: found.tokenSet }),
+    ...merged(current, found, { ...given, user: found.user, tokenSet: found.tokenSet }),
+    user: isObject(user) ? merged({ ...current.user }, { ...found.user }, { ...user }) : user,
     tokenSet: tokens,
     internal: {
       ...current.internal,

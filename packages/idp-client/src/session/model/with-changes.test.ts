@@ -31,6 +31,17 @@ test('an access token never gets the scope or the expiry of another one', () => 
   expect(untouched).toMatchObject({ theme: 'dark', tokenSet: current.tokenSet })
 })
 
+test('claims that an update has not changed stay as a refresh has set them', () => {
+  const of = (user: Record<string, unknown>): SessionData => ({
+    ...session({}),
+    user: { sub: 'alice', ...user },
+  })
+  const found = of({ email: 'old@example.test', beta: true })
+  const current = of({ email: 'new@example.test', beta: true })
+  const { user } = withChanges({ current, found, changes: of({ email: 'old@example.test', nickname: 'al' }) })
+  expect(user).toEqual({ sub: 'alice', email: 'new@example.test', nickname: 'al' })
+})
+
 describe('lists of tokens that two writers have changed', () => {
   const lists = (accessTokens: AccessTokenSet[], connectionTokenSets: ConnectionTokenSet[]) =>
     session(
