@@ -168,8 +168,8 @@ function mergedTokens(current: Properties, found: Properties, changes: Propertie
 
 /**
  * Applies changes to a session that others change too: see `merged`, for the session's own properties and for those of
- * its user and its token set. `user` and `tokenSet` are required, so they stay when left out. Ignores `internal` of `changes`, which may
- * come from the application.
+ * its user and its token set. `user` and `tokenSet` are required, so they stay when left out. Ignores `internal` of `changes`, which
+ * may come from the application.
  */
 export function withChanges({ current, found, changes, internal = found.internal }: Update): SessionData {
   const { internal: _given, ...given } = changes
