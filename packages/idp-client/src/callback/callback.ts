@@ -31,8 +31,8 @@ interface LostLogin {
 }
 
 /**
- * Handles a valid state whose transaction is missing, here or at the provider: redirects if there is a session, otherwise the login may
- * restart.
+ * Handles a valid state whose transaction is missing, here or at the provider: redirects if there is a session, which a login in another
+ * tab has created; without any the login may restart.
  */
 async function handleLostTransaction(
   { baseUrl, config, sessions }: Engine,
@@ -44,8 +44,9 @@ async function handleLostTransaction(
   const { noRestart, returnTo } = note
   const session = await sessions.load(exchange)
   if (session && session.data.internal.createdAt >= since) return redirectToApp(config, appBaseUrl, returnTo)
-  // A browser that stores no cookies would restart in an endless loop.
-  return failAttempt(config, { context: defined({ request, appBaseUrl, returnTo }), id }, error, !noRestart)
+  // A browser that stores no cookies would restart in an endless loop, as would a guard that requires more than this session has.
+  const restart = !noRestart && !session
+  return failAttempt(config, { context: defined({ request, appBaseUrl, returnTo }), id }, error, restart)
 }
 
 /** Returns the error of a login that the provider has lost, for example because the user has logged in in another tab. */
@@ -149,17 +150,15 @@ export async function callback(
   }
   const { transaction, sealed } = lookup
   transactions.clear(exchange, transaction)
+  transactions.clearRestart(exchange)
   const isPopup = getPopup(transaction) !== undefined
   const isLogin = transaction.responseType === 'code' && !isPopup
   const lost = isLogin ? lostAtProvider(parameters) : undefined
   if (lost) {
     const { returnTo, startedAt: since } = transaction
-    // With an older session, a guard that requires more would start the next login, without end.
     const login = { note: defined({ ...note, returnTo }), error: lost, since }
     return handleLostTransaction(engine, exchange, input, login)
   }
-  // After a restarted login a guard may begin one that the provider always loses.
-  if (!note.noRestart) transactions.clearRestart(exchange)
   const found = { transaction, parameters, context: toContext(input, transaction), id }
   const joined = await onlyOnce(await toSingleUse(config, sealed, parameters), () => complete(found))
   if (joined.kind === 'result') return applyAttempt(engine, exchange, found, joined.result)
