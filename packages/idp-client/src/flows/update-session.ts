@@ -7,7 +7,7 @@ import { withChanges } from '../session/model/session.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { asJson, isSessionData } from '../session/model/stored-session.ts'
-import { sessionSlot } from '../session/session-slot.ts'
+import { inTurn, sessionSlot } from '../session/session-slot.ts'
 
 /**
  * Returns the data with which the application's changes are compared: user and tokens as this request has loaded them,
@@ -77,8 +77,6 @@ export async function updateSession(engine: Engine, exchange: Exchange, input: u
   const changes = toJsonObject(input)
   const slot = sessionSlot(exchange, engine.config)
   // Now: the application has not seen what updates that are still running will have saved.
-  const { updated, updating } = slot
-  const saving = Promise.resolve(updating).then(() => save(engine, exchange, changes, updated))
-  slot.updating = saving.catch(() => {})
-  return saving
+  const { updated } = slot
+  return inTurn(slot, 'updating', () => save(engine, exchange, changes, updated))
 }

@@ -21,7 +21,7 @@ export class SessionSlot {
   /** The session data after the application's latest update. */
   declare updated?: SessionData
   /** The application's updates of this request, one after the other; never rejects. */
-  declare updating?: Promise<void>
+  declare updating?: Promise<unknown>
   /**
    * Whether the request's cookies stay although it has no live session: it names sessions that were not looked up in the store, or
    * carries one that has ended in this process, so that the browser may have a newer one by now.
@@ -33,6 +33,17 @@ export class SessionSlot {
   declare former?: Promise<FormerSessionFound | FormerUnread | null>
   /** The logout markers that the request carries; absent until they are read, and after another one is staged. */
   declare ended?: MaybePromise<readonly EndedSessions[]>
+}
+
+/** Runs `work` after the work before it in the same queue of the request, also if that failed. Rejects with what `work` throws. */
+export function inTurn<T>(
+  slot: SessionSlot,
+  queue: 'saving' | 'updating',
+  work: () => Promise<T>,
+): Promise<T> {
+  const running = Promise.resolve(slot[queue]).then(work)
+  slot[queue] = running.catch(() => {})
+  return running
 }
 
 /** An encrypted connection token as a cookie contains it. */

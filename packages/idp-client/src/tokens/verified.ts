@@ -74,7 +74,7 @@ async function withVerified(
 }
 
 /** Verifies after the running redemptions of the session's refresh token, so that neither overwrites the other's tokens. */
-async function inTurn(
+async function verifyInTurn(
   parts: RedemptionParts,
   exchange: Exchange,
   { key, session, verify, want }: Verification,
@@ -116,7 +116,7 @@ export async function verifyInSession(
 ): Promise<string | undefined> {
   const { config, sessions } = parts
   const { refreshToken } = verification.session.data.tokenSet
-  const verified = refreshToken ? await inTurn(parts, exchange, verification, refreshToken) : undefined
+  const verified = refreshToken ? await verifyInTurn(parts, exchange, verification, refreshToken) : undefined
   if (verified?.entry) return verified.recoveryCode
   // Without a refresh token, or if it was rejected during the wait, no other request changes the tokens; this one may save changes.
   const { session } = verified ?? verification

@@ -11,8 +11,7 @@ import { withDifference } from '../../session/model/session.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { asStored, copySession } from '../../session/model/stored-session.ts'
-import type { SessionSlot } from '../../session/session-slot.ts'
-import { sessionSlot } from '../../session/session-slot.ts'
+import { inTurn, sessionSlot } from '../../session/session-slot.ts'
 import type { SaveOptions, SessionStorage } from '../../session/storage.ts'
 import type { RedemptionParts } from './coordinator.ts'
 import { endInProcess, hasEnded } from './ended.ts'
@@ -101,7 +100,8 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
   return {
     load,
 
-    save: (...given) => inTurn(sessionSlot(given[0], config), () => save(...given)),
+    // Each write is based on the session that the one before it has saved.
+    save: (...given) => inTurn(sessionSlot(given[0], config), 'saving', () => save(...given)),
 
     assertFits: storage.assertFits,
 
@@ -113,13 +113,6 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
 
     sweep: storage.sweep,
   }
-}
-
-/** Writes one after the other: each is based on the session that the one before it has saved. */
-function inTurn<T>(slot: SessionSlot, write: () => Promise<T>): Promise<T> {
-  const saving = Promise.resolve(slot.saving).then(write)
-  slot.saving = saving.catch(() => {})
-  return saving
 }
 
 /** Returns a changed session with what its request has saved since `found` was read; null if that has another session by now. */
