@@ -100,8 +100,11 @@ const LISTS: readonly string[] = ['accessTokens', 'connectionTokenSets']
 /** Properties that tell one further token from others. */
 const OF_KIND = ['audience', 'requestedScope', 'connection', 'loginHint']
 
-const isSame = (names: readonly string[], one: Properties, other: Properties): boolean =>
-  names.every((name) => one[name] === other[name])
+const isOfKind = (one: Properties, other: Properties): boolean =>
+  OF_KIND.every((name) => one[name] === other[name])
+
+const hasToken = (list: readonly Properties[], token: Properties): boolean =>
+  list.some((other) => other['accessToken'] === token['accessToken'])
 
 /** Merges two changes of a list of tokens: removes what either has removed, and adds what both have added. */
 function mergedList(
@@ -109,11 +112,11 @@ function mergedList(
   found: readonly Properties[],
   changes: readonly Properties[],
 ): readonly Properties[] | undefined {
-  const removed = found.filter((token) => !changes.some((other) => isSame(['accessToken'], token, other)))
+  const removed = found.filter((token) => !hasToken(changes, token))
   const added = changes.filter((token) => !found.some((other) => isSameJson(token, other)))
   const kept = current
-    .filter((token) => !removed.some((other) => isSame(['accessToken'], token, other)))
-    .filter((token) => !added.some((other) => isSame(OF_KIND, token, other)))
+    .filter((token) => !hasToken(removed, token))
+    .filter((token) => !added.some((other) => isOfKind(token, other)))
   const list = [...kept, ...added]
   return list.length > 0 ? list : undefined
 }
