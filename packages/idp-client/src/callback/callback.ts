@@ -61,7 +61,9 @@ function lostAtProvider(parameters: URLSearchParams): CallbackError | undefined 
   if (error === 'request_unauthorized')
     return new CallbackError('EXPIRED_STATE', { detail: `${expired} (${error}).` })
   const detail = 'The provider keeps one login per browser (request_forbidden).'
-  return error === 'request_forbidden' ? new CallbackError('SUPERSEDED_STATE', { detail }) : undefined
+  return error === 'request_forbidden'
+    ? new CallbackError('SUPERSEDED_STATE', { detail, remedy: 'EXPIRED_STATE' })
+    : undefined
 }
 
 function getPopup(transaction: Transaction): string | undefined {

@@ -410,9 +410,12 @@ describe('responses of the provider', () => {
         expect((await browser.send(toLost(open))).headers.get('location')).toBe(`${APP}/tab`)
       })
 
-      test('starts again without a session, once', async () => {
+      test('starts again without a session, once, which is also the advice', async () => {
         const browser = world.newBrowser()
+        world.events.length = 0
         const first = await (await browser.send(toLost(await world.begin(browser)))).text()
+        const failed = { code: 'LOGIN_FAILED', advice: 'Start at the login route again.' }
+        expect(world.events).toContainEqual(expect.objectContaining(failed))
         const [, restart = ''] = /http-equiv="refresh" content="0;url=([^"]+)"/.exec(first) ?? []
         const begun = await browser.send(restart.replaceAll('&amp;', '&'))
         const second = await browser.send(toLost(begun.headers.get('location') ?? ''))
