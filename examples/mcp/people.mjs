@@ -1,5 +1,5 @@
 // The part of the server that is the same on every framework: two tools, and the scopes that they need.
-import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 
 /** Returns the API of an application. The provider knows it by its URL, which clients request as `resource`. */
 export const describeApi = (baseUrl) => ({
@@ -25,11 +25,12 @@ export const readMessage = (request) =>
     .json()
     .catch(() => undefined)
 
-/** Returns a server for one request of a user. */
-export function createMcpServer({ sub }) {
+/** Serves each message by a server of its own, whose user is that of the access token. */
+export const mcp = createMcpHandler(({ authInfo }) => {
+  const { sub } = authInfo.extra
   const server = new McpServer({ name: 'people', version: '1.0.0' })
   const text = (content) => ({ content: [{ type: 'text', text: content }] })
   server.registerTool('whoami', { description: 'Returns the user' }, async () => text(sub))
   server.registerTool('rename', { description: 'Renames the user' }, async () => text(`${sub} is renamed`))
   return server
-}
+})

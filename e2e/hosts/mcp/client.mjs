@@ -5,9 +5,7 @@ import { deepEqual, equal, rejects } from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { UnauthorizedError } from '@modelcontextprotocol/sdk/client/auth.js'
-import { Client } from '@modelcontextprotocol/sdk/client/index.js'
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { Client, StreamableHTTPClientTransport, UnauthorizedError } from '@modelcontextprotocol/client'
 
 const [url, clientId, redirectUri] = process.argv.slice(2)
 process.once('disconnect', () => process.exit())
@@ -42,8 +40,8 @@ const authProvider = {
   codeVerifier: () => kept.verifier,
 }
 
-function connect() {
-  const client = new Client({ name: 'machine', version: '1.0.0' })
+function connect(mode) {
+  const client = new Client({ name: 'machine', version: '1.0.0' }, { versionNegotiation: { mode } })
   const transport = new StreamableHTTPClientTransport(new URL(url), { authProvider })
   return { client, transport, connected: client.connect(transport) }
 }
@@ -54,23 +52,30 @@ async function logIn(transport) {
   process.send(kept.page.href)
   const [parameters] = await redirected
   equal(parameters.get('state'), kept.page.searchParams.get('state'))
-  await transport.finishAuth(parameters.get('code'))
+  await transport.finishAuth(parameters)
 }
 
 const call = async (client, name) => (await client.callTool({ name })).content[0].text
 
-const first = connect()
+const first = connect('auto')
 await rejects(first.connected, UnauthorizedError)
 equal(kept.page.searchParams.get('resource'), url)
 equal(kept.page.searchParams.get('scope'), 'mcp:read')
 await logIn(first.transport)
 
-const { client, connected, transport } = connect()
+const { client, connected, transport } = connect('auto')
 await connected
+equal(client.getNegotiatedProtocolVersion(), '2026-07-28')
 equal(await call(client, 'whoami'), 'dev|alice')
 await rejects(call(client, 'rename'), UnauthorizedError)
 deepEqual(kept.page.searchParams.get('scope').split(' ').sort(), ['mcp:read', 'mcp:write'])
 await logIn(transport)
 equal(await call(client, 'rename'), 'dev|alice is renamed')
 await client.close()
+
+// A client of the protocol before 2026-07-28.
+const earlier = connect('legacy')
+await earlier.connected
+equal(await call(earlier.client, 'rename'), 'dev|alice is renamed')
+await earlier.client.close()
 process.disconnect()

@@ -1,7 +1,6 @@
 import { env } from 'cloudflare:workers'
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
 import { IdpClient } from 'idp-client'
-import { createMcpServer, describeApi, readMessage, scopeOf } from '../people.mjs'
+import { describeApi, mcp, readMessage, scopeOf } from '../people.mjs'
 
 const idp = new IdpClient({
   appBaseUrl: env.APP_BASE_URL,
@@ -13,13 +12,10 @@ const idp = new IdpClient({
   processLasts: false,
 })
 
-async function respond(request, { auth }) {
-  const transport = new WebStandardStreamableHTTPServerTransport()
-  await createMcpServer(auth).connect(transport)
-  return transport.handleRequest(request)
-}
+const people = idp.resource(describeApi(env.APP_BASE_URL))
+const respond = (request, { auth }) => mcp.fetch(request, { authInfo: people.authInfo(auth) })
 
-const accept = [idp.resource(describeApi(env.APP_BASE_URL))]
+const accept = [people]
 const guarded = {
   'mcp:read': idp.withApiAuthRequired(respond, { accept, scope: 'mcp:read' }),
   'mcp:write': idp.withApiAuthRequired(respond, { accept, scope: 'mcp:write' }),

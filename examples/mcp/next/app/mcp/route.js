@@ -1,12 +1,7 @@
-import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'
-import { createMcpServer, readMessage, scopeOf } from '../../../people.mjs'
+import { mcp, readMessage, scopeOf } from '../../../people.mjs'
 import { idp, people } from '../../lib/idp'
 
-async function respond(request, { auth }) {
-  const transport = new WebStandardStreamableHTTPServerTransport()
-  await createMcpServer(auth).connect(transport)
-  return transport.handleRequest(request)
-}
+const respond = (request, { auth }) => mcp.fetch(request, { authInfo: people.authInfo(auth) })
 
 const accept = [people]
 const guarded = {
