@@ -8,7 +8,7 @@ import { UsedNames } from '../lib/used-names.ts'
 import type { Owner } from '../session/ended-by.ts'
 import { isEndedBy } from '../session/ended-by.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import { createEndedAt, REMEMBERED_SECONDS, toEndedName, toOwner } from './record.ts'
+import { createEndings, toOwner } from './record.ts'
 
 export type { User } from '../session/model/session-data.ts'
 
@@ -96,21 +96,24 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
   const { ended, locks, names, sessions } = getMemory(name, maxSessions)
   const live = liveSessions(sessions, clock)
 
-  function remember(name: string, iat: number, until: number): void {
-    const known = ended.get(name)
-    const isKnown = known && known.until > clock()
-    ended.set(
-      name,
-      isKnown ? { iat: Math.max(iat, known.iat), until: Math.max(until, known.until) } : { iat, until },
-    )
-  }
-
-  function readEnd(name: string): number | null {
-    const known = ended.get(name)
-    return known && known.until > clock() ? known.iat : null
-  }
+  const { rememberToken, ...endings } = createEndings({
+    clock,
+    async keep(name, iat, seconds) {
+      const until = clock() + seconds
+      const known = ended.get(name)
+      const isKnown = known && known.until > clock()
+      const latest = { iat: Math.max(iat, known?.iat ?? iat), until: Math.max(until, known?.until ?? until) }
+      ended.set(name, isKnown ? latest : { iat, until })
+    },
+    async read(name) {
+      const known = ended.get(name)
+      return known && known.until > clock() ? known.iat : null
+    },
+  })
 
   return {
+    ...endings,
+
     async get(id) {
       const record = live.get(id)
       return record && parse(record)
@@ -125,9 +128,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
     },
 
     async deleteByLogoutToken(token) {
-      const { iat } = token
-      const name = toEndedName(token)
-      if (name !== undefined && iat !== undefined) remember(name, iat, clock() + REMEMBERED_SECONDS)
+      await rememberToken(token)
       live.remove((owner) => isEndedBy(owner, token))
     },
 
@@ -160,13 +161,6 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
       const isNew = names.take(name, { expiresAt, now: clock() })
       if (isNew === undefined) throw new Error('a memoryStore remembers too many names to take another one')
       return isNew
-    },
-
-    endedAt: createEndedAt(async (name) => readEnd(name)),
-
-    async rememberEnd(session, { expiresAt }) {
-      const name = toEndedName(session)
-      if (name !== undefined) remember(name, session.iat, expiresAt)
     },
   }
 }

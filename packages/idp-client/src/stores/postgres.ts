@@ -3,14 +3,7 @@ import { invalidAtStart } from '../errors/configuration.ts'
 import { systemClock } from '../lib/clock.ts'
 import { isEndedBy } from '../session/ended-by.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import {
-  createEndedAt,
-  escapeName,
-  parseSession,
-  REMEMBERED_SECONDS,
-  toEndedName,
-  toOwner,
-} from './record.ts'
+import { createEndings, escapeName, parseSession, toOwner } from './record.ts'
 
 export type { User } from '../session/model/session-data.ts'
 
@@ -172,38 +165,35 @@ type Subjects = Pick<
   'deleteByLogoutToken' | 'endedAt' | 'rememberEnd' | 'listBySubject' | 'deleteBySubject'
 >
 
-const FOR_A_WHILE = [`clock_timestamp() + interval '${REMEMBERED_SECONDS} seconds'`] as const
-
 /* The time is stored in the column of the token, so that the table needs no further column. */
 const TIME_AS_UUID = `lpad(to_hex($2::bigint), 32, '0')::uuid`
 const UUID_AS_TIME = `('x' || right(replace(token::text, '-', ''), 16))::bit(64)::bigint::text`
 
-function createEndings(query: Query, lockTable: string) {
+function createEndedTimes(query: Query, lockTable: string) {
   const toKey = (name: string): string => `ended ${escapeName(name)}`
-  return {
-    /** An end that is remembered for longer stays so. `until` is an expression, of `$3` if it has a value. */
-    async remember(name: string, iat: number, [until, ...value]: readonly [string, number?]): Promise<void> {
+  return createEndings({
+    async keep(name, iat, seconds) {
       await query(
         `insert into ${lockTable} as ended (name, token, expires_at)
-values (${NAME}, ${TIME_AS_UUID}, ${until})
+values (${NAME}, ${TIME_AS_UUID}, clock_timestamp() + $3::float8 * interval '1 second')
 on conflict (name) do update set token = greatest(ended.token, excluded.token),
 expires_at = greatest(ended.expires_at, excluded.expires_at)`,
         toKey(name),
         Math.floor(iat),
-        ...value,
+        seconds,
       )
     },
 
-    endedAt: createEndedAt(async (name) => {
+    async read(name) {
       const found = `select ${UUID_AS_TIME} as iat from ${lockTable} where name = ${NAME} and ${LIVE}`
       const [row] = await query(found, toKey(name))
       return row ? Number(row['iat']) : null
-    }),
-  }
+    },
+  })
 }
 
 function createSubjects(query: Query, table: string, lockTable: string): Subjects {
-  const { endedAt, remember } = createEndings(query, lockTable)
+  const { rememberToken, ...endings } = createEndedTimes(query, lockTable)
 
   /** Deletes the user's sessions that began before the token; only the records contain that time. */
   async function deleteOlder(sub: string, token: LogoutToken): Promise<void> {
@@ -216,17 +206,11 @@ function createSubjects(query: Query, table: string, lockTable: string): Subject
   }
 
   return {
-    endedAt,
-
-    async rememberEnd(session, { expiresAt }) {
-      const ended = toEndedName(session)
-      if (ended !== undefined) await remember(ended, session.iat, ['to_timestamp($3::float8)', expiresAt])
-    },
+    ...endings,
 
     async deleteByLogoutToken(token) {
       const { iat, iss, sid, sub } = token
-      const ended = toEndedName(token)
-      if (ended !== undefined && iat !== undefined) await remember(ended, iat, FOR_A_WHILE)
+      await rememberToken(token)
       if (sid === undefined && sub !== undefined && iat !== undefined) return deleteOlder(sub, token)
       const [column, name] = sid === undefined ? ['sub', sub] : ['sid', sid]
       if (name === undefined) return

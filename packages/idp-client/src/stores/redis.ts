@@ -2,14 +2,7 @@ import type { SessionDataStore, SessionRecord } from '../config/options.ts'
 import { systemClock } from '../lib/clock.ts'
 import { isEndedBy } from '../session/ended-by.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import {
-  createEndedAt,
-  escapeName,
-  parseSession,
-  REMEMBERED_SECONDS,
-  toEndedName,
-  toOwner,
-} from './record.ts'
+import { createEndings, escapeName, parseSession, toOwner } from './record.ts'
 import type { AllRedisCommands, RedisClient, RedisCommand, ReplicaWait } from './redis-commands.ts'
 import { NotReplicatedError, redisCommands } from './redis-commands.ts'
 
@@ -164,11 +157,19 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
   const { durable, send } = commands
   const records = createRecords(commands, prefix)
   const endedKey = (name: string): string => `${prefix}ended:${escapeName(name)}`
-  const remember = (name: string, iat: number, seconds: number): Promise<unknown> =>
-    durable.run(REMEMBER, endedKey(name), String(Math.floor(iat)), whole(seconds))
+  const { rememberToken, ...endings } = createEndings({
+    async keep(name, iat, seconds) {
+      await durable.run(REMEMBER, endedKey(name), String(Math.floor(iat)), whole(seconds))
+    },
+    async read(name) {
+      const stored = await send('GET', endedKey(name))
+      return stored === null ? null : Number(stored)
+    },
+  })
 
   return {
     ...createLocks(commands, prefix),
+    ...endings,
 
     get: async (id) => parseSession(await send('GET', records.key(id))),
 
@@ -200,13 +201,9 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     },
 
     async deleteByLogoutToken(token) {
-      const { iat, sid, sub } = token
-      const name = toEndedName(token)
-      const rememberToken = async (): Promise<void> => {
-        if (name !== undefined && iat !== undefined) await remember(name, iat, REMEMBERED_SECONDS)
-      }
+      const { sid, sub } = token
       // First, so that a login that completes during the deletion is found to have ended.
-      const isRemembered = await rememberToken().then(
+      const isRemembered = await rememberToken(token).then(
         () => true,
         () => false,
       )
@@ -215,7 +212,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
         await records.remove(by, of, (session) => isEndedBy(toOwner(session), token))
       }
       // A full Redis has memory for it after the deletion.
-      if (!isRemembered) await rememberToken()
+      if (!isRemembered) await rememberToken(token)
     },
 
     async listBySubject(sub) {
@@ -224,15 +221,5 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
     },
 
     deleteBySubject: (sub) => records.remove('sub', sub, () => true),
-
-    endedAt: createEndedAt(async (name) => {
-      const stored = await send('GET', endedKey(name))
-      return stored === null ? null : Number(stored)
-    }),
-
-    async rememberEnd(session, { expiresAt }) {
-      const name = toEndedName(session)
-      if (name !== undefined) await remember(name, session.iat, expiresAt - systemClock())
-    },
   }
 }
