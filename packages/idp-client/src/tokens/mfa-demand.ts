@@ -6,7 +6,7 @@ import { defined } from '../lib/objects.ts'
 import { provenSubject } from '../session/model/authentication.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import type { ClientParts } from '../session/storage.ts'
-import type { MfaContext, RequestedToken } from './mfa-context.ts'
+import type { RequestedToken } from './mfa-context.ts'
 
 /** The origin of a token request to which the provider responded `mfa_required`. */
 export interface MfaOrigin {
@@ -17,21 +17,20 @@ export interface MfaOrigin {
   readonly subject?: string
 }
 
-function boundTo({ session, subject }: MfaOrigin): Pick<MfaContext, 'sessionKey' | 'subject'> {
-  return session ? { sessionKey: session.sessionKey, subject: provenSubject(session) } : defined({ subject })
-}
-
-async function sealed(
+/** Returns the `mfa_token` of a challenge, bound to the session of its origin. */
+async function sealChallenge(
   parts: ClientParts,
   { token, requirements }: MfaChallenge,
-  context: Omit<MfaContext, 'token' | 'requirements' | 'createdAt' | 'clientTag'>,
+  { session, subject: known, wanted }: MfaOrigin,
 ): Promise<string> {
   // Without a token of the provider the user has to log in again.
   if (token === undefined) return ''
   // Loaded on first use: few applications need it.
   const { sealMfaContext } = await import('./mfa-context.ts')
+  const subject = session ? provenSubject(session) : known
+  const context = defined({ token, wanted, requirements, subject, sessionKey: session?.sessionKey })
   const now = { createdAt: parts.config.clock(), clientTag: await parts.clientTag() }
-  return sealMfaContext(parts, { ...context, token, ...defined({ requirements }), ...now })
+  return sealMfaContext(parts, { ...context, ...now })
 }
 
 /** Returns the provider's error, which may be the cause of another one, and its challenge. */
@@ -55,6 +54,6 @@ export async function orMfaRequired(
   if (!demand) return thrown
   const { cause, challenge } = demand
   const { requirements } = challenge
-  const mfaToken = await sealed(parts, challenge, { wanted: origin.wanted, ...boundTo(origin) })
+  const mfaToken = await sealChallenge(parts, challenge, origin)
   return new MfaRequiredError(defined({ mfaToken, requirements }), { cause })
 }
