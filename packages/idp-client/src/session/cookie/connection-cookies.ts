@@ -9,7 +9,6 @@ import type { MaybePromise } from '../../lib/chain.ts'
 import { decodeJsonObject } from '../../lib/json.ts'
 import { utf8 } from '../../lib/utf8.ts'
 import type { ConnectionTokenSet } from '../model/session-data.ts'
-import type { SealedConnectionToken } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
 
 /** Connection tokens have cookies of their own, `<session name>__conn_<n>`: most requests need none of them. */
@@ -48,6 +47,17 @@ export function connectionCookieNames(sessionName: string, jar: CookieJar): stri
   return jar.names(prefix).filter((name) => /^\d+(?:__\d+)?$/.test(name.slice(prefix.length)))
 }
 
+/** Decrypts the cookies with one name, and returns those with a token of the session with this key. */
+async function openCookies(sealer: Sealer, jar: CookieJar, name: string, sessionKey: string) {
+  const found: { entry: ConnectionTokenSet; names: readonly string[]; sealed: string }[] = []
+  for (const { names, value: sealed } of joinedCookies(name, (each) => jar.all(each))) {
+    const bytes = await sealer.open('connection', sealed)
+    const entry = bytes && decode(bytes, sessionKey)
+    if (entry) found.push({ entry, names, sealed })
+  }
+  return found
+}
+
 /** Returns the names of the cookies with tokens of the session with this key, complete ones and parts. */
 export async function listConnectionCookies(
   sessionKey: string,
@@ -57,30 +67,14 @@ export async function listConnectionCookies(
 ): Promise<ReadonlySet<string>> {
   const own = new Set<string>()
   for (let index = 0; index < MAX_TOKENS; index++) {
-    const all = joinedCookies(toPrefix(sessionName) + index, (name) => jar.all(name))
-    for (const { names, value } of all) {
-      const bytes = await sealer.open('connection', value)
-      if (bytes && decode(bytes, sessionKey)) for (const name of names) own.add(name)
-    }
+    const found = await openCookies(sealer, jar, toPrefix(sessionName) + index, sessionKey)
+    for (const name of found.flatMap(({ names }) => names)) own.add(name)
   }
   return own
 }
 
 export function createConnectionCookies(config: Config, sealer: Sealer): ConnectionCookies {
   const prefix = toPrefix(config.session.cookie.name)
-
-  async function readOne(
-    { cookies }: RequestCookies,
-    index: number,
-    sessionKey: string,
-  ): Promise<readonly [ConnectionTokenSet, SealedConnectionToken] | null> {
-    for (const { value: sealed } of joinedCookies(prefix + index, (name) => cookies.all(name))) {
-      const bytes = await sealer.open('connection', sealed)
-      const entry = bytes && decode(bytes, sessionKey)
-      if (entry) return [entry, { sessionKey, sealed }]
-    }
-    return null
-  }
 
   async function readAll(
     exchange: RequestCookies,
@@ -90,11 +84,11 @@ export function createConnectionCookies(config: Config, sealer: Sealer): Connect
     const slot = sessionSlot(exchange, config)
     const entries: ConnectionTokenSet[] = []
     for (let index = 0; index < MAX_TOKENS && chunkNames(prefix + index, names).length > 0; index++) {
-      const found = await readOne(exchange, index, sessionKey)
+      const [found] = await openCookies(sealer, exchange.cookies, prefix + index, sessionKey)
       if (!found) continue
       slot.sealedConnectionTokens ??= new Map()
-      slot.sealedConnectionTokens.set(...found)
-      entries.push(found[0])
+      slot.sealedConnectionTokens.set(found.entry, { sessionKey, sealed: found.sealed })
+      entries.push(found.entry)
     }
     return entries
   }
