@@ -21,7 +21,7 @@ export interface ComposedSession {
   readonly bytes: number
 }
 
-type FittingSession = ComposedSession & { readonly cookies: readonly NamedValue[] }
+export type FittingSession = ComposedSession & { readonly cookies: readonly NamedValue[] }
 
 const OFTEN_FULL =
   'A session has reached session.cookie.maxBytes. Tokens that its refresh token can bring again are not kept in its ' +

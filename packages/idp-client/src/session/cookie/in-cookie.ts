@@ -1,5 +1,5 @@
 import { MAX_SEALED_CHARACTERS } from '../../crypto/seal.ts'
-import type { JoinedCookie, NamedValue } from '../../http/chunks.ts'
+import type { JoinedCookie } from '../../http/chunks.ts'
 import { joinedCookies, splitCookie } from '../../http/chunks.ts'
 import { reportLargeHead, sumBytes } from '../../http/cookie-budget.ts'
 import type { Exchange } from '../../http/exchange.ts'
@@ -13,7 +13,7 @@ import type { StoredSession } from '../model/stored-session.ts'
 import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
 import type { SessionStorage } from '../storage.ts'
-import type { ComposedSession, Fitting } from './budget.ts'
+import type { ComposedSession, Fitting, FittingSession } from './budget.ts'
 import { decodeSession, encodeSession, isOtherVersion, UNDECODABLE } from './codec.ts'
 import type { ConnectionCookies } from './connection-cookies.ts'
 import { createConnectionCookies } from './connection-cookies.ts'
@@ -128,20 +128,12 @@ function reader({ config, sealer, clientTag, connections, former, marker, memory
   }
 }
 
-type Pack = (
-  exchange: Exchange,
-  session: StoredSession,
-  limits: Pick<Fitting, 'isNew' | 'mustFit'>,
-) => Promise<ComposedSession & { readonly cookies: readonly NamedValue[] }>
-
-interface PackerParts extends Pick<CookieSessionParts, 'clientTag' | 'config' | 'memory' | 'sealer'> {
+interface PackerParts extends CookieSessionParts, Pick<SessionCookies, 'attributes'>, Pick<Reader, 'load'> {
   readonly connections: ConnectionCookies
-  readonly attributes: SessionCookies['attributes']
-  readonly load: Reader['load']
 }
 
 /** Creates the function that encrypts a session into cookies, and leaves out tokens if it is too large. */
-function packer({ attributes, clientTag, config, connections, load, memory, sealer }: PackerParts): Pack {
+function packer({ attributes, clientTag, config, connections, load, memory, sealer }: PackerParts) {
   const { maxBytes, name } = config.session.cookie
 
   async function compose(exchange: Exchange, session: StoredSession): Promise<ComposedSession> {
@@ -161,7 +153,11 @@ function packer({ attributes, clientTag, config, connections, load, memory, seal
     return { session, cookies, bytes: sumBytes(cookies) }
   }
 
-  return async (exchange, given, limits) => {
+  return async (
+    exchange: Exchange,
+    given: StoredSession,
+    limits: Pick<Fitting, 'isNew' | 'mustFit'>,
+  ): Promise<FittingSession> => {
     let hasDetails = given.data.tokenSet.authorizationDetails !== undefined
     for (const token of given.data.accessTokens ?? []) hasDetails ||= token.authorizationDetails !== undefined
     const session = hasDetails
