@@ -106,15 +106,8 @@ const LONGEST_SECONDS = 3600
 /** The longest timer, in seconds. */
 const LONGEST = 2_147_483
 
-type Given = Partial<Record<keyof ProxyOptions, unknown>>
-
 function refuse(what: string): never {
   throw invalidAtStart(`idp.proxy: ${what}`)
-}
-
-function checkKeys(options: object): void {
-  const unknown = unknownOption(options, NAMES)
-  if (unknown !== undefined) refuse(`it has ${unknown}`)
 }
 
 /** Segments of unreserved characters: a prefix has one spelling only. */
@@ -144,7 +137,6 @@ function readText(name: 'audience' | 'scope', value: unknown): string | undefine
 }
 
 function readMethods(value: unknown): readonly string[] {
-  if (value === undefined) return METHODS
   const entries: unknown[] = Array.isArray(value) ? Array.from(value) : []
   const isKnown = (entry: unknown): entry is ProxyMethod => METHODS.some((method) => method === entry)
   return entries.length > 0 && entries.every(isKnown)
@@ -156,7 +148,6 @@ function readMethods(value: unknown): readonly string[] {
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 
 function readHeaders(name: 'requestHeaders' | 'responseHeaders', value: unknown): readonly string[] {
-  if (value === undefined) return []
   const entries: unknown[] = Array.isArray(value) ? Array.from(value) : [value]
   const names = entries.map((entry) => (typeof entry === 'string' ? entry.toLowerCase() : ''))
   if (!names.every((entry) => HEADER_NAME.test(entry))) refuse(`${name} must be a list of names of headers.`)
@@ -167,20 +158,17 @@ function readHeaders(name: 'requestHeaders' | 'responseHeaders', value: unknown)
   return Object.freeze(names)
 }
 
-function readSeconds(name: 'idleTimeout' | 'maxDuration', value: unknown, fallback: number): number {
-  if (value === undefined) return fallback
+function readSeconds(name: 'idleTimeout' | 'maxDuration', value: unknown): number {
   const isValid = typeof value === 'number' && value > 0 && value <= LONGEST
   return isValid ? value : refuse(`${name} must be a number of seconds, above 0 and at most ${LONGEST}.`)
 }
 
-function readFlag(name: 'eventStreams' | 'insecureTarget', value: unknown, fallback: boolean): boolean {
-  if (value === undefined) return fallback
+function readFlag(name: 'eventStreams' | 'insecureTarget', value: unknown): boolean {
   return typeof value === 'boolean' ? value : refuse(`${name} must be true or false.`)
 }
 
 function readCache(value: unknown): ProxyConfig['cache'] {
-  if (value === undefined || value === 'none') return 'none'
-  return value === 'upstream' ? value : refuse("cache must be 'none' or 'upstream'.")
+  return value === 'none' || value === 'upstream' ? value : refuse("cache must be 'none' or 'upstream'.")
 }
 
 function readFetch(value: unknown): ProxyConfig['fetch'] {
@@ -192,23 +180,27 @@ function readFetch(value: unknown): ProxyConfig['fetch'] {
 /** Validates the options of a proxy, except `guard`. Throws `InvalidConfigurationError`. */
 export function readProxy(options: unknown): ProxyConfig {
   if (!isObject(options)) return refuse('its options must be an object.')
-  checkKeys(options)
-  const given: Given = options
-  const target = readTarget(given.target, readFlag('insecureTarget', given.insecureTarget, false))
+  const unknown = unknownOption(options, NAMES)
+  if (unknown !== undefined) refuse(`it has ${unknown}`)
+  const { audience, fetch, prefix, scope } = options
+  const { cache = 'none', eventStreams = true, insecureTarget = false, methods = METHODS } = options
+  const { idleTimeout = IDLE_SECONDS, maxDuration = LONGEST_SECONDS } = options
+  const { requestHeaders = [], responseHeaders = [] } = options
+  const target = readTarget(options['target'], readFlag('insecureTarget', insecureTarget))
   const config: ProxyConfig = defined({
-    prefix: readPrefix(given.prefix),
+    prefix: readPrefix(prefix),
     target,
-    audience: readText('audience', given.audience),
-    scope: readText('scope', given.scope),
-    methods: readMethods(given.methods),
-    requestHeaders: readHeaders('requestHeaders', given.requestHeaders),
-    responseHeaders: readHeaders('responseHeaders', given.responseHeaders),
-    cache: readCache(given.cache),
+    audience: readText('audience', audience),
+    scope: readText('scope', scope),
+    methods: readMethods(methods),
+    requestHeaders: readHeaders('requestHeaders', requestHeaders),
+    responseHeaders: readHeaders('responseHeaders', responseHeaders),
+    cache: readCache(cache),
     isInsecure: target.protocol !== 'https:' && !isLoopback(target.host),
-    eventStreams: readFlag('eventStreams', given.eventStreams, true),
-    idleTimeout: readSeconds('idleTimeout', given.idleTimeout, IDLE_SECONDS),
-    maxDuration: readSeconds('maxDuration', given.maxDuration, LONGEST_SECONDS),
-    fetch: readFetch(given.fetch),
+    eventStreams: readFlag('eventStreams', eventStreams),
+    idleTimeout: readSeconds('idleTimeout', idleTimeout),
+    maxDuration: readSeconds('maxDuration', maxDuration),
+    fetch: readFetch(fetch),
   })
   return Object.freeze(config)
 }
