@@ -1,5 +1,6 @@
 import { IdpError } from '../errors/base.ts'
 import { processWide } from '../lib/registry.ts'
+import type { Bytes } from '../lib/utf8.ts'
 import { concatenate } from '../lib/utf8.ts'
 
 /** The longest body that is kept, to send it again. */
@@ -9,14 +10,8 @@ export const MAX_WHOLE_BYTES = 65_536
 /** All that is kept together, in bytes. */
 const MAX_KEPT_TOGETHER = 33_554_432
 
-type Bytes = Uint8Array<ArrayBuffer>
-
-interface KeptBytes {
-  bytes: number
-}
-
 /* Only their number: each body stays with its request. */
-const keptBytes = (): KeptBytes => processWide('queue:proxied-bodies/1', () => ({ bytes: 0 }))
+const keptBytes = (): { bytes: number } => processWide('queue:proxied-bodies/1', () => ({ bytes: 0 }))
 
 /** A body as `fetch` takes it. */
 export interface SentBody {
