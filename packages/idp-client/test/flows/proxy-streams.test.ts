@@ -362,14 +362,32 @@ test('a client that never sends its short body is a timeout, and nothing is sent
   expect(world.upstream.connections).toBe(0)
 })
 
+const watchedRequests = (): number => processWide<Set<unknown>>('queue:open-streams/1', () => new Set()).size
+
 test('a request whose body was read before is not watched', async () => {
   await signedIn()
   const request = fromPage(world.browser, '/api/orders', { method: 'POST', body: 'x' })
   await request.text()
   const response = await world.client.middleware(request)
   expect(await response.json()).toMatchObject({ code: 'PROXY_BODY_CONSUMED' })
-  const open = processWide<Set<unknown>>('queue:open-streams/1', () => new Set())
-  expect(open.size).toBe(0)
+  expect(watchedRequests()).toBe(0)
+})
+
+test('a request that the guard rejects is not watched', async () => {
+  await signedIn({ guard: { authorize: () => false } })
+  const response = await send('/api/orders')
+  expect(response.status).toBe(403)
+  expect(await response.json()).toMatchObject({ code: 'ACCESS_DENIED' })
+  expect(watchedRequests()).toBe(0)
+})
+
+test('a request whose guard throws is not watched', async () => {
+  const authorize = (): boolean => {
+    throw new Error('of the application')
+  }
+  await signedIn({ guard: { authorize } })
+  expect((await send('/api/orders')).status).toBe(500)
+  expect(watchedRequests()).toBe(0)
 })
 
 describe('a client that leaves', () => {
