@@ -4,18 +4,9 @@ import { variable } from './routes.ts'
 
 export type MfaRoute = 'mfaAuthenticators' | 'mfaChallenge' | 'mfaAssociate' | 'mfaVerify'
 
-declare const process: {
-  readonly env: {
-    readonly NEXT_PUBLIC_MFA_AUTHENTICATORS_ROUTE?: string
-    readonly NEXT_PUBLIC_MFA_CHALLENGE_ROUTE?: string
-    readonly NEXT_PUBLIC_MFA_ASSOCIATE_ROUTE?: string
-    readonly NEXT_PUBLIC_MFA_VERIFY_ROUTE?: string
-    readonly FRAMEWORK_PUBLIC_MFA_AUTHENTICATORS_ROUTE?: string
-    readonly FRAMEWORK_PUBLIC_MFA_CHALLENGE_ROUTE?: string
-    readonly FRAMEWORK_PUBLIC_MFA_ASSOCIATE_ROUTE?: string
-    readonly FRAMEWORK_PUBLIC_MFA_VERIFY_ROUTE?: string
-  }
-}
+type VariableName =
+  `${'NEXT' | 'FRAMEWORK'}_PUBLIC_MFA_${'AUTHENTICATORS' | 'CHALLENGE' | 'ASSOCIATE' | 'VERIFY'}_ROUTE`
+declare const process: { readonly env: { readonly [Name in VariableName]?: string } }
 
 const variables = {
   mfaAuthenticators: [

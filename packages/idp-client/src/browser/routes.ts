@@ -29,18 +29,9 @@ export interface RouteUrls {
   locate(path: string): string
 }
 
-declare const process: {
-  readonly env: {
-    readonly NEXT_PUBLIC_BASE_PATH?: string
-    readonly NEXT_PUBLIC_LOGIN_ROUTE?: string
-    readonly NEXT_PUBLIC_PROFILE_ROUTE?: string
-    readonly NEXT_PUBLIC_ACCESS_TOKEN_ROUTE?: string
-    readonly FRAMEWORK_PUBLIC_BASE_PATH?: string
-    readonly FRAMEWORK_PUBLIC_LOGIN_ROUTE?: string
-    readonly FRAMEWORK_PUBLIC_PROFILE_ROUTE?: string
-    readonly FRAMEWORK_PUBLIC_ACCESS_TOKEN_ROUTE?: string
-  }
-}
+type VariableName =
+  `${'NEXT' | 'FRAMEWORK'}_PUBLIC_${'BASE_PATH' | 'LOGIN_ROUTE' | 'PROFILE_ROUTE' | 'ACCESS_TOKEN_ROUTE'}`
+declare const process: { readonly env: { readonly [Name in VariableName]?: string } }
 
 /** A variable under the name that bundlers inline into pages, and under the other one. */
 export type Variable = readonly [inBundle: () => string | undefined, onServer: () => string | undefined]
