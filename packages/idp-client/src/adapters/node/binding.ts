@@ -1,8 +1,7 @@
 import type { Binding } from '../../http/exchange.ts'
 import { requestState } from '../../http/host-state.ts'
-import { defined } from '../../lib/objects.ts'
 import type { NodeRequest } from './request.ts'
-import { pathBelowPrefix, removedPrefix, toRequestView } from './request.ts'
+import { placeBelowPrefix, toRequestView } from './request.ts'
 import type { NodeResponse } from './response.ts'
 import { forbidStoring, isGone, responseSink } from './response.ts'
 
@@ -17,15 +16,13 @@ export type { NodeResponse } from './response.ts'
  * router removed (`app.use('/prefix', ...)`).
  */
 export function bindNode(request: NodeRequest, response?: NodeResponse, ownPath?: string): Binding {
-  const path = ownPath ?? pathBelowPrefix(request)
-  const prefix = ownPath === undefined ? removedPrefix(request) : undefined
-  const place = defined({ path, prefix })
+  const place = ownPath === undefined ? placeBelowPrefix(request) : { path: ownPath }
   const { cookies, request: view, slots } = requestState(request, () => toRequestView(request))
   const canWrite = (): boolean => response !== undefined && !response.headersSent && !isGone(response)
   return {
     exchange: {
       // The URL is created when it is first read, so the view is not copied.
-      request: path === undefined ? view : Object.assign(Object.create(view), place),
+      request: place ? Object.assign(Object.create(view), place) : view,
       cookies,
       slots,
       canWrite,

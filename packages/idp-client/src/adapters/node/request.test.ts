@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import type { NodeRequest } from './request.ts'
-import { pathBelowPrefix, removedPrefix, toRequestView } from './request.ts'
+import { placeBelowPrefix, toRequestView } from './request.ts'
 
 interface Given {
   readonly url?: string
@@ -91,20 +91,32 @@ test('all values of repeated headers are returned', () => {
 })
 
 test('the mount path is reported only for a path below it', () => {
-  expect(pathBelowPrefix(request({ url: '/auth/login?x=1', originalUrl: '/app/auth/login?x=1' }))).toBe(
-    '/auth/login',
-  )
-  expect(pathBelowPrefix(request({ url: '/app', originalUrl: '/app' }))).toBeUndefined()
-  expect(pathBelowPrefix(request({ url: '/app' }))).toBeUndefined()
+  expect(
+    placeBelowPrefix(request({ url: '/auth/login?x=1', originalUrl: '/app/auth/login?x=1' }))?.path,
+  ).toBe('/auth/login')
+  expect(placeBelowPrefix(request({ url: '/app', originalUrl: '/app' }))?.path).toBeUndefined()
+  expect(placeBelowPrefix(request({ url: '/app' }))?.path).toBeUndefined()
 })
 
 test('[E4] the mount path of a router is reported if the host provides it', () => {
-  expect(removedPrefix(request({ url: '/auth/login?x=1', originalUrl: '/app/auth/login?x=1' }))).toBe('/app')
-  expect(removedPrefix(request({ url: '/auth/login', originalUrl: '/a/b/auth/login' }))).toBe('/a/b')
-  expect(removedPrefix(request({ url: '/auth/login', originalUrl: '/auth/login' }))).toBeUndefined()
-  expect(removedPrefix(request({ url: '/', originalUrl: '/auth/login' }))).toBeUndefined()
-  expect(removedPrefix(request({ url: '/rewritten', originalUrl: '/auth/login' }))).toBeUndefined()
-  expect(removedPrefix(request({ url: '/app' }))).toBeUndefined()
+  expect(
+    placeBelowPrefix(request({ url: '/auth/login?x=1', originalUrl: '/app/auth/login?x=1' }))?.prefix,
+  ).toBe('/app')
+  expect(placeBelowPrefix(request({ url: '/auth/login', originalUrl: '/a/b/auth/login' }))?.prefix).toBe(
+    '/a/b',
+  )
+  expect(
+    placeBelowPrefix(request({ url: '/auth/login', originalUrl: '/auth/login' }))?.prefix,
+  ).toBeUndefined()
+  expect(placeBelowPrefix(request({ url: '/', originalUrl: '/auth/login' }))?.prefix).toBeUndefined()
+  expect(placeBelowPrefix(request({ url: '/rewritten', originalUrl: '/auth/login' }))?.prefix).toBeUndefined()
+  expect(placeBelowPrefix(request({ url: '/app' }))?.prefix).toBeUndefined()
+})
+
+test('a pattern that removes the whole path leaves the request where it is', () => {
+  const removed = request({ url: '/?x=1', originalUrl: '/auth/login/?x=1' })
+  expect(placeBelowPrefix({ ...removed, baseUrl: '/auth/login' })).toBeUndefined()
+  expect(placeBelowPrefix({ ...removed, baseUrl: '/auth' })).toEqual({ path: '/' })
 })
 
 describe('the form of a request', () => {

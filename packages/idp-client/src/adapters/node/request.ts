@@ -257,23 +257,19 @@ export function toRequestView(request: NodeRequest): RequestView {
   return new NodeRequestView(request)
 }
 
-/** Returns the prefix that a router has removed, or `undefined` if none has. */
-export function removedPrefix(request: NodeRequest): string | undefined {
-  const path = pathBelowPrefix(request)
-  if (path === undefined || path === '/') return undefined
-  const whole = toPathname(request.originalUrl ?? '/')
-  if (!whole.endsWith(path)) return undefined
-  return whole.slice(0, -path.length) || undefined
-}
+/** The path below the prefix that a router has removed, and the prefix, if the path ends with the rest. */
+type Place = Pick<RequestView, 'path' | 'prefix'>
 
 /**
- * Returns the path below the prefix that a router has removed, or `undefined` if none has. A pattern that matches
+ * Returns where a router that has removed a prefix sees the request, or `undefined` if none has. A pattern that matches
  * every path (`app.use('*', ...)`, `forRoutes('*')` of NestJS) removes the whole path, which is not a prefix.
  */
-export function pathBelowPrefix(request: NodeRequest): string | undefined {
-  const { baseUrl, originalUrl, url } = request
+export function placeBelowPrefix({ baseUrl, originalUrl, url }: NodeRequest): Place | undefined {
   if (originalUrl === undefined || url === undefined || originalUrl === url) return undefined
-  const pathname = toPathname(url)
-  const [whole = ''] = toPath(originalUrl).split('?', 1)
-  return pathname === '/' && whole.replace(/\/$/, '') === baseUrl ? undefined : pathname
+  const path = toPathname(url)
+  const [sent = ''] = toPath(originalUrl).split('?', 1)
+  if (path === '/' && sent.replace(/\/$/, '') === baseUrl) return undefined
+  const whole = toPathname(originalUrl)
+  const prefix = path !== '/' && whole.endsWith(path) ? whole.slice(0, -path.length) : ''
+  return prefix === '' ? { path } : { path, prefix }
 }
