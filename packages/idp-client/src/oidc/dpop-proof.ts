@@ -60,30 +60,22 @@ const MAX_HEADERS = 1000
 const verifiedHeaders = (): VerifiedHeaders<ProofHeader> =>
   processWide('cache:dpop-headers/1', () => new VerifiedHeaders(MAX_HEADERS))
 
-async function checkSignature(keySet: KeySet, proof: string, header: SignatureHeader): Promise<void> {
-  const outcome = await verifyDecoded(keySet, proof, header)
-  assert(typeof outcome !== 'string', 'Its signature does not match the key in its header.')
-}
-
-function checkThumbprint(own: string, thumbprint: string): void {
-  assert(own === thumbprint, 'It is signed by another key than the one that the access token is bound to.')
-}
-
 /** Verifies the signature by the key in the header, and that this is the key of the token. */
-async function checkKey(proof: string, decoded: DecodedToken, thumbprint: string): Promise<void> {
-  const { encodedHeader } = decoded
+async function checkKey(
+  proof: string,
+  { encodedHeader, header: decoded }: DecodedToken,
+  thumbprint: string,
+): Promise<void> {
   const known = verifiedHeaders().get(encodedHeader)
-  if (known) {
-    checkThumbprint(known.thumbprint, thumbprint)
-    return checkSignature(known.keySet, proof, known)
-  }
-  const keySet = toKeySet(decodeObject(encodedHeader)?.['jwk'])
+  const keySet = known?.keySet ?? toKeySet(decodeObject(encodedHeader)?.['jwk'])
   const key = keySet?.keys[0]
   assert(keySet !== null && key !== undefined, 'Its header has no public key (jwk), or a private one.')
-  const header = { ...decoded.header, keyId: undefined }
-  await checkSignature(keySet, proof, header)
-  const own = await calculateJwkThumbprint(key.jwk)
-  checkThumbprint(own, thumbprint)
+  const header = { ...decoded, keyId: undefined }
+  const outcome = await verifyDecoded(keySet, proof, header)
+  assert(typeof outcome !== 'string', 'Its signature does not match the key in its header.')
+  // After the signature, which only a usable key verifies: the thumbprint of another one cannot be computed.
+  const own = known?.thumbprint ?? (await calculateJwkThumbprint(key.jwk))
+  assert(own === thumbprint, 'It is signed by another key than the one that the access token is bound to.')
   verifiedHeaders().add(encodedHeader, { ...header, keySet, thumbprint: own })
 }
 
