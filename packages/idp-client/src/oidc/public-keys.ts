@@ -3,7 +3,6 @@ import type { Config, SigningKey } from '../config/config.ts'
 import type { PublicJwk } from '../config/options.ts'
 import { isCryptoKey, toKeyIdentity } from '../crypto/keys.ts'
 import { invalidConfiguration } from '../errors/configuration.ts'
-import { defined } from '../lib/objects.ts'
 
 /**
  * The public keys of the client (RFC 7517): a public JWK is made of the members of this list, so that no member of a private key can
@@ -61,11 +60,11 @@ async function toOwnJwk(own: OwnKey, additional: readonly PublicJwk[]): Promise<
     )
   }
   const [first = 'RS256', ...others] = algorithms
-  const { crv, e, kty, n, x, y } = await exportKey(option, async () =>
+  const exported = await exportKey(option, async () =>
     typeof key === 'string' ? importPKCS8(key, algorithm ?? first, { extractable: true }) : key,
   )
   const alg = algorithm ?? (others.length === 0 ? first : undefined)
-  return toPublicJwk(defined({ kty, crv, x, y, n, e, kid, alg }))
+  return toPublicJwk({ ...exported, kid, alg })
 }
 
 /** PEM text declares the type of its key only; any algorithm of that type imports it. */
@@ -82,8 +81,8 @@ async function importPublic(pem: string): Promise<CryptoKey> {
 
 async function toAdditionalJwk(key: string | PublicJwk, at: number): Promise<PublicJwk> {
   if (typeof key !== 'string') return toPublicJwk(key)
-  const { crv, e, kty, n, x, y } = await exportKey(`additionalPublicKeys[${at}]`, () => importPublic(key))
-  return toPublicJwk({ kty, crv, x, y, n, e })
+  const exported = await exportKey(`additionalPublicKeys[${at}]`, () => importPublic(key))
+  return toPublicJwk({ ...exported, alg: undefined })
 }
 
 /** Adds a key to those before it. The same key under the same `kid`, or under none, is published once, for all its algorithms. */
@@ -97,7 +96,7 @@ function withKey(keys: readonly PublicJwk[], key: PublicJwk): readonly PublicJwk
   const known = keys.find(isSame)
   if (!known) return [...keys, key]
   const alg = known.alg === key.alg ? key.alg : undefined
-  const merged = toPublicJwk({ ...known, ...defined({ kid: known.kid ?? key.kid }), alg })
+  const merged = toPublicJwk({ ...known, kid: known.kid ?? key.kid, alg })
   return keys.map((other) => (other === known ? merged : other))
 }
 
