@@ -204,19 +204,6 @@ function readCode(metadata: ServerMetadata, { callback }: CodeExchange): string 
   return code
 }
 
-async function redeemCode(
-  provider: Provider,
-  metadata: ServerMetadata,
-  input: CodeExchange,
-): Promise<TokenGrant> {
-  const code = readCode(metadata, input)
-  const { codeVerifier, maxAge, nonce, organization, redirectUri, startedAt } = input
-  const now = provider.config.clock()
-  const parameters = { code, redirect_uri: redirectUri, code_verifier: codeVerifier }
-  const response = await requestTokens({ provider, metadata }, 'authorization_code', parameters)
-  return validateTokenGrant(provider, response, defined({ nonce, startedAt, maxAge, organization }), now)
-}
-
 /**
  * Completes a login: validates the callback, redeems the code once (never again, whatever the outcome), validates the
  * response. Throws
@@ -228,14 +215,23 @@ async function redeemCode(
  * - `DiscoveryError` if metadata or keys cannot be loaded.
  */
 export async function exchangeCode(provider: Provider, input: CodeExchange): Promise<GrantWithIdToken> {
+  const { codeVerifier, maxAge, nonce, organization, redirectUri, startedAt } = input
   const metadata = await provider.metadata()
+  const parameters = {
+    code: readCode(metadata, input),
+    redirect_uri: redirectUri,
+    code_verifier: codeVerifier,
+  }
+  const now = provider.config.clock()
   try {
-    return requireIdToken(await redeemCode(provider, metadata, input))
+    const response = await requestTokens({ provider, metadata }, 'authorization_code', parameters)
+    const checks = defined({ nonce, startedAt, maxAge, organization })
+    return requireIdToken(await validateTokenGrant(provider, response, checks, now))
   } catch (error) {
     if (!(error instanceof OAuthError)) throw error
     const code = error.transient ? 'AUTHORIZATION_CODE_GRANT_REQUEST_ERROR' : 'AUTHORIZATION_CODE_GRANT_ERROR'
     const remedy = isInvalidGrant(error) ? { remedy: 'CODE_REFUSED' as const } : {}
-    throw new CallbackError(code, { cause: error, ...redirectUriSent(error, input.redirectUri), ...remedy })
+    throw new CallbackError(code, { cause: error, ...redirectUriSent(error, redirectUri), ...remedy })
   }
 }
 
