@@ -141,13 +141,10 @@ const haveSubject = (claims: JsonObject): claims is JsonObject & CheckedClaims =
 export function toContent(claims: JsonObject, isServiceAccount = false): AccessTokenContent {
   assert(haveSubject(claims), 'sub is missing or not a string.')
   const { sub } = claims
-  const name = CLIENT_CLAIMS.find((each) => stringProperty(claims, each) !== undefined)
-  const clientId = name === undefined ? undefined : stringProperty(claims, name)
+  const [clientId] = CLIENT_CLAIMS.flatMap((name) => stringProperty(claims, name) ?? [])
   const isClient = isServiceAccount || isOfClient(claims, sub)
   const scope = toScope(claims)
-  return clientId === undefined
-    ? { sub, isClient, scope, claims }
-    : { sub, clientId, isClient, scope, claims }
+  return { sub, ...(clientId === undefined ? {} : { clientId }), isClient, scope, claims }
 }
 
 /** Returns the first of the resources that the token is for. */
