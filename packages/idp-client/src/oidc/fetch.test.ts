@@ -147,6 +147,16 @@ describe('the response', () => {
     const announced = new Response('x', { headers: { 'content-length': String(limit + 1) } })
     await expect(harness(() => announced).send()).rejects.toMatchObject({ kind: 'too-large' })
   })
+
+  test('is rejected for its size while another branch of its body is not read', async () => {
+    const kept: Response[] = []
+    const { send } = harness(() => {
+      const response = new Response('x'.repeat(1_048_577))
+      kept.push(response.clone())
+      return response
+    })
+    await expect(send()).rejects.toMatchObject({ kind: 'too-large' })
+  })
 })
 
 describe('timeouts', () => {
