@@ -6,7 +6,7 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startChromium } from './fixtures/support/chromium.ts'
 import type { BrowserProfile } from './support/browser-profile.ts'
-import { newProfile, signIn } from './support/browser-profile.ts'
+import { enterAs, newProfile } from './support/browser-profile.ts'
 import type { DemoSite } from './support/demo-site.ts'
 import { startDemo } from './support/demo-site.ts'
 import {
@@ -47,10 +47,17 @@ afterAll(async () => {
 
 const at = (path: string): string => site.url + path
 
+/** Signs in on the way to a page, in a new profile. */
+async function openSignedIn(path: string, viewport = desktop): Promise<BrowserProfile> {
+  const opened = await newProfile(browser, { viewport })
+  await opened.page.goto(at(`/auth/login?returnTo=${path}`))
+  await enterAs(opened.page, 'alice')
+  await opened.page.waitForURL(at(path))
+  return opened
+}
+
 async function arrive(path: string, viewport = desktop): Promise<Page> {
-  profile = await newProfile(browser, { viewport })
-  await signIn(profile.page, at('/profile'), 'alice')
-  await profile.page.goto(at(path))
+  profile = await openSignedIn(path, viewport)
   return profile.page
 }
 
@@ -161,21 +168,34 @@ describe('[J8] the layout', () => {
 const source = (path: string): Promise<string> =>
   readFile(fileURLToPath(new URL(`../examples/next/${path}`, import.meta.url)), 'utf8')
 
-test.each([
-  ['/', 'lib/auth.ts'],
-  ['/profile', 'app/profile/page.tsx'],
-  ['/client', 'app/client/client-profile.tsx'],
-  ['/legacy', 'pages/legacy.tsx'],
-  ['/orders', 'app/orders/page.tsx'],
-  ['/transfer', 'app/transfer/actions.ts'],
-  ['/accounts', 'app/accounts/page.tsx'],
-  ['/settings', 'app/settings/actions.ts'],
-  ['/devices', 'app/devices/actions.ts'],
-  ['/inspector', 'app/inspector/page.tsx'],
-])('[J8] %s shows the code of %s', async (path, file) => {
-  const page = await arrive(path)
-  const fold = page.getByRole('main').locator('details')
-  await fold.getByText('Show the code').click()
-  const figure = fold.locator('figure').filter({ hasText: `examples/next/${file}` })
-  expect(await figure.locator('pre').textContent()).toBe(await source(file))
+describe('the code of a page', () => {
+  let reader: BrowserProfile
+
+  beforeAll(async () => {
+    reader = await openSignedIn('/')
+  })
+
+  afterEach(() => reader.complaints.settle())
+
+  afterAll(() => reader?.leave())
+
+  test.each([
+    ['/', 'lib/auth.ts'],
+    ['/profile', 'app/profile/page.tsx'],
+    ['/client', 'app/client/client-profile.tsx'],
+    ['/legacy', 'pages/legacy.tsx'],
+    ['/orders', 'app/orders/page.tsx'],
+    ['/transfer', 'app/transfer/actions.ts'],
+    ['/accounts', 'app/accounts/page.tsx'],
+    ['/settings', 'app/settings/actions.ts'],
+    ['/devices', 'app/devices/actions.ts'],
+    ['/inspector', 'app/inspector/page.tsx'],
+  ])('[J8] %s shows the code of %s', async (path, file) => {
+    const { page } = reader
+    await page.goto(at(path))
+    const fold = page.getByRole('main').locator('details')
+    await fold.getByText('Show the code').click()
+    const figure = fold.locator('figure').filter({ hasText: `examples/next/${file}` })
+    expect(await figure.locator('pre').textContent()).toBe(await source(file))
+  })
 })
