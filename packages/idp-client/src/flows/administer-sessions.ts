@@ -3,7 +3,7 @@ import { IdpError } from '../errors/base.ts'
 import { SessionStoreError } from '../errors/session.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/objects.ts'
-import { endOfFormer, rememberedUntil } from '../session/former.ts'
+import { rememberFormerEnd } from '../session/former.ts'
 import { endsAt, isAlive, toTimes } from '../session/model/lifetime.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import { endStreams } from '../session/open-streams.ts'
@@ -93,11 +93,7 @@ export async function revokeSessions(engine: Engine, sub: string): Promise<numbe
   const store = await requireStore(engine)
   const subject = assertNonEmptyString(sub, 'sub')
   const tag = await engine.clientTag()
-  const { clock, takeOver } = engine.config
-  if (takeOver) {
-    const ended = { ...endOfFormer(tag, { sub: subject }), iat: clock() }
-    await store.rememberEnd(ended, { expiresAt: rememberedUntil(engine.config, takeOver.until) })
-  }
+  await rememberFormerEnd(engine, store, { sub: subject })
   const count = store.supports('listBySubject')
     ? await revokeListed(engine, subject)
     : await store.deleteBySubject(subject)

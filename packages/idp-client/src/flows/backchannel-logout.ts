@@ -4,7 +4,7 @@ import { LogoutTokenError } from '../errors/logout-token.ts'
 import { validateLogoutToken } from '../oidc/logout-token.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { isEndedBy } from '../session/ended-by.ts'
-import { endOfFormer, rememberedUntil } from '../session/former.ts'
+import { rememberFormerEnd } from '../session/former.ts'
 import { endStreams } from '../session/open-streams.ts'
 import { toOwner } from '../session/store/record.ts'
 
@@ -34,12 +34,7 @@ export async function backchannelLogout(engine: Engine, input: BackchannelLogout
   const replayKey = `logout.${await hashToken(JSON.stringify([token.iss, config.clientId, jti]), 32)}`
   const tag = await engine.clientTag()
   const isFirstUse = await store.once(replayKey, { expiresAt }, async () => {
-    const { takeOver } = config
-    if (takeOver)
-      await store.rememberEnd(
-        { ...endOfFormer(tag, token), iat: token.iat },
-        { expiresAt: rememberedUntil(config, takeOver.until) },
-      )
+    await rememberFormerEnd(engine, store, token)
     await store.deleteByLogoutToken(token)
   })
   if (!isFirstUse) throw new LogoutTokenError('LOGOUT_TOKEN_REPLAYED')

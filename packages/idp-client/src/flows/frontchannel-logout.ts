@@ -2,7 +2,7 @@ import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import { processWide } from '../lib/registry.ts'
 import { getProvider } from '../oidc/provider.ts'
-import { endOfFormer, rememberedUntil } from '../session/former.ts'
+import { rememberFormerEnd } from '../session/former.ts'
 import { endStreams } from '../session/open-streams.ts'
 
 /** How many requests per second reach the session store: anybody can send them. */
@@ -25,24 +25,21 @@ function refuse(detail: string): never {
   throw new IdpError('FRONTCHANNEL_LOGOUT_ERROR', { detail })
 }
 
-/** Throws `TOO_MANY_LOGOUTS` for more than `PER_SECOND` calls in one second of the clock, in this process. */
-function assertNotTooMany(second: number): void {
-  const recent = processWide('mark:frontchannel-logouts/1', () => ({ second, count: 0 }))
-  if (recent.second !== second) Object.assign(recent, { second, count: 0 })
-  recent.count += 1
-  if (recent.count > PER_SECOND) throw new IdpError('TOO_MANY_LOGOUTS')
+/** The calls of this process in one period of the clock. */
+interface Calls {
+  period: number
+  count: number
 }
 
-/**
- * Returns until when an end is remembered for sessions of a former library: of more than `REMEMBERED_PER_HOUR` only for a while,
- * because strangers could fill the store.
- */
-function limitedUntil(until: number, now: number): number {
-  const hour = Math.floor(now / 3600)
-  const recent = processWide('mark:remembered-frontchannel-logouts/1', () => ({ hour, count: 0 }))
-  if (recent.hour !== hour) Object.assign(recent, { hour, count: 0 })
-  recent.count += 1
-  return recent.count > REMEMBERED_PER_HOUR ? Math.min(until, now + REMEMBERED_SECONDS) : until
+const recent = (): Calls => processWide('mark:frontchannel-logouts/2', () => ({ period: 0, count: 0 }))
+const remembered = (): Calls =>
+  processWide('mark:remembered-frontchannel-logouts/2', () => ({ period: 0, count: 0 }))
+
+/** Counts a call, and returns how many there have been in its period. */
+function countCall(calls: Calls, period: number): number {
+  calls.count = calls.period === period ? calls.count + 1 : 1
+  calls.period = period
+  return calls.count
 }
 
 /**
@@ -53,23 +50,23 @@ function limitedUntil(until: number, now: number): number {
  * Throws `FRONTCHANNEL_LOGOUT_ERROR`, `TOO_MANY_LOGOUTS`, `DiscoveryError`, `SESSION_STORE_FAILED`.
  */
 export async function frontchannelLogout(
-  { clientTag, config, sessionStore }: Engine,
+  engine: Engine,
   { correlationId, iss, sid }: FrontchannelLogoutInput,
 ): Promise<void> {
+  const { config, sessionStore } = engine
   if (iss === undefined && !config.frontChannelLogout?.isIssuerOptional)
     refuse("iss is missing, which frontChannelLogout: { issuer: 'optional' } allows.")
   // Before the metadata are loaded for a stranger.
   if (iss !== undefined && !config.provider.issuers.includes(iss)) refuse('iss is not the issuer.')
-  assertNotTooMany(config.clock())
+  if (countCall(recent(), config.clock()) > PER_SECOND) throw new IdpError('TOO_MANY_LOGOUTS')
   const { issuer } = await getProvider(config).metadata()
   if (iss !== undefined && iss !== issuer) refuse('iss is not the issuer.')
   const store = await sessionStore?.()
-  const tag = await clientTag()
+  const tag = await engine.clientTag()
   const iat = config.clock()
-  if (config.takeOver) {
-    const expiresAt = limitedUntil(rememberedUntil(config, config.takeOver.until), iat)
-    await store?.rememberEnd({ ...endOfFormer(tag, { sid }), iat }, { expiresAt })
-  }
+  // Strangers could fill the store.
+  const isMany = countCall(remembered(), Math.floor(iat / 3600)) > REMEMBERED_PER_HOUR
+  await rememberFormerEnd(engine, store, { sid, iat }, isMany ? iat + REMEMBERED_SECONDS : undefined)
   await store?.deleteByLogoutToken({ iss: issuer, sid, iat })
   await endStreams(({ clientTag: owner, session }) => owner === tag && session.data.internal.sid === sid)
   config.log.emit({ level: 'info', code: 'FRONTCHANNEL_LOGOUT', id: correlationId })

@@ -1,10 +1,11 @@
 import type { Config } from '../config/config.ts'
-import type { ProviderSession } from '../config/options.ts'
+import type { ProviderSession, SessionDataStore } from '../config/options.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/objects.ts'
 import type { FormerRefusal } from '../log/log.ts'
 import type { KnownSession } from './model/lifetime.ts'
 import type { StoredSession } from './model/stored-session.ts'
+import type { ClientParts } from './storage.ts'
 
 /** A session of the former library, as its cookies describe it. */
 export interface FormerSessionFound extends KnownSession {
@@ -46,12 +47,30 @@ export function rememberedUntil({ clock, session }: Config, until: number): numb
   return Math.max(until, clock() + session.absoluteDuration)
 }
 
+/** Names of a session, or of all sessions of a user, at the provider. */
+interface Ended {
+  readonly sid?: string | undefined
+  readonly sub?: string | undefined
+}
+
 /** How a store names the end of a former session: apart from the ends that logins ask for. */
-export function endOfFormer(
-  clientTag: string,
-  { sid, sub }: { readonly sid?: string | undefined; readonly sub?: string | undefined },
-): ProviderSession {
+export function endOfFormer(clientTag: string, { sid, sub }: Ended): ProviderSession {
   return defined({ iss: `take-over ${clientTag}`, sid, sub })
+}
+
+/**
+ * With `takeOver`, remembers that former sessions have ended, in seconds since the epoch at `iat` (default: now), for as long as
+ * sessions are taken over, but at most until `latest`. Throws `SESSION_STORE_FAILED`.
+ */
+export async function rememberFormerEnd(
+  { clientTag, config }: Pick<ClientParts, 'clientTag' | 'config'>,
+  store: Required<Pick<SessionDataStore, 'rememberEnd'>> | undefined,
+  { iat = config.clock(), ...ended }: Ended & { readonly iat?: number },
+  latest: number = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  if (!config.takeOver) return
+  const expiresAt = Math.min(latest, rememberedUntil(config, config.takeOver.until))
+  await store?.rememberEnd({ ...endOfFormer(await clientTag(), ended), iat }, { expiresAt })
 }
 
 /** Loads the code for former sessions, which is not needed without `takeOver`. */

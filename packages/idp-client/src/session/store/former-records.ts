@@ -3,7 +3,7 @@ import type { Exchange } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { SingleFlight } from '../../lib/shared-run.ts'
 import type { FormerSessionFound, FormerSessions } from '../former.ts'
-import { endOfFormer } from '../former.ts'
+import { endOfFormer, rememberFormerEnd } from '../former.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import type { StoreSessionParts } from './in-store.ts'
 import { recordId, toOwner } from './record.ts'
@@ -121,13 +121,8 @@ export class FormerRecords {
   }
 
   async #rememberEnds(sids: readonly (string | undefined)[]): Promise<void> {
-    const { clientTag, config, store } = this.#parts
-    const tag = await clientTag()
-    for (const sid of new Set(sids)) {
-      if (sid === undefined) continue
-      const ended = { ...endOfFormer(tag, { sid }), iat: config.clock() }
-      await store.rememberEnd(ended, { expiresAt: this.#former.rememberedUntil() })
-    }
+    for (const sid of new Set(sids))
+      if (sid !== undefined) await rememberFormerEnd(this.#parts, this.#parts.store, { sid })
   }
 
   /**
