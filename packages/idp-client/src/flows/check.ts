@@ -1,5 +1,4 @@
 import type { ApiEngine, Application } from '../engine.ts'
-import type { IdpError } from '../errors/base.ts'
 import type { Finding } from '../errors/finding.ts'
 import { toFinding } from '../errors/finding.ts'
 import { deepFreeze } from '../lib/freeze.ts'
@@ -29,35 +28,31 @@ export interface CheckResult {
 /** Seconds for which a result is returned again, also that of a check that found something. */
 const LIFETIME = 30
 
-type Step = (engine: ApiEngine) => Promise<void>
+function toCheckFinding(level: CheckFinding['level'], thrown: unknown): CheckFinding {
+  return { level, ...toFinding(asIdpError(thrown)) }
+}
 
-const checkStore: Step = async ({ config, sessionStore }) => {
+async function checkStore({ config, sessionStore }: ApiEngine): Promise<void> {
   const store = await sessionStore?.()
   if (store) await probeStore(store, config)
 }
 
-const checkProvider: Step = ({ config }) => getPublicProvider(config).reload()
-
-const steps: readonly (readonly [CheckFinding['level'], Step])[] = [
-  ['failed', checkStore],
-  ['degraded', checkProvider],
-]
-
 async function findProblem(
-  engine: ApiEngine,
   level: CheckFinding['level'],
-  step: Step,
+  step: () => Promise<void>,
 ): Promise<readonly CheckFinding[]> {
-  try {
-    await step(engine)
-    return []
-  } catch (error) {
-    return [{ level, ...toFinding(asIdpError(error)) }]
-  }
+  return step().then(
+    () => [],
+    (error: unknown) => [toCheckFinding(level, error)],
+  )
 }
 
-function toResult(findings: readonly CheckFinding[]): CheckResult {
-  return deepFreeze({ ready: findings.every(({ level }) => level !== 'failed'), findings })
+async function findProblems(engine: ApiEngine): Promise<CheckFinding[]> {
+  const found = await Promise.all([
+    findProblem('failed', async () => checkStore(engine)),
+    findProblem('degraded', async () => getPublicProvider(engine.config).reload()),
+  ])
+  return found.flat()
 }
 
 /** The checks of one client. */
@@ -68,20 +63,6 @@ interface Checks {
 
 const getChecks = perObject((_client: Application): Checks => ({ running: new SingleFlight() }))
 
-function toEngine(application: Application): ApiEngine | IdpError {
-  try {
-    return application.apiEngine()
-  } catch (error) {
-    return asIdpError(error)
-  }
-}
-
-async function perform(engine: ApiEngine | IdpError): Promise<CheckResult> {
-  if (engine instanceof Error) return toResult([{ level: 'failed', ...toFinding(engine) }])
-  const found = await Promise.all(steps.map(([level, step]) => findProblem(engine, level, step)))
-  return toResult(found.flat())
-}
-
 /**
  * Checks the configuration, the session store and the provider: one check of a client at a time, whose result all callers share
  * for `LIFETIME`. Never throws.
@@ -89,18 +70,19 @@ async function perform(engine: ApiEngine | IdpError): Promise<CheckResult> {
 export async function check(application: Application): Promise<CheckResult> {
   const { clock } = application.settings
   const checks = getChecks(application)
-  const { latest, running } = checks
-  if (latest && Math.abs(clock() - latest.at) < LIFETIME) return latest.result
-  const engine = toEngine(application)
+  if (checks.latest && Math.abs(clock() - checks.latest.at) < LIFETIME) return checks.latest.result
+  const conclude = (findings: readonly CheckFinding[]): CheckResult => {
+    const result = deepFreeze({ ready: findings.every(({ level }) => level !== 'failed'), findings })
+    checks.latest = { result, at: clock() }
+    return result
+  }
+  let engine: ApiEngine
+  try {
+    engine = application.apiEngine()
+  } catch (error) {
+    return conclude([toCheckFinding('failed', error)])
+  }
   // Metadata and keys one after the other, and the store beside them.
-  const patience = engine instanceof Error ? 0 : 2 * engine.config.httpTimeout
-  return running.run(
-    '',
-    async () => {
-      const result = await perform(engine)
-      checks.latest = { result, at: clock() }
-      return result
-    },
-    patience,
-  )
+  const patience = 2 * engine.config.httpTimeout
+  return checks.running.run('', async () => conclude(await findProblems(engine)), patience)
 }
