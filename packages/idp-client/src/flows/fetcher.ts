@@ -7,7 +7,6 @@ import { AccessTokenError } from '../errors/tokens.ts'
 import type { ApiCall } from '../http/api-call.ts'
 import { apiCall, discard } from '../http/api-call.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { reportFailure } from '../log/failure.ts'
 import { toAuthorizationScheme } from '../tokens/authorization-scheme.ts'
 import type { DpopProver } from '../tokens/bound-call.ts'
 import { sendBound } from '../tokens/bound-call.ts'
@@ -156,16 +155,10 @@ async function sendByCertificate(
   }
   if (getAccessToken) return send(accessToken)
   const repetition = call.prepareRepetition()
-  const renew = async (): Promise<SessionToken | null> =>
-    replace().catch((error: unknown) => {
-      // The response of the API says what is wrong.
-      reportFailure(engine.config.log, error)
-      return null
-    })
-  const renewed = isCertificateBound(accessToken) === false ? await renew() : null
+  const renewed = isCertificateBound(accessToken) === false ? await replace() : null
   const response = await send(renewed?.token ?? accessToken)
   const init = !renewed && refusesToken(response) ? await repetition() : null
-  const next = init && (await renew())
+  const next = init && (await replace())
   if (!next) return response
   discard(response)
   return send(next.token, init)
@@ -205,13 +198,17 @@ export async function createFetcher(
       if (scheme === 'DPoP') return sendBound(call, accessToken, await getDpopProver(engine))
       if (!engine.config.mutualTls?.boundTokens) return call.send({ authorization: `Bearer ${accessToken}` })
       const replace = async (): Promise<SessionToken | null> => {
-        const { replacementToken } = await import('../tokens/replacement.ts')
+        const { tryReplacement } = await import('../tokens/replacement.ts')
         const { sessionKey } = session
         const clientTag = await engine.clientTag()
-        return replacementToken(
-          { config: engine.config, clientTag, sessionKey, token: accessToken, want: tokenOptions },
-          async () => getSessionToken({ ...tokenOptions, refresh: true }),
-        )
+        const refused = {
+          config: engine.config,
+          clientTag,
+          sessionKey,
+          token: accessToken,
+          want: tokenOptions,
+        }
+        return tryReplacement(refused, async () => getSessionToken({ ...tokenOptions, refresh: true }))
       }
       return sendByCertificate(engine, call, config, { accessToken, replace })
     },

@@ -1,15 +1,13 @@
-import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import type { Engine } from '../engine.ts'
 import { OAuthError } from '../errors/provider.ts'
 import { AccessTokenError } from '../errors/tokens.ts'
 import type { Exchange } from '../http/exchange.ts'
-import type { MaybePromise } from '../lib/chain.ts'
-import { reportFailure } from '../log/failure.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { fetchUserInfoClaims } from '../oidc/userinfo.ts'
 import { provenSubject } from '../session/model/authentication.ts'
 import type { User } from '../session/model/session-data.ts'
 import type { SessionToken } from '../tokens/replacement.ts'
+import type { TokenSource } from '../tokens/token-request.ts'
 
 /** Returns whether the endpoint takes another token only (RFC 6750 section 3.1). */
 function refusesToken(thrown: unknown): boolean {
@@ -28,40 +26,25 @@ function refusesToken(thrown: unknown): boolean {
  * Throws errors of `getToken`, `OAuthError` (`status` 401: the endpoint does not accept tokens of this audience) and
  * `DiscoveryError`. Does not change the session.
  */
-export async function getUserInfo(
-  engine: Engine,
-  exchange: Exchange,
-  getToken: (
-    engine: Engine,
-    exchange: Exchange,
-    options: GetAccessTokenOptions,
-  ) => MaybePromise<SessionToken>,
-): Promise<User> {
+export async function getUserInfo(engine: Engine, exchange: Exchange, getToken: TokenSource): Promise<User> {
   const { config, sessions } = engine
   const session = await sessions.load(exchange)
   if (!session) throw new AccessTokenError('MISSING_SESSION')
-  const { sessionKey } = session
   const request = async ({ token, token_type }: SessionToken): Promise<User> =>
     fetchUserInfoClaims(getProvider(config), {
       accessToken: token,
       tokenType: token_type === 'DPoP' ? 'DPoP' : 'Bearer',
       subject: provenSubject(session),
     })
-  const access = await getToken(engine, exchange, {})
+  const access = await getToken({})
   try {
     return await request(access)
   } catch (thrown) {
     if (!config.mutualTls?.boundTokens || !refusesToken(thrown)) throw thrown
-    const { replacementToken } = await import('../tokens/replacement.ts')
+    const { tryReplacement } = await import('../tokens/replacement.ts')
     const clientTag = await engine.clientTag()
-    const refused = { config, clientTag, sessionKey, token: access.token, want: {} }
-    const next = await replacementToken(refused, async () =>
-      getToken(engine, exchange, { refresh: true }),
-    ).catch((error: unknown) => {
-      // The response of the endpoint says what is wrong.
-      reportFailure(config.log, error)
-      return null
-    })
+    const refused = { config, clientTag, sessionKey: session.sessionKey, token: access.token, want: {} }
+    const next = await tryReplacement(refused, async () => getToken({ refresh: true }))
     if (!next) throw thrown
     return request(next)
   }

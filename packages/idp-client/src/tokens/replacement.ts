@@ -7,6 +7,7 @@ import { defined } from '../lib/objects.ts'
 import { processWide } from '../lib/registry.ts'
 import { sweeping } from '../lib/request-scope.ts'
 import { SingleFlight } from '../lib/shared-run.ts'
+import { reportFailure } from '../log/failure.ts'
 import type { TokenSource } from './token-request.ts'
 
 /** An access token as `getAccessToken` returns it. */
@@ -92,4 +93,15 @@ export async function replacementToken(
     }
   }
   return refreshes().run(name, refresh, 4 * httpTimeout)
+}
+
+/** As `replacementToken`, but logs what it throws, and returns `null`: the response of the API says what is wrong. */
+export async function tryReplacement(
+  refused: RefusedToken & { readonly config: Pick<Config, 'log'> },
+  refreshToken: () => Promise<SessionToken>,
+): Promise<SessionToken | null> {
+  return replacementToken(refused, refreshToken).catch((error: unknown) => {
+    reportFailure(refused.config.log, error)
+    return null
+  })
 }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { generateDpopKeyPair } from '../../src/crypto/keys.ts'
 import { createApplication } from '../../src/engine.ts'
-import { getAccessToken } from '../../src/flows/get-access-token.ts'
+import { sessionTokens } from '../../src/flows/get-access-token.ts'
 import { getUserInfo } from '../../src/flows/get-user-info.ts'
 import type { IdpClientOptions } from '../../src/index.ts'
 import type { Browser, World } from '../support/app.ts'
@@ -36,7 +36,8 @@ function userInfoOf(browser: Browser, options: IdpClientOptions = {}, from: Worl
   const cookies = new Cookies()
   for (const [name, { value }] of browser.cookies)
     cookies.stored.set(name, { value, attributes: {} as never })
-  return getUserInfo(engine(), cookies.exchange('http://localhost:3000/'), getAccessToken)
+  const exchange = cookies.exchange('http://localhost:3000/')
+  return getUserInfo(engine(), exchange, sessionTokens(engine(), exchange))
 }
 
 describe('getUserInfo', () => {
