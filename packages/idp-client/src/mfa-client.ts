@@ -10,7 +10,7 @@ import type {
 import type { Engine } from './engine.ts'
 import type { MfaVerification } from './flows/mfa.ts'
 import type { Exchange } from './http/exchange.ts'
-import type { ArgumentReader } from './http/host-arguments.ts'
+import type { OperationOptions, OperationRunner } from './operation-options.ts'
 
 /** A method of `idp.mfa` in each calling style. */
 export interface MfaMethod<
@@ -73,36 +73,30 @@ export interface ServerMfaClient<
 
 type Work<T> = (engine: Engine, exchange: Exchange | null, options: unknown) => Promise<T>
 
-/** Runs one operation on a host's request, like `IdpClientBase`. */
-type Operate<FrameworkRequest, FrameworkResponse> = <T>(
-  request: FrameworkRequest | undefined,
-  response: FrameworkResponse | undefined,
-  operation: (engine: Engine, exchange: Exchange) => Promise<T>,
-) => Promise<T>
-
 /** Creates `idp.mfa` for one host; its flows are loaded on first use. */
 export function serverMfaClient<FrameworkRequest extends object, FrameworkResponse extends object>(
-  read: ArgumentReader<FrameworkRequest, FrameworkResponse>,
-  withEngine: <T>(operation: (engine: Engine) => Promise<T>) => Promise<T>,
-  operate: Operate<FrameworkRequest, FrameworkResponse>,
+  runner: OperationRunner<FrameworkRequest, FrameworkResponse>,
 ): ServerMfaClient<FrameworkRequest, FrameworkResponse> {
-  function method<T>(name: string, select: (flows: typeof import('./flows/mfa.ts')) => Work<T>) {
+  function method<T>(
+    name: keyof OperationOptions & `mfa.${string}`,
+    select: (flows: typeof import('./flows/mfa.ts')) => Work<T>,
+  ) {
     return async (...args: readonly unknown[]): Promise<T> => {
-      const { request, response, options } = read.withOptions<unknown>(`mfa.${name}`, args)
-      return withEngine(async (engine) => {
+      const { request, response, options } = runner.read.withOptions(name, args)
+      return runner.run(async (engine) => {
         const flows = await import('./flows/mfa.ts')
         const work = select(flows)
         const needsRequest = request !== undefined || (await flows.belongsToSession(engine, options))
         if (!needsRequest) return work(engine, null, options)
-        return operate(request, response, (_engine, exchange) => work(engine, exchange, options))
+        return runner.operate(request, response, (_engine, exchange) => work(engine, exchange, options))
       })
     }
   }
 
   return {
-    getAuthenticators: method('getAuthenticators', (flows) => flows.getAuthenticators),
-    challenge: method('challenge', (flows) => flows.challenge),
-    enroll: method('enroll', (flows) => flows.enroll),
-    verify: method('verify', (flows) => flows.verify),
+    getAuthenticators: method('mfa.getAuthenticators', (flows) => flows.getAuthenticators),
+    challenge: method('mfa.challenge', (flows) => flows.challenge),
+    enroll: method('mfa.enroll', (flows) => flows.enroll),
+    verify: method('mfa.verify', (flows) => flows.verify),
   }
 }

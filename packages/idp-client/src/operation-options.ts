@@ -1,3 +1,4 @@
+import type { FetcherOptions } from './config/fetcher.ts'
 import type { ConnectedAccount } from './config/hooks.ts'
 import type {
   MfaAuthenticatorsOptions,
@@ -7,17 +8,20 @@ import type {
 } from './config/mfa.ts'
 import type { GetAccessTokenOptions } from './config/token-options.ts'
 import { nearestName, printable } from './config/unknown-keys.ts'
+import type { Engine } from './engine.ts'
 import type { BackchannelAuthenticationOptions } from './flows/backchannel-auth.ts'
 import type { ConnectAccountOptions, DeleteConnectedAccountOptions } from './flows/connected-accounts.ts'
 import type { CustomTokenExchangeOptions } from './flows/exchange-token.ts'
 import type { GetAccessTokenForConnectionOptions } from './flows/get-connection-token.ts'
 import type { RefreshTokensOptions } from './flows/refresh-tokens.ts'
+import type { Exchange } from './http/exchange.ts'
+import type { ArgumentReader } from './http/host-arguments.ts'
 import type { Log } from './log/log.ts'
 import type { StartInteractiveLoginOptions } from './routes/start-login.ts'
 
 type KeyOf<Options> = Options extends unknown ? keyof Options : never
-/** The operations whose unknown options have no effect; those of `createFetcher` and guards throw. */
-interface OptionsOf {
+/** The operations whose unknown options have no effect; those of guards throw, like those of `createFetcher`. */
+interface ReportedOptions {
   readonly startInteractiveLogin: StartInteractiveLoginOptions
   readonly getAccessToken: GetAccessTokenOptions
   readonly getAccessTokenForConnection: GetAccessTokenForConnectionOptions
@@ -33,9 +37,25 @@ interface OptionsOf {
   readonly 'mfa.verify': MfaVerifyOptions
 }
 
+/** The options of each operation. */
+export interface OperationOptions extends ReportedOptions {
+  readonly createFetcher: FetcherOptions
+}
+
+/** How the methods of `idp.mfa` and `idp.sessions` run on the requests of one host, like those of `IdpClientBase`. */
+export interface OperationRunner<FrameworkRequest, FrameworkResponse> {
+  readonly read: ArgumentReader<FrameworkRequest, FrameworkResponse, OperationOptions>
+  run<T>(operation: (engine: Engine) => Promise<T>): Promise<T>
+  operate<T>(
+    request: FrameworkRequest | undefined,
+    response: FrameworkResponse | undefined,
+    operation: (engine: Engine, exchange: Exchange) => Promise<T>,
+  ): Promise<T>
+}
+
 /** The names of all their options. Does not compile if one is missing. */
 const names: {
-  readonly [Operation in keyof OptionsOf]: Readonly<Record<KeyOf<OptionsOf[Operation]>, true>>
+  readonly [Operation in keyof ReportedOptions]: Readonly<Record<KeyOf<ReportedOptions[Operation]>, true>>
 } = {
   startInteractiveLogin: { authorizationParameters: true, returnTo: true, challengeMode: true },
   getAccessToken: { refresh: true, scope: true, audience: true, mergeScopes: true },

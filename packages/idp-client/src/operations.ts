@@ -32,6 +32,7 @@ import { chain } from './lib/chain.ts'
 import { reporting } from './log/reporting.ts'
 import type { ServerMfaClient } from './mfa-client.ts'
 import { serverMfaClient } from './mfa-client.ts'
+import type { OperationOptions, OperationRunner } from './operation-options.ts'
 import { reportUnknownOptions } from './operation-options.ts'
 import type { ProxyOptions } from './proxy/options.ts'
 import { ApiProxy } from './proxy/proxy.ts'
@@ -57,7 +58,7 @@ export abstract class IdpClientBase<
 > {
   /** @internal */
   protected readonly application: Application
-  readonly #read: ArgumentReader<FrameworkRequest, FrameworkResponse>
+  readonly #read: ArgumentReader<FrameworkRequest, FrameworkResponse, OperationOptions>
   /** Administration of sessions in a store, for administrators or a user's list of devices. */
   readonly sessions: SessionAdministration<FrameworkRequest>
   /** Multi-factor authentication, for a token that the provider refused with `MfaRequiredError`. */
@@ -67,16 +68,13 @@ export abstract class IdpClientBase<
   protected constructor(application: Application, host?: HostKinds) {
     this.application = application
     this.#read = new ArgumentReader(host, (operation, options) => this.#checkOptions(operation, options))
-    this.sessions = sessionAdministration(
-      this.#read,
-      async (operation) => this.run(operation),
-      async (request, operation) => this.operate(request, undefined, operation),
-    )
-    this.mfa = serverMfaClient(
-      this.#read,
-      async (operation) => this.run(operation),
-      async (request, response, operation) => this.operate(request, response, operation),
-    )
+    const runner: OperationRunner<FrameworkRequest, FrameworkResponse> = {
+      read: this.#read,
+      run: async (operation) => this.run(operation),
+      operate: async (request, response, operation) => this.operate(request, response, operation),
+    }
+    this.sessions = sessionAdministration(runner)
+    this.mfa = serverMfaClient(runner)
   }
 
   #checkOptions(operation: string, options: unknown): void {
@@ -184,11 +182,7 @@ export abstract class IdpClientBase<
   ): Promise<RedirectResponse>
   startInteractiveLogin(options?: StartInteractiveLoginOptions): Promise<RedirectResponse>
   async startInteractiveLogin(...args: readonly unknown[]): Promise<RedirectResponse> {
-    const {
-      request,
-      response,
-      options = {},
-    } = this.#read.withOptions<StartInteractiveLoginOptions>('startInteractiveLogin', args)
+    const { request, response, options = {} } = this.#read.withOptions('startInteractiveLogin', args)
     return this.respond(request, response, (exchange) =>
       this.run((engine) => startLogin(engine, exchange, options)),
     )
@@ -212,10 +206,7 @@ export abstract class IdpClientBase<
   ): Promise<AccessToken>
   getAccessToken(options?: GetAccessTokenOptions): Promise<AccessToken>
   async getAccessToken(...args: readonly unknown[]): Promise<AccessToken> {
-    const { request, response, options } = this.#read.withOptions<GetAccessTokenOptions>(
-      'getAccessToken',
-      args,
-    )
+    const { request, response, options } = this.#read.withOptions('getAccessToken', args)
     return this.operate(request, response, (engine, exchange) => getAccessToken(engine, exchange, options))
   }
 
@@ -236,10 +227,7 @@ export abstract class IdpClientBase<
   ): Promise<ConnectionAccessToken>
   getAccessTokenForConnection(options: GetAccessTokenForConnectionOptions): Promise<ConnectionAccessToken>
   async getAccessTokenForConnection(...args: readonly unknown[]): Promise<ConnectionAccessToken> {
-    const { request, response, options } = this.#read.withOptions<GetAccessTokenForConnectionOptions>(
-      'getAccessTokenForConnection',
-      args,
-    )
+    const { request, response, options } = this.#read.withOptions('getAccessTokenForConnection', args)
     return this.operate(request, response, async (engine, exchange) => {
       const { getConnectionToken } = await import('./flows/get-connection-token.ts')
       return getConnectionToken(engine, exchange, options ?? {}, sessionTokens(engine, exchange))
@@ -265,11 +253,7 @@ export abstract class IdpClientBase<
   connectAccount(request: FrameworkRequest, options: ConnectAccountOptions): Promise<RedirectResponse>
   connectAccount(options: ConnectAccountOptions): Promise<RedirectResponse>
   async connectAccount(...args: readonly unknown[]): Promise<RedirectResponse> {
-    const {
-      request,
-      response,
-      options = {},
-    } = this.#read.withOptions<Partial<ConnectAccountOptions>>('connectAccount', args)
+    const { request, response, options = {} } = this.#read.withOptions('connectAccount', args)
     return this.respond(request, response, (exchange) =>
       this.run(async (engine) => {
         const { connectAccount } = await import('./flows/connected-accounts.ts')
@@ -314,11 +298,7 @@ export abstract class IdpClientBase<
   ): Promise<void>
   deleteConnectedAccount(options: DeleteConnectedAccountOptions): Promise<void>
   async deleteConnectedAccount(...args: readonly unknown[]): Promise<void> {
-    const {
-      request,
-      response,
-      options = {},
-    } = this.#read.withOptions<Partial<DeleteConnectedAccountOptions>>('deleteConnectedAccount', args)
+    const { request, response, options = {} } = this.#read.withOptions('deleteConnectedAccount', args)
     return this.operate(request, response, async (engine, exchange) => {
       const { deleteConnectedAccount } = await import('./flows/connected-accounts.ts')
       return deleteConnectedAccount(engine, exchange, options, accountTokens(engine, exchange))
@@ -394,7 +374,7 @@ export abstract class IdpClientBase<
     const { request, response } = this.#read.withoutOptions('getUserInfo', args)
     return this.operate(request, response, async (engine, exchange) => {
       const { getUserInfo } = await import('./flows/get-user-info.ts')
-      return getUserInfo(engine, exchange, getAccessToken)
+      return getUserInfo(engine, exchange, sessionTokens(engine, exchange))
     })
   }
 
@@ -439,7 +419,7 @@ export abstract class IdpClientBase<
   createFetcher(request: FrameworkRequest | undefined, options?: FetcherOptions): Promise<Fetcher>
   createFetcher(options?: FetcherOptions): Promise<Fetcher>
   async createFetcher(...args: readonly unknown[]): Promise<Fetcher> {
-    const { request, response, options = {} } = this.#read.withOptions<FetcherOptions>('createFetcher', args)
+    const { request, response, options = {} } = this.#read.withOptions('createFetcher', args)
     const getSessionToken: TokenSource = async (tokenOptions) =>
       this.operate(request, response, (engine, exchange) => getAccessToken(engine, exchange, tokenOptions))
     return this.operate(request, response, async (engine, exchange) => {

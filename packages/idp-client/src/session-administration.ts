@@ -1,7 +1,5 @@
-import type { Engine } from './engine.ts'
 import type { SessionInfo } from './flows/administer-sessions.ts'
-import type { Exchange } from './http/exchange.ts'
-import type { ArgumentReader } from './http/host-arguments.ts'
+import type { OperationRunner } from './operation-options.ts'
 
 /** Administration of sessions in a store. Without a store every method throws `SESSION_STORE_UNSUPPORTED`. */
 export interface SessionAdministration<FrameworkRequest> {
@@ -19,21 +17,18 @@ export interface SessionAdministration<FrameworkRequest> {
 
 /** Creates `idp.sessions` for one host; its flow is loaded on first use. */
 export function sessionAdministration<FrameworkRequest extends object>(
-  read: ArgumentReader<FrameworkRequest, object>,
-  withEngine: <T>(operation: (engine: Engine) => Promise<T>) => Promise<T>,
-  operate: <T>(
-    request: FrameworkRequest | undefined,
-    operation: (engine: Engine, exchange: Exchange) => Promise<T>,
-  ) => Promise<T>,
+  runner: OperationRunner<FrameworkRequest, object>,
 ): SessionAdministration<FrameworkRequest> {
   const load = () => import('./flows/administer-sessions.ts')
   return {
-    listBySubject: (sub) => withEngine(async (engine) => (await load()).listSessions(engine, sub)),
-    revoke: (id) => withEngine(async (engine) => (await load()).revokeSession(engine, id)),
-    revokeBySubject: (sub) => withEngine(async (engine) => (await load()).revokeSessions(engine, sub)),
+    listBySubject: (sub) => runner.run(async (engine) => (await load()).listSessions(engine, sub)),
+    revoke: (id) => runner.run(async (engine) => (await load()).revokeSession(engine, id)),
+    revokeBySubject: (sub) => runner.run(async (engine) => (await load()).revokeSessions(engine, sub)),
     currentId: async (...args: readonly unknown[]) => {
-      const { request } = read.withoutOptions('sessions.currentId', args)
-      return operate(request, async (engine, exchange) => (await load()).currentSessionId(engine, exchange))
+      const { request } = runner.read.withoutOptions('sessions.currentId', args)
+      return runner.operate(request, undefined, async (engine, exchange) =>
+        (await load()).currentSessionId(engine, exchange),
+      )
     },
   }
 }

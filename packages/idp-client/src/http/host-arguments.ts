@@ -71,9 +71,9 @@ type OptionsListener = (operation: string, options: unknown) => void
 
 /**
  * Reads the arguments of operations, in any calling style. Throws `INVALID_ARGUMENTS` for anything else. Requests and
- * contexts of the host are recognized first: a context may be a plain object.
+ * contexts of the host are recognized first: a context may be a plain object. `OptionsOf` has the options by operation.
  */
-export class ArgumentReader<FrameworkRequest, FrameworkResponse> {
+export class ArgumentReader<FrameworkRequest, FrameworkResponse, OptionsOf = Record<string, unknown>> {
   readonly #host: HostKinds
   readonly #onOptions: OptionsListener
 
@@ -114,12 +114,12 @@ export class ArgumentReader<FrameworkRequest, FrameworkResponse> {
    * Reads `(options)`, `(request, options)`, `(request, response, options)` or `(options, request, response)`; each part
    * may be omitted or `undefined`. Options are plain objects that are neither request nor response.
    */
-  withOptions<Options>(
-    operation: string,
+  withOptions<Operation extends keyof OptionsOf & string>(
+    operation: Operation,
     args: readonly unknown[],
-  ): HostArguments<FrameworkRequest, FrameworkResponse, Options> {
+  ): HostArguments<FrameworkRequest, FrameworkResponse, Partial<OptionsOf[Operation]>> {
     const forms = '(options), (request, response, options) or (options, request, response)'
-    const found = this.#read<Options>(args) ?? this.#refuse(operation, forms, args)
+    const found = this.#read<Partial<OptionsOf[Operation]>>(args) ?? this.#refuse(operation, forms, args)
     this.#onOptions(operation, found.options)
     return found
   }
