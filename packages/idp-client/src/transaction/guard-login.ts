@@ -63,11 +63,8 @@ interface RequestedAuthentication {
 
 /** Leaves out `offline_access`, because it depends on the provider whether that is sent. */
 function comparableScope(scope: string | undefined): string {
-  return unitedScope(scope)
-    .split(' ')
-    .filter((part) => part !== 'offline_access')
-    .sort()
-    .join(' ')
+  const parts = withoutScope(unitedScope(scope), 'offline_access').split(' ')
+  return parts.sort().join(' ')
 }
 
 function comparable({ ownScope, parameters }: RequestedAuthentication): string {
@@ -86,9 +83,6 @@ export function toRequestFingerprint(
   sent: RequestedAuthentication,
   configured: Pick<RequestedAuthentication, 'parameters'>,
 ): MaybePromise<string | undefined> {
-  // True for nearly every login, and cheaper to find out than whether two scopes are the same set.
-  const isAsConfigured = NAMES.every((name) => sent.parameters.get(name) === configured.parameters.get(name))
-  if (isAsConfigured && !sent.ownScope) return undefined
   const fingerprint = comparable(sent)
   return fingerprint === comparable(configured) ? undefined : hashToken(fingerprint, 6)
 }
