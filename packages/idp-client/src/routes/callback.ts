@@ -10,7 +10,7 @@ import { isCrossSiteDocument } from '../http/request-kind.ts'
 import { redirect } from '../http/responses.ts'
 import { publicPrefix } from '../http/return-path.ts'
 import { failWithPage, toReport } from './fail-with-page.ts'
-import { loginPath, restartPath } from './login-path.ts'
+import { loginPath, restartPath } from './links.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
 import { needsLogin } from './status.ts'
 

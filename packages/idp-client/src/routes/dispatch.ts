@@ -6,8 +6,7 @@ import { empty, errorJson, newCorrelationId, noStore } from '../http/responses.t
 import type { MaybePromise } from '../lib/chain.ts'
 import { lazyPromise } from '../lib/request-scope.ts'
 import { isBelow } from '../lib/url.ts'
-import { linkPrefix } from './link-prefix.ts'
-import { loginPath } from './login-path.ts'
+import { linkPrefix, loginPath } from './links.ts'
 import type { Route, RouteRequest } from './route.ts'
 import { routeKeys, table } from './table.ts'
 

@@ -4,7 +4,8 @@ import type { FailureReport } from '../http/failure-page.ts'
 import { failureJson, failurePage } from '../http/failure-page.ts'
 import { wantsJson } from '../http/request-kind.ts'
 import { mfaRequiredJson } from './fail-with-json.ts'
-import type { Links, RouteRequest } from './route.ts'
+import type { Links } from './links.ts'
+import type { RouteRequest } from './route.ts'
 import { toStatus } from './status.ts'
 
 /** Returns the content of the failure page for an error. */

@@ -7,7 +7,7 @@ import { isSameOrigin, wantsJson } from '../http/request-kind.ts'
 import { redirect } from '../http/responses.ts'
 import { defined } from '../lib/objects.ts'
 import { failWithPage, toReport } from './fail-with-page.ts'
-import { RESTARTED } from './login-path.ts'
+import { RESTARTED } from './links.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
 import { lastValues } from './route.ts'
 

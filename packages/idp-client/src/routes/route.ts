@@ -1,6 +1,7 @@
 import type { Engine } from '../engine.ts'
 import type { IdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
+import type { Links } from './links.ts'
 
 /** A request to a mounted route. */
 export interface RouteRequest {
@@ -41,13 +42,6 @@ export interface RouteHandler {
   readonly handle: (engine: Engine, request: RouteRequest) => Promise<Response>
   /** Converts an error to a response. */
   readonly fail: (error: IdpError, request: RouteRequest, links: Links) => Response
-}
-
-/** Links of a failure page, all within the application. */
-export interface Links {
-  readonly home: string
-  /** Link to retry; absent if that is the page that linked here. */
-  readonly login?: string
 }
 
 /** Returns parameters by name; of repeated ones the last value. */
