@@ -90,17 +90,6 @@ const IGNORED_PARAMETERS =
   'A page of another site linked to the login route with audience or scope, which was ignored. In a route of the ' +
   'application pass them to startInteractiveLogin, or list them in crossSiteLoginParameters.'
 
-/** Leaves out the parameters that only a link of the application itself may set. */
-function withoutForeignParameters(
-  { crossSiteLoginParameters: listed, log }: Config,
-  parameters: ParameterChanges,
-): ParameterChanges {
-  const isIgnored = (name: string): boolean =>
-    (name === 'audience' || name === 'scope') && !listed.includes(name)
-  if (Object.keys(parameters).some(isIgnored)) log.once(IGNORED_PARAMETERS)
-  return filterParameters(parameters, (name) => !isIgnored(name))
-}
-
 /**
  * Returns the parameters from the query of the login route: those that a link may set, and the sealed ones of a guard, whose
  * login continues the session of this request. Throws `INVALID_REQUEST` unless the issuer that started the login is the
@@ -119,9 +108,13 @@ async function requestFromQuery(
   const opened = await openGuardParameters(engine, sealed)
   const guardSession = opened && (await engine.sessions.load(exchange))
   const { linkScope: earlierScope, required: guard, tried } = toGuardLogin(config, opened ?? {}, guardSession)
-  const allowed = filterParameters(query, mayQuerySet)
-  const { scope, ...settable } =
-    source === 'cross-site-query' ? withoutForeignParameters(config, allowed) : allowed
+  // Only a link of the application itself may set them.
+  const isIgnored = (name: string): boolean =>
+    source === 'cross-site-query' &&
+    (name === 'audience' || name === 'scope') &&
+    !config.crossSiteLoginParameters.includes(name)
+  if (Object.keys(query).some(isIgnored)) config.log.once(IGNORED_PARAMETERS)
+  const { scope, ...settable } = filterParameters(query, (name) => mayQuerySet(name) && !isIgnored(name))
   const { scope: guardScope, ...required } = guard
   const changes = queryChanges(config.authorization, settable, isStepUp)
   const linkScope = unitedScope(asString(scope), earlierScope)
