@@ -15,15 +15,8 @@ import { inTurn, sessionSlot } from '../session/session-slot.ts'
  */
 function loadedData(updated: SessionData | undefined, { data }: StoredSession): SessionData {
   if (!updated) return data
-  const { accessTokens: _a, connectionTokenSets: _c, ...added } = updated
   const { accessTokens, connectionTokenSets, tokenSet, user } = data
-  return defined({
-    ...added,
-    user,
-    tokenSet,
-    accessTokens: accessTokens || undefined,
-    connectionTokenSets: connectionTokenSets || undefined,
-  }) as SessionData
+  return defined({ ...updated, user, tokenSet, accessTokens, connectionTokenSets }) as SessionData
 }
 
 /** Returns the changes as JSON data. Throws `MISSING_SESSION_DATA` if they are not an object. */
@@ -38,8 +31,7 @@ function toJsonObject(changes: unknown): SessionData {
 function withIdToken(changes: SessionData, { tokenSet: { idToken } }: SessionData): SessionData {
   const { tokenSet } = changes
   if (typeof tokenSet !== 'object' || tokenSet === null) return changes
-  const { idToken: _given, ...others } = tokenSet
-  return { ...changes, tokenSet: defined({ ...others, idToken }) }
+  return { ...changes, tokenSet: defined({ ...tokenSet, idToken }) }
 }
 
 /** Applies changes to the session; `updated` is its data after the update before them that the application has awaited. */
