@@ -166,10 +166,11 @@ export function createReporter(
  */
 export async function completeAttempt(
   config: Config,
-  { context, id }: Omit<Found, 'transaction' | 'parameters'>,
+  begun: Begun,
   session: SessionData,
   prepare: () => Promise<NonNullable<Attempt['stage']>>,
 ): Promise<Attempt> {
+  const { context } = begun
   try {
     // Without `beforeSessionSaved` the stored session is known already: do not report success for a session that cannot
     // be stored.
@@ -185,7 +186,6 @@ export async function completeAttempt(
     const error = asIdpError(thrown)
     // If `onCallback` itself failed, it is not called again.
     const isOnCallbackFailure = 'hook' in error && error.hook === 'onCallback'
-    const begun = { context, id }
     if (isOnCallbackFailure) return { outcome: reportFailed(config, begun, error) }
     return { outcome: await failAttempt(config, begun, error) }
   }
