@@ -16,20 +16,16 @@ const PRESENTING =
 const OTHER_METHODS = ['clientSecret', 'clientAssertionSigningKey', 'tokenEndpointAuthMethod'] as const
 
 function checkOnlyMethod(source: Source): void {
-  for (const other of OTHER_METHODS.map((name) => getField(name, source))) {
-    if (isSet(other))
-      invalid(
-        getField('clientCertificate', source),
-        `is a way to authenticate the client, and so is ${toName(other)}: set one of the two`,
-      )
-  }
-  for (const detail of ASSERTION_OPTIONS.map((name) => getField(name, source))) {
-    if (isSet(detail))
-      invalid(
-        getField('clientCertificate', source),
-        `authenticates the client without an assertion: remove ${toName(detail)}`,
-      )
-  }
+  const field = getField('clientCertificate', source)
+  const toSetNames = (names: readonly (typeof OTHER_METHODS | typeof ASSERTION_OPTIONS)[number][]) =>
+    names
+      .map((name) => getField(name, source))
+      .filter(isSet)
+      .map(toName)
+  for (const name of toSetNames(OTHER_METHODS))
+    invalid(field, `is a way to authenticate the client, and so is ${name}: set one of the two`)
+  for (const name of toSetNames(ASSERTION_OPTIONS))
+    invalid(field, `authenticates the client without an assertion: remove ${name}`)
 }
 
 /** Checks what cannot go with bound tokens: another binding, and a secret, which anybody may use who has read it. */
