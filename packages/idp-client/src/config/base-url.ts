@@ -17,24 +17,25 @@ function parseEntry(value: unknown): Entry | null {
   return url && { origin: url.origin, url: `${url.origin}${url.pathname.replace(/\/+$/, '')}` }
 }
 
+/** Adds the problem of a wrong value. Null: what depends on the base URL is then not judged. */
+function refuse(field: Field, what: string): null {
+  invalid(field, what)
+  return null
+}
+
 function allowList(field: Field, given: readonly unknown[]): AppBaseUrl | null {
-  if (given.length === 0) {
-    invalid(field, 'is an empty list: name at least one URL, or leave it out to infer it from requests')
-    return null
-  }
+  if (given.length === 0)
+    return refuse(field, 'is an empty list: name at least one URL, or leave it out to infer it from requests')
   const entries = new Map<string, Entry>()
   for (const value of given) {
     const entry = parseEntry(value)
     if (!entry) {
       const hint = toHint(value, 'each URL is an entry of its own')
-      invalid(field, `has an entry that is not usable: each ${rule}${hint}`)
-      return null
+      return refuse(field, `has an entry that is not usable: each ${rule}${hint}`)
     }
     const same = entries.get(entry.origin)
-    if (same && same.url !== entry.url) {
-      invalid(field, 'names one origin with two paths; requests cannot tell them apart')
-      return null
-    }
+    if (same && same.url !== entry.url)
+      return refuse(field, 'names one origin with two paths; requests cannot tell them apart')
     entries.set(entry.origin, entry)
   }
   return { kind: 'allow-list', entries: [...entries.values()] }
@@ -43,8 +44,7 @@ function allowList(field: Field, given: readonly unknown[]): AppBaseUrl | null {
 function fixed(field: Field, value: unknown): AppBaseUrl | null {
   const entry = parseEntry(value)
   if (entry) return { kind: 'static', url: entry.url }
-  invalid(field, `${rule}${toHint(value, 'for several URLs pass an array')}`)
-  return null
+  return refuse(field, `${rule}${toHint(value, 'for several URLs pass an array')}`)
 }
 
 /** The configured base URLs; empty if they are inferred from requests, or wrong. */
@@ -69,21 +69,17 @@ export function resolveAppBaseUrl(source: Source, { basePath, callback }: AppPat
   const field = getField('appBaseUrl', source)
   const resolved = read(field)
   const paths = parseUrls(resolved).map(({ pathname }) => pathname)
-  if (paths.some((path) => path.endsWith(callback))) {
-    invalid(
+  if (paths.some((path) => path.endsWith(callback)))
+    return refuse(
       field,
       `must be the URL of the application, not its callback URL: remove ${callback}, which is added to it`,
     )
-    return null
-  }
-  if (basePath !== '' && paths.some((path) => path !== '/')) {
-    invalid(
+  if (basePath !== '' && paths.some((path) => path !== '/'))
+    return refuse(
       field,
       'has a path although FRAMEWORK_PUBLIC_BASE_PATH (in Next.js NEXT_PUBLIC_BASE_PATH, or the framework) gives the path as well: ' +
         `keep the path in one of them, best by naming only the origin in ${toName(field)}`,
     )
-    return null
-  }
   return resolved
 }
 
