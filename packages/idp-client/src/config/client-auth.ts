@@ -6,11 +6,11 @@ import {
   invalid,
   isPresent,
   isSet,
+  missing,
   readFlag,
   readGroup,
   readOneOf,
   readText,
-  waysToSet,
 } from './readers.ts'
 import { readSigningKey, signingAlgorithms } from './signing-key.ts'
 
@@ -61,13 +61,11 @@ export function resolveClientAuth(source: Source): ClientAuth | undefined {
   }
   const secret = readText(secretField)
   if (secret !== undefined) return defined({ kind: 'secret', secret, method })
-  if (!isSet(secretField)) {
-    source.addIssue(
-      'missing',
-      `clientSecret is missing: ${waysToSet(secretField)} (or, instead, clientAssertionSigningKey or IDP_CLIENT_ASSERTION_SIGNING_KEY, or clientCertificate).`,
-    )
-  }
-  return undefined
+  if (isSet(secretField)) return undefined
+  return missing(
+    secretField,
+    ' (or, instead, clientAssertionSigningKey or IDP_CLIENT_ASSERTION_SIGNING_KEY, or clientCertificate)',
+  )
 }
 
 /** The algorithms that `idTokenSignedResponseAlg` pins; undefined where it pins none. */

@@ -1,7 +1,7 @@
 import type { ProviderAddress } from './config.ts'
 import { parseHttpUrl, toHint } from './http-url.ts'
 import type { Source } from './readers.ts'
-import { getField, invalid, isSet, notice, readFlag, readText, waysToSet } from './readers.ts'
+import { getField, invalid, isSet, missing, notice, readFlag, readText } from './readers.ts'
 
 /**
  * Plain http to the provider: never in production, which is reported, because the option would seem to work.
@@ -37,11 +37,7 @@ function toAddress({ origin, pathname, protocol }: URL, text: string): ProviderA
 export function resolveProvider(source: Source, allowInsecureRequests: boolean): ProviderAddress | undefined {
   const field = getField('domain', source)
   const given = readText(field)
-  if (given === undefined) {
-    if (!isSet(field))
-      source.addIssue('missing', `domain is missing: ${waysToSet(field)} to the host of the provider.`)
-    return undefined
-  }
+  if (given === undefined) return isSet(field) ? undefined : missing(field, ' to the host of the provider')
   const text = given.trim()
   const url = parseDomain(text)
   if (!url) {

@@ -7,6 +7,7 @@ import type { Source } from './readers.ts'
 import {
   getField,
   isPresent,
+  missing,
   readFlag,
   readFunction,
   readGroup,
@@ -14,7 +15,6 @@ import {
   readOneOf,
   readText,
   toName,
-  waysToSet,
   withRow,
 } from './readers.ts'
 
@@ -72,12 +72,17 @@ describe('order of sources', () => {
     ])
   })
 
-  test('an issue of an option without a variable names no variable', () => {
-    const { from } = collect()
-    expect(waysToSet(getField('session.rolling', from({})))).toBe('set the option session.rolling')
-    expect(waysToSet(getField('domain', from({}, {})))).toBe(
-      'set the option domain or the variable IDP_DOMAIN',
-    )
+  test('a missing option is reported with the ways to set it, without a variable if it has none', () => {
+    const { from, problems } = collect()
+    expect(missing(getField('session.rolling', from({})))).toBeUndefined()
+    missing(getField('domain', from({}, {})), ' to a host')
+    expect(problems).toEqual([
+      { kind: 'missing', message: 'session.rolling is missing: set the option session.rolling.' },
+      {
+        kind: 'missing',
+        message: 'domain is missing: set the option domain or the variable IDP_DOMAIN to a host.',
+      },
+    ])
   })
 })
 

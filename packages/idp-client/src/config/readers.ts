@@ -94,9 +94,11 @@ export function toName(field: Field): string {
   return (isFromVariable(field) && field.variable) || field.option
 }
 
-/** Returns how to set the option, for messages about missing ones. */
-export function waysToSet({ option, variable }: Field): string {
-  return `set the option ${option}${variable ? ` or the variable ${variable}` : ''}`
+/** Adds the problem of a required option that is not set. `hint` follows the ways to set it. */
+export function missing({ addIssue, option, variable }: Field, hint = ''): undefined {
+  const orVariable = variable ? ` or the variable ${variable}` : ''
+  addIssue('missing', `${option} is missing: set the option ${option}${orVariable}${hint}.`)
+  return undefined
 }
 
 /** Returns the kind of problem: an invalid option makes the constructor throw, an invalid variable the first use. */

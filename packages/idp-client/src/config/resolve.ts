@@ -10,16 +10,7 @@ import { createLog } from '../log/log.ts'
 import { resolveAuthorization } from './authorization.ts'
 import { parseUrls, resolveAppBaseUrl } from './base-url.ts'
 import { resolveClientAuth, resolveIdTokenAlgorithms, resolveRequestObject } from './client-auth.ts'
-import type {
-  ApiConfig,
-  AppBaseUrl,
-  Config,
-  CrossSiteLoginParameter,
-  Problem,
-  ProviderAddress,
-  Resolved,
-  Settings,
-} from './config.ts'
+import type { ApiConfig, Config, CrossSiteLoginParameter, Problem, Resolved, Settings } from './config.ts'
 import { noteOutOfReach } from './cookie-reach.ts'
 import { resolveDpop } from './dpop.ts'
 import type { Env } from './env.ts'
@@ -36,13 +27,13 @@ import {
   invalid,
   isPresent,
   isSet,
+  missing,
   readFlag,
   readFunction,
   readGroup,
   readNumber,
   readOneOf,
   readText,
-  waysToSet,
 } from './readers.ts'
 import { resolveBasePath, resolveRoutes } from './routes.ts'
 import { resolveSecrets } from './secrets.ts'
@@ -52,15 +43,8 @@ import { checkKeys } from './unknown-keys.ts'
 import { resolveVendor } from './vendor.ts'
 import { withoutSessions } from './without-sessions.ts'
 
-/** The settings that clients with and without sessions have. */
-interface BaseSettings {
-  readonly settings: Settings
-  readonly appBaseUrl: AppBaseUrl | null
-  readonly allowInsecureRequests: boolean
-  readonly provider: ProviderAddress | undefined
-}
-
-function resolveBaseSettings(source: Source, sessions: boolean): BaseSettings {
+/** Resolves the settings that clients with and without sessions have. */
+function resolveBaseSettings(source: Source, sessions: boolean) {
   const { env, options } = source
   const production = env.NODE_ENV === 'production'
   // Otherwise browsers may reach this deployment without a proxy.
@@ -89,13 +73,12 @@ function resolveBaseSettings(source: Source, sessions: boolean): BaseSettings {
   return { settings, appBaseUrl, allowInsecureRequests, provider }
 }
 
+type BaseSettings = ReturnType<typeof resolveBaseSettings>
+
 function resolveClientId(source: Source): string | undefined {
   const field = getField('clientId', source)
   const clientId = readText(field)
-  if (clientId === undefined && !isPresent(field.given)) {
-    source.addIssue('missing', `clientId is missing: ${waysToSet(field)}.`)
-  }
-  return clientId
+  return clientId === undefined && !isPresent(field.given) ? missing(field) : clientId
 }
 
 function resolveReturnPath(source: Source): string {
@@ -201,10 +184,8 @@ function resolveRest(source: Source, { settings, appBaseUrl }: BaseSettings) {
   })
 }
 
-type Configs = Pick<Resolved, 'apiConfig' | 'config'>
-
 /** Resolves the configuration of a client with sessions. */
-function resolveSessions(source: Source, base: BaseSettings, isUsable: () => boolean): Configs {
+function resolveSessions(source: Source, base: BaseSettings, isUsable: () => boolean): Config | null {
   const { settings, appBaseUrl, allowInsecureRequests, provider } = base
   const clientId = resolveClientId(source)
   const secrets = resolveSecrets(source)
@@ -212,28 +193,23 @@ function resolveSessions(source: Source, base: BaseSettings, isUsable: () => boo
   const mutualTls = resolveMutualTls(source, clientAuth)
   const rest = { ...resolveRest(source, base), ...resolveApi(source) }
   noteOutOfReach(base, rest, source.addIssue)
-  if (!isUsable() || !appBaseUrl || !provider || !clientId || !clientAuth || !secrets)
-    return { config: null, apiConfig: null }
+  if (!isUsable() || !appBaseUrl || !provider || !clientId || !clientAuth || !secrets) return null
   const required = { appBaseUrl, allowInsecureRequests, provider, clientId, clientAuth, secrets }
-  const config: Config = {
+  return {
     ...settings,
     ...rest,
     ...required,
     ...(mutualTls && { mutualTls }),
     idTokenAudiences: [clientId],
   }
-  return { config, apiConfig: config }
 }
 
 /** Resolves the configuration of an API alone. */
-function resolveAlone(source: Source, base: BaseSettings, isUsable: () => boolean): Configs {
+function resolveAlone(source: Source, base: BaseSettings, isUsable: () => boolean): ApiConfig | null {
   const { settings, appBaseUrl, allowInsecureRequests, provider } = base
   const rest = resolveApi(source)
-  const apiConfig: ApiConfig | null =
-    isUsable() && appBaseUrl && provider
-      ? { ...settings, ...rest, appBaseUrl, allowInsecureRequests, provider, idTokenAudiences: [] }
-      : null
-  return { config: null, apiConfig }
+  if (!isUsable() || !appBaseUrl || !provider) return null
+  return { ...settings, ...rest, appBaseUrl, allowInsecureRequests, provider, idTokenAudiences: [] }
 }
 
 /**
@@ -253,6 +229,7 @@ export function resolve(givenOptions: IdpClientOptions, env: Env): Resolved {
   const source = withoutPlaceholders(counting)
   const base = resolveBaseSettings(source, sessions)
   const isUsable = (): boolean => problems.every(({ kind }) => kind === 'notice')
-  const configs = sessions ? resolveSessions(source, base, isUsable) : resolveAlone(source, base, isUsable)
-  return deepFreeze({ settings: base.settings, ...configs, problems }, options.sessionStore)
+  const config = sessions ? resolveSessions(source, base, isUsable) : null
+  const apiConfig = sessions ? config : resolveAlone(source, base, isUsable)
+  return deepFreeze({ settings: base.settings, config, apiConfig, problems }, options.sessionStore)
 }

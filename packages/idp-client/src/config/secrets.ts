@@ -1,5 +1,5 @@
 import type { Field, Source } from './readers.ts'
-import { getField, invalid, isPresent, toName, waysToSet } from './readers.ts'
+import { getField, invalid, isPresent, missing, toName } from './readers.ts'
 
 const shortest = 32
 
@@ -41,6 +41,5 @@ export function resolveSecrets(source: Source): readonly [string, ...string[]] |
   }
   const [first, ...others] = secrets
   if (first !== undefined) return [first, ...others]
-  source.addIssue('missing', `secret is missing: ${waysToSet(field)}; ${fix}.`)
-  return undefined
+  return missing(field, `; ${fix}`)
 }
