@@ -23,20 +23,20 @@ async function collect(stream: ReadableStream<Uint8Array>): Promise<Blob | null>
   const chunks: Uint8Array<ArrayBuffer>[] = []
   let size = 0
   try {
-    for (let next = await reader.read(); !next.done; next = await reader.read()) {
-      size += next.value.byteLength
-      if (size > LIMIT) {
-        // Not awaited: one branch of a stream is only cancelled together with the other.
-        reader.cancel().catch(() => {})
-        return null
-      }
-      chunks.push(new Uint8Array(next.value))
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return new Blob(chunks)
+      size += value.byteLength
+      if (size > LIMIT) break
+      chunks.push(new Uint8Array(value))
     }
-    return new Blob(chunks)
   } catch {
     // The request itself fails with the same error, which the caller gets.
     return null
   }
+  // Not awaited: one branch of a stream is only cancelled together with the other.
+  reader.cancel().catch(() => {})
+  return null
 }
 
 /**
