@@ -91,14 +91,20 @@ function watch(caller: Caller): Watched {
   return { ...caller, limits, unwatch }
 }
 
-/** For hosts that have no body to send on. */
-const NO_TRANSFER: Transfer = { body: null, onLeave: () => () => undefined }
+/** Returns the body of the request. Throws `PROXY_BODY_CONSUMED`; then nothing is watched any more. */
+function takeBody({ exchange, unwatch }: Watched): Transfer {
+  try {
+    return exchange.request.transfer?.() ?? { body: null, onLeave: () => () => undefined }
+  } catch (thrown) {
+    unwatch()
+    throw thrown
+  }
+}
 
-/** Throws `PROXY_BODY_CONSUMED`. */
 function prepare(caller: Watched, url: URL): Sending {
   const { config, exchange, limits, unwatch } = caller
   const { headers, method } = exchange.request
-  const { body, onLeave } = exchange.request.transfer?.() ?? NO_TRANSFER
+  const { body, onLeave } = takeBody(caller)
   // Fetch has no body for these methods, and for an API it has no meaning (RFC 9110 section 9.3.1).
   const hasBody = body !== null && method !== 'GET' && method !== 'HEAD'
   const length = headers.get('content-length')
@@ -230,11 +236,18 @@ async function reject(
   guard: ProxyRules['guard'],
   watched: Watched | null,
 ): Promise<Response | undefined> {
-  // As a request for a page.
-  if (!isBackground(exchange.request)) await passThrough(application, exchange)
-  const rejected = (await guard?.(exchange))?.response
-  if (!rejected && watched?.limits.reason) throw toUpstreamError(watched.limits, undefined)
-  return rejected
+  let isAccepted = false
+  try {
+    // As a request for a page.
+    if (!isBackground(exchange.request)) await passThrough(application, exchange)
+    const rejected = (await guard?.(exchange))?.response
+    if (rejected) return rejected
+    if (watched?.limits.reason) throw toUpstreamError(watched.limits, undefined)
+    isAccepted = true
+    return undefined
+  } finally {
+    if (!isAccepted) watched?.unwatch()
+  }
 }
 
 /**
@@ -263,7 +276,6 @@ export async function respond(
   { config, guard }: ProxyRules,
   rest: string | null,
 ): Promise<Response> {
-  let watched: Watched | null = null
   try {
     const engine = application.engine()
     const { url } = exchange.request
@@ -272,15 +284,11 @@ export async function respond(
     if (!upstream) throw new IdpError('PROXY_PATH_REFUSED')
     const clientTag = await engine.clientTag()
     const session = await engine.sessions.load(exchange)
-    watched = session && watch({ engine, clientTag, exchange, session, config })
+    const watched = session && watch({ engine, clientTag, exchange, session, config })
     const rejected = await reject(application, exchange, guard, watched)
-    if (!watched || rejected) {
-      watched?.unwatch()
-      return asOwn(rejected ?? rejection('NOT_AUTHENTICATED'))
-    }
+    if (!watched || rejected) return asOwn(rejected ?? rejection('NOT_AUTHENTICATED'))
     return await sendOn(watched, upstream).finally(() => keepLaterUse(engine, exchange))
   } catch (thrown) {
-    watched?.unwatch()
     return toFailure(application, thrown, config)
   }
 }
