@@ -1,6 +1,6 @@
 import type { ResourceConfig } from '../config/resource.ts'
 import { IdpError } from '../errors/base.ts'
-import { isObject } from '../lib/objects.ts'
+import { defined, isObject } from '../lib/objects.ts'
 import type { Assert } from './claims.ts'
 import { createAssert, isForAudience, isTime, timeFault, toVerificationClock } from './claims.ts'
 import type { JsonObject } from './json.ts'
@@ -144,7 +144,7 @@ export function toContent(claims: JsonObject, isServiceAccount = false): AccessT
   const [clientId] = CLIENT_CLAIMS.flatMap((name) => stringProperty(claims, name) ?? [])
   const isClient = isServiceAccount || isOfClient(claims, sub)
   const scope = toScope(claims)
-  return { sub, ...(clientId === undefined ? {} : { clientId }), isClient, scope, claims }
+  return defined({ sub, clientId, isClient, scope, claims })
 }
 
 /** Returns the first of the resources that the token is for. */
