@@ -265,7 +265,7 @@ describe('in a store', () => {
       takeOver: formerLibrary(),
       frontChannelLogout: true,
     })
-    const end = async (sid: string | undefined): Promise<number> => {
+    const end = async (sid: string | undefined, at = client): Promise<number> => {
       const query = new URLSearchParams({ iss: world.provider.issuer, sid: sid ?? '' })
       const url = `http://localhost:3000/auth/frontchannel-logout?${query}`
       const headers = {
@@ -273,14 +273,22 @@ describe('in a store', () => {
         'sec-fetch-mode': 'navigate',
         'sec-fetch-site': 'cross-site',
       }
-      return (await client.middleware(new Request(url, { headers }))).status
+      return (await at.middleware(new Request(url, { headers }))).status
     }
     const user = async (session: FormerSession) => client.getSession(withFormer(session).request('/'))
     // At the beginning of an hour, so that all of them are in the same one.
     world.clock.now += 3600 - (world.clock.now % 3600)
     expect(await end(former.sid)).toBe(200)
     expect(await user(former)).toBeNull()
+    // Of a client without `takeOver` the store remembers none for that long.
+    const { client: other } = world.another({ sessionStore: newStore(), frontChannelLogout: true })
     for (let count = 1; count < 1000; count++) {
+      if (count % 10 === 0) world.clock.now += 1
+      expect(await end(`unknown ${count}`, other)).toBe(200)
+    }
+    const early = await formerSession()
+    expect(await end(early.sid)).toBe(200)
+    for (let count = 2; count < 1000; count++) {
       if (count % 10 === 0) world.clock.now += 1
       expect(await end(`unknown ${count}`)).toBe(200)
     }
@@ -289,6 +297,7 @@ describe('in a store', () => {
     expect(await user(late)).toBeNull()
     world.clock.now += 601
     expect(await user(former)).toBeNull()
+    expect(await user(early)).toBeNull()
     expect(await user(late)).not.toBeNull()
   })
 
