@@ -64,8 +64,8 @@ export async function frontchannelLogout(
   const store = await sessionStore?.()
   const tag = await engine.clientTag()
   const iat = config.clock()
-  // Strangers could fill the store.
-  const isMany = countCall(remembered(), Math.floor(iat / 3600)) > REMEMBERED_PER_HOUR
+  // Strangers could fill the store. A client that remembers nothing leaves the number to the others of this process.
+  const isMany = config.takeOver && countCall(remembered(), Math.floor(iat / 3600)) > REMEMBERED_PER_HOUR
   await rememberFormerEnd(engine, store, { sid, iat }, isMany ? iat + REMEMBERED_SECONDS : undefined)
   await store?.deleteByLogoutToken({ iss: issuer, sid, iat })
   await endStreams(({ clientTag: owner, session }) => owner === tag && session.data.internal.sid === sid)
