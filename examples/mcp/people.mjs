@@ -25,12 +25,15 @@ export const readMessage = (request) =>
     .json()
     .catch(() => undefined)
 
-/** Serves each message by a server of its own, whose user is that of the access token. */
-export const mcp = createMcpHandler(({ authInfo }) => {
+/** Returns the server for one message, whose user is that of the access token. */
+function createServer({ authInfo }) {
   const { sub } = authInfo.extra
   const server = new McpServer({ name: 'people', version: '1.0.0' })
   const text = (content) => ({ content: [{ type: 'text', text: content }] })
   server.registerTool('whoami', { description: 'Returns the user' }, async () => text(sub))
   server.registerTool('rename', { description: 'Renames the user' }, async () => text(`${sub} is renamed`))
   return server
-})
+}
+
+/** Serves each message by a server of its own. A stream of notifications would outlast the access token, so it opens none. */
+export const mcp = createMcpHandler(createServer, { maxSubscriptions: 0 })

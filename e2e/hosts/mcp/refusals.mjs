@@ -26,6 +26,34 @@ for (const body of ['{}', 'not JSON']) equal((await send(body, readingToken)).st
 equal((await send(JSON.stringify(rename), foreignToken)).status, 401)
 equal((await fetch(url)).status, 405)
 
+// Nor does a message open a stream of notifications, which would outlast the token.
+const version = '2026-07-28'
+const listen = await fetch(url, {
+  method: 'POST',
+  headers: {
+    accept: 'application/json, text/event-stream',
+    authorization: `Bearer ${readingToken}`,
+    'content-type': 'application/json',
+    'mcp-method': 'subscriptions/listen',
+    'mcp-protocol-version': version,
+  },
+  body: JSON.stringify({
+    jsonrpc: '2.0',
+    id: 2,
+    method: 'subscriptions/listen',
+    params: {
+      notifications: { toolsListChanged: true },
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': version,
+        'io.modelcontextprotocol/clientInfo': { name: 'machine', version: '1.0.0' },
+        'io.modelcontextprotocol/clientCapabilities': {},
+      },
+    },
+  }),
+})
+ok(listen.headers.get('content-type').startsWith('application/json'))
+equal((await listen.json()).error.message, 'Subscription limit reached')
+
 const { origin } = new URL(url)
 const address = `${origin}/.well-known/oauth-protected-resource/mcp`
 const challenge = await send(JSON.stringify(rename))
