@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { startChromium } from './fixtures/support/chromium.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import type { BrowserProfile } from './support/browser-profile.ts'
-import { newProfile, signIn } from './support/browser-profile.ts'
+import { newProfile, openSignedIn } from './support/browser-profile.ts'
 import type { DemoSite } from './support/demo-site.ts'
 import { startDemo } from './support/demo-site.ts'
 import type { SentBody } from './support/https-front.ts'
@@ -53,7 +53,7 @@ async function arrive(): Promise<Page> {
 
 async function openAccounts(user: string): Promise<Page> {
   const page = await arrive()
-  await signIn(page, at('/accounts'), user)
+  await openSignedIn(page, at('/accounts'), user)
   await page.getByRole('heading', { level: 1, name: 'Connected accounts' }).waitFor()
   return page
 }
@@ -153,7 +153,7 @@ test('a connection that alice started connects nothing to bob, who signed in mea
   // Two sessions of the provider would be two browsers there; here it is the one of the application that counts.
   const providerCookies = await profile.context.cookies(provider.origin)
   await other.goto(at('/auth/logout'))
-  await signIn(other, at('/accounts'), 'bob')
+  await openSignedIn(other, at('/accounts'), 'bob')
   await profile.context.clearCookies({ domain: '127.0.0.1' })
   await profile.context.addCookies(providerCookies)
   await page.bringToFront()
@@ -205,7 +205,7 @@ test('a session in cookies has room for every token of this site', async () => {
 
 test('links to the page send no request to the provider before they are followed', async () => {
   const page = await arrive()
-  await signIn(page, at('/profile'), 'alice')
+  await openSignedIn(page, at('/profile'), 'alice')
   provider.clearRequests()
   const isPageSegment = (response: Response): boolean =>
     response.request().headers()['next-router-segment-prefetch'] === '/accounts/__PAGE__'

@@ -7,7 +7,7 @@ import { startRedis } from '../packages/idp-client/test/support/redis-server.ts'
 import { startChromium } from './fixtures/support/chromium.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import type { BrowserProfile } from './support/browser-profile.ts'
-import { newProfile, ourCookies, requestWithCookies, signIn } from './support/browser-profile.ts'
+import { newProfile, openSignedIn, ourCookies, requestWithCookies } from './support/browser-profile.ts'
 import type { DemoSite } from './support/demo-site.ts'
 import { startDemo } from './support/demo-site.ts'
 import { choose, dialogue, enterCode, openTransfer, pressTransfer, receipt } from './support/money.ts'
@@ -57,7 +57,7 @@ const agents = {
 async function openDevices(user: string, agent: keyof typeof agents, url = site.url): Promise<Page> {
   const profile = await newProfile(browser, { userAgent: agents[agent] })
   profiles.push(profile)
-  await signIn(profile.page, `${url}/devices`, user)
+  await openSignedIn(profile.page, `${url}/devices`, user)
   await profile.page.getByRole('heading', { level: 1, name: 'Devices' }).waitFor()
   return profile.page
 }

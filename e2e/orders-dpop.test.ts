@@ -6,7 +6,7 @@ import { startChromium } from './fixtures/support/chromium.ts'
 import { freePort } from './fixtures/support/next-application.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import type { BrowserProfile } from './support/browser-profile.ts'
-import { newProfile, requestWithCookies, signIn } from './support/browser-profile.ts'
+import { newProfile, openSignedIn, requestWithCookies } from './support/browser-profile.ts'
 import type { DemoSite } from './support/demo-site.ts'
 import { startDemo } from './support/demo-site.ts'
 import { choose, dialogue, enterCode, openTransfer, pressTransfer, receipt } from './support/money.ts'
@@ -49,7 +49,7 @@ test('bound tokens: the server gets orders and, after a nonce challenge, transfe
   profile = await newProfile(browser)
   const { page } = profile
   const region = (name: string): ReturnType<Page['getByRole']> => page.getByRole('region', { name })
-  await signIn(page, `${site.url}/orders`, 'alice')
+  await openSignedIn(page, `${site.url}/orders`, 'alice')
   await region('Called by the server').getByText('Teapot, cast iron').waitFor()
   await region('Transfers').getByText('Two requests').waitFor()
   await region('Transfers').getByRole('row', { name: 'T-318' }).getByText('€10.00').waitFor()

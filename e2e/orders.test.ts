@@ -6,7 +6,7 @@ import { startChromium } from './fixtures/support/chromium.ts'
 import { freePort } from './fixtures/support/next-application.ts'
 import { accessibilityProblems } from './support/accessibility.ts'
 import type { BrowserProfile } from './support/browser-profile.ts'
-import { newProfile, signIn } from './support/browser-profile.ts'
+import { newProfile, openSignedIn } from './support/browser-profile.ts'
 import type { DemoSite } from './support/demo-site.ts'
 import { startDemo } from './support/demo-site.ts'
 import { pressTransfer, receipt } from './support/money.ts'
@@ -47,7 +47,7 @@ describe('the orders page', () => {
 
   async function arrive(user: string): Promise<Page> {
     profile = await newProfile(browser)
-    await signIn(profile.page, `${site.url}/orders`, user)
+    await openSignedIn(profile.page, `${site.url}/orders`, user)
     await byServer(profile.page).waitFor()
     return profile.page
   }
@@ -109,10 +109,10 @@ describe('the orders page', () => {
     const lost = await startDemo(provider, { ORDERS_API_URL: `http://127.0.0.1:${await freePort()}` })
     onTestFinished(() => lost.stop())
     profile = await newProfile(browser)
-    await signIn(profile.page, `${alone.url}/orders`, 'alice')
+    await openSignedIn(profile.page, `${alone.url}/orders`, 'alice')
     await profile.page.getByText('The orders API is not running.').waitFor()
     await profile.context.clearCookies()
-    await signIn(profile.page, `${lost.url}/orders`, 'alice')
+    await openSignedIn(profile.page, `${lost.url}/orders`, 'alice')
     await byServer(profile.page).getByText('The orders API cannot be reached.').waitFor()
   })
 })

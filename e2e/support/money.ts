@@ -1,6 +1,6 @@
 import type { DevProvider } from 'idp-dev-provider'
 import type { Locator, Page } from 'playwright-core'
-import { signIn } from './browser-profile.ts'
+import { openSignedIn } from './browser-profile.ts'
 
 /** The page with the transfers, as a user sees it. */
 
@@ -10,7 +10,7 @@ export const receipt = (page: Page): Locator => page.getByRole('region', { name:
 
 /** Signs in on the way to the page. */
 export async function openTransfer(page: Page, siteUrl: string, user: string): Promise<void> {
-  await signIn(page, `${siteUrl}/transfer`, user)
+  await openSignedIn(page, `${siteUrl}/transfer`, user)
   await page.getByRole('heading', { level: 1, name: 'Transfer money' }).waitFor()
 }
 
