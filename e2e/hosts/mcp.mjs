@@ -67,8 +67,12 @@ async function runClient(host, context, url) {
 }
 
 async function expectRefusals(host, { provider }, url) {
-  const sign = (aud, scope) => provider.signAccessToken({ sub: 'dev|alice', aud, scope })
-  const tokens = [await sign(url, 'mcp:read'), await sign('https://api.example.test/', 'mcp:read mcp:write')]
+  const sign = (aud, claims) => provider.signAccessToken({ sub: 'dev|alice', aud, ...claims })
+  const tokens = await Promise.all([
+    sign(url, { scope: 'mcp:read' }),
+    sign('https://api.example.test/', { scope: 'mcp:read mcp:write' }),
+    sign(url, { scope: 'mcp:read', client_id: undefined }),
+  ])
   const args = [join(host.folder, 'contract/refusals.mjs'), url, provider.issuer, ...tokens]
   await must(process.execPath, args, { env: await toUserEnv(host, provider) })
 }

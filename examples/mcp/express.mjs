@@ -1,14 +1,14 @@
 import { toNodeHandler } from '@modelcontextprotocol/node'
 import express from 'express'
 import { IdpClient } from 'idp-client/express'
-import { describeApi, mcp, scopeOf } from './people.mjs'
+import { describeApi, mcp, scopeOf, toGuardOptions } from './people.mjs'
 
 const { APP_BASE_URL = 'http://localhost:3000', NODE_ENV, PORT = '3000' } = process.env
 const idp = new IdpClient({ allowInsecureRequests: NODE_ENV !== 'production' })
 const people = idp.resource(describeApi(APP_BASE_URL))
 const guards = {
-  'mcp:read': idp.withApiAuthRequired({ accept: [people], scope: 'mcp:read' }),
-  'mcp:write': idp.withApiAuthRequired({ accept: [people], scope: 'mcp:write' }),
+  'mcp:read': idp.withApiAuthRequired(toGuardOptions(people, 'mcp:read')),
+  'mcp:write': idp.withApiAuthRequired(toGuardOptions(people, 'mcp:write')),
 }
 
 const app = express().use(idp.middleware, express.json())

@@ -2,14 +2,14 @@ import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { IdpClient } from 'idp-client/hono'
-import { describeApi, mcp, readMessage, scopeOf } from './people.mjs'
+import { describeApi, mcp, readMessage, scopeOf, toGuardOptions } from './people.mjs'
 
 const { APP_BASE_URL = 'http://localhost:3000', NODE_ENV, PORT = '3000' } = process.env
 const idp = new IdpClient({ allowInsecureRequests: NODE_ENV !== 'production' })
 const people = idp.resource(describeApi(APP_BASE_URL))
 const guards = {
-  'mcp:read': idp.requireAuth({ accept: [people], scope: 'mcp:read' }),
-  'mcp:write': idp.requireAuth({ accept: [people], scope: 'mcp:write' }),
+  'mcp:read': idp.requireAuth(toGuardOptions(people, 'mcp:read')),
+  'mcp:write': idp.requireAuth(toGuardOptions(people, 'mcp:write')),
 }
 
 const app = new Hono().use(idp.middleware)

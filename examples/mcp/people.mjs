@@ -9,6 +9,13 @@ export const describeApi = (baseUrl) => ({
   metadata: true,
 })
 
+/** Returns the options of the guard for a scope. It refuses tokens that name no client, which the SDK must know. */
+export const toGuardOptions = (people, scope) => ({
+  accept: [people],
+  scope,
+  authorize: ({ clientId }) => clientId !== undefined,
+})
+
 const READING = ['whoami']
 
 /** Returns the scope that a message needs. A list of messages, and a tool that is not known to read, need that of writing. */

@@ -1,8 +1,8 @@
-// node refusals.mjs <URL of a server> <issuer> <token for reading> <token for another API>: requests that the client of the SDK does
-// not send.
+// node refusals.mjs <URL of a server> <issuer> <token for reading> <token for another API> <token without a client>: requests that
+// the client of the SDK does not send.
 import { deepEqual, equal, ok } from 'node:assert/strict'
 
-const [url, issuer, readingToken, foreignToken] = process.argv.slice(2)
+const [url, issuer, readingToken, foreignToken, tokenWithoutClient] = process.argv.slice(2)
 
 const send = (body, token, type = 'application/json') =>
   fetch(url, {
@@ -24,6 +24,8 @@ for (const type of ['application/json; foo', 'application/json;', 'text/plain; a
   ok([400, 403, 415].includes((await send(JSON.stringify(rename), readingToken, type)).status))
 for (const body of ['{}', 'not JSON']) equal((await send(body, readingToken)).status, 400)
 equal((await send(JSON.stringify(rename), foreignToken)).status, 401)
+const whoami = { ...rename, params: { name: 'whoami' } }
+equal((await send(JSON.stringify(whoami), tokenWithoutClient)).status, 403)
 equal((await fetch(url)).status, 405)
 
 // Nor does a message open a stream of notifications, which would outlast the token.

@@ -1,6 +1,6 @@
 import { env } from 'cloudflare:workers'
 import { IdpClient } from 'idp-client'
-import { describeApi, mcp, readMessage, scopeOf } from '../people.mjs'
+import { describeApi, mcp, readMessage, scopeOf, toGuardOptions } from '../people.mjs'
 
 const idp = new IdpClient({
   appBaseUrl: env.APP_BASE_URL,
@@ -15,10 +15,9 @@ const idp = new IdpClient({
 const people = idp.resource(describeApi(env.APP_BASE_URL))
 const respond = (request, { auth }) => mcp.fetch(request, { authInfo: people.authInfo(auth) })
 
-const accept = [people]
 const guarded = {
-  'mcp:read': idp.withApiAuthRequired(respond, { accept, scope: 'mcp:read' }),
-  'mcp:write': idp.withApiAuthRequired(respond, { accept, scope: 'mcp:write' }),
+  'mcp:read': idp.withApiAuthRequired(respond, toGuardOptions(people, 'mcp:read')),
+  'mcp:write': idp.withApiAuthRequired(respond, toGuardOptions(people, 'mcp:write')),
 }
 
 async function application(request) {
