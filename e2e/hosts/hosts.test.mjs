@@ -5,6 +5,7 @@
 import { mkdirSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import { inspect } from 'node:util'
 import { afterAll, beforeAll } from 'vitest'
 import { startDevProvider, startUpstream } from '../../packages/dev-provider/dist/index.js'
 import {
@@ -91,9 +92,9 @@ async function runCases(host, toRun, properties) {
   }
   const settled = await Promise.allSettled(toRun.map(({ run }) => run(contractHost)))
   const failed = settled.flatMap(({ reason }, index) =>
-    // `fetch` says only in the cause why it failed.
+    // `fetch` says only in the cause why it failed, and how much was sent and received before.
     reason
-      ? [`${toRun[index].title}: ${String(reason.message).slice(0, 4000)} ${reason.cause?.code ?? ''}`]
+      ? [`${toRun[index].title}: ${String(reason.message).slice(0, 4000)} ${inspect(reason.cause ?? '')}`]
       : [],
   )
   if (failed.length > 0)
