@@ -14,8 +14,8 @@ export const MAX_CANDIDATES = 16
 /* `; Expires=Thu, 01 Jan 1970 00:00:00 GMT`, which some host writers add to Max-Age. */
 const EXPIRES_BYTES = 39
 const GENERATION_CHARACTERS = 8
-/* Count in a chunk's prefix: a number without leading zero, then a dot. */
-const COUNT = /^([1-9]\d?)\./
+/* Count in a chunk's prefix: a number without leading zero, between dots. */
+const COUNT = /^\.([1-9]\d?)\./
 
 export interface NamedValue {
   readonly name: string
@@ -64,13 +64,12 @@ export interface JoinedCookie {
 
 /** Joins the chunks of the set that `first` starts; returns `null` if they are incomplete or of several sets. */
 function joinChunks(name: string, first: string, all: CookieValues): JoinedCookie | null {
-  if (first[GENERATION_CHARACTERS] !== '.') return null
-  const counted = COUNT.exec(first.slice(GENERATION_CHARACTERS + 1))
+  const counted = COUNT.exec(first.slice(GENERATION_CHARACTERS))
   if (!counted) return null
   const [countText, countDigits] = counted
   const count = Number(countDigits)
-  if (count < 2 || count > MAX_CHUNKS) return null
-  const prefix = first.slice(0, GENERATION_CHARACTERS + 1) + countText
+  if (count > MAX_CHUNKS) return null
+  const prefix = first.slice(0, GENERATION_CHARACTERS) + countText
   let value = first.slice(prefix.length)
   const names = [chunkName(name, 0)]
   for (let index = 1; index < count; index++) {
