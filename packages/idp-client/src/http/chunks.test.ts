@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, test } from 'vitest'
 import { fc } from '../../test/support/fast-check.ts'
 import { isIdpError } from '../errors/base.ts'
 import type { CookieValues } from './chunks.ts'
@@ -9,6 +9,7 @@ import {
   MAX_CANDIDATES,
   MAX_CHUNKS,
   MAX_COOKIE_BYTES,
+  possibleNames,
   splitCookie,
 } from './chunks.ts'
 import type { CookieAttributes } from './cookie-jar.ts'
@@ -80,9 +81,11 @@ describe('splitCookie', () => {
   })
 
   it('rejects a value that needs more cookies than it would read', () => {
-    const largest = splitCookie(name, value(120_000, 1), attributes)
-    expect(largest.length).toBeLessThanOrEqual(MAX_CHUNKS)
-    expect(join(jarOf(largest))).toHaveLength(120_000)
+    const [chunk] = splitCookie(name, value(120_000, 1), attributes)
+    const most = MAX_CHUNKS * (chunk.value.length - '00000001.32.'.length)
+    const largest = splitCookie(name, value(most, 1), attributes)
+    expect(largest).toHaveLength(MAX_CHUNKS)
+    expect(join(jarOf(largest))).toBe(value(most, 1))
     const refused = (run: () => unknown): boolean => {
       try {
         run()
@@ -91,7 +94,7 @@ describe('splitCookie', () => {
         return isIdpError(error, 'INTERNAL_ERROR')
       }
     }
-    expect(refused(() => splitCookie(name, value(140_000, 1), attributes))).toBe(true)
+    expect(refused(() => splitCookie(name, value(most + 1, 1), attributes))).toBe(true)
     expect(refused(() => splitCookie(name, 'v', { ...attributes, path: `/${'p'.repeat(4096)}` }))).toBe(true)
   })
 })
@@ -153,7 +156,7 @@ describe('joinedCookies', () => {
   })
 
   it('rejects counts that it does not write', () => {
-    for (const count of ['0', '1', '33', '99', '100', '007', '-3', '3e0', '', ' 3', '99999999', '\u0663']) {
+    for (const count of ['0', '33', '99', '100', '007', '-3', '3e0', '', ' 3', '99999999', '\u0663']) {
       const forged = first.map((cookie) => ({ ...cookie, value: cookie.value.replace('.3.', `.${count}.`) }))
       expect(join(jarOf(forged)), count).toBeNull()
     }
@@ -221,6 +224,16 @@ describe('joinedCookies', () => {
   })
 })
 
+test('possibleNames has every cookie of a value of that length, and at most 32 chunks', () => {
+  const wide: CookieAttributes = { ...attributes, path: `/${'p'.repeat(1400)}` }
+  for (const length of [100, 2600, 9000, 60_000]) {
+    const names = splitCookie(name, value(length, 1), wide).map((cookie) => cookie.name)
+    expect(possibleNames(name, length)).toEqual(expect.arrayContaining(names))
+  }
+  expect(possibleNames(name, 2500)).toEqual([name, `${name}__0`])
+  expect(possibleNames(name, 1_000_000)).toHaveLength(1 + MAX_CHUNKS)
+})
+
 describe('chunkNames', () => {
   it('finds the plain cookie and every chunk, and nothing else', () => {
     const present = [name, `${name}__0`, `${name}__17`, `${name}__99999999`]
@@ -233,6 +246,7 @@ describe('chunkNames', () => {
       `${name}__-1`,
       `${name}__conn_0`,
       `x${name}__0`,
+      `${name}xx0`,
     ]
     expect(chunkNames(name, [...others, ...present])).toEqual(present)
   })
