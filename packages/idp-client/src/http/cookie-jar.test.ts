@@ -144,6 +144,15 @@ describe('CookieJar', () => {
     expect(written.map(({ attributes }) => attributes.maxAge)).toEqual([0])
   })
 
+  it('withdraws a write if any of several conditions is true', () => {
+    const jar = new CookieJar(new Map())
+    jar.set(spec, 'a')
+    jar.set({ name: 'other', scope }, 'b')
+    jar.withdrawIf(({ name }) => name === 'session')
+    jar.withdrawIf(() => false)
+    expect(jar.pending().map(({ name }) => name)).toEqual(['other'])
+  })
+
   it('keeps everything pending if the host rejects the first write', () => {
     const jar = new CookieJar(new Map())
     jar.set(spec, 'a')
