@@ -153,6 +153,17 @@ describe('CookieJar', () => {
     expect(jar.pending().map(({ name }) => name)).toEqual(['other'])
   })
 
+  it('calls each listener once, after the next flush', () => {
+    const jar = new CookieJar(new Map())
+    const called: string[] = []
+    jar.whenFlushed(() => called.push('first'))
+    jar.whenFlushed(() => called.push('second'))
+    expect(called).toEqual([])
+    jar.flush(recorder().sink)
+    jar.flush(recorder().sink)
+    expect(called).toEqual(['first', 'second'])
+  })
+
   it('keeps everything pending if the host rejects the first write', () => {
     const jar = new CookieJar(new Map())
     jar.set(spec, 'a')
