@@ -85,6 +85,16 @@ describe.each(places)('a session %s', (_place, options) => {
     },
   )
 
+  test('that has expired stays beside more cookies of its name than are read', async () => {
+    const browser = await signedIn()
+    world.clock.now += 400 * 86_400
+    const others = Array.from({ length: 16 }, (_, at) => `; __session=other${at}`)
+    const headers = { cookie: `__session=${browser.cookies.get('__session')?.value}${others.join('')}` }
+    browser.cookies.clear()
+    for (const path of READERS) expect(deleted(await browser.send(path, { headers }))).toEqual([])
+    expect(notices().filter(({ message }) => message.includes('more cookies with the name'))).toHaveLength(1)
+  })
+
   test('[L2] that does not inflate has no effect on any route, is reported once, and is deleted', async () => {
     const { browser } = world.another(options())
     const data = {
