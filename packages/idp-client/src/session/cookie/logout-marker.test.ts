@@ -5,10 +5,13 @@ import type { IdpClientOptions } from '../../config/options.ts'
 import { CookieJar } from '../../http/cookie-jar.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { requestCookies } from '../../http/exchange.ts'
+import { defined } from '../../lib/objects.ts'
 import { utf8 } from '../../lib/utf8.ts'
+import type { FormerSessionFound } from '../former.ts'
 import { encodeReference } from '../model/reference.ts'
 import { freshlyStored } from '../model/session.ts'
 import type { StoredSession } from '../model/stored-session.ts'
+import type { ProcessMemory } from '../storage.ts'
 import { createCookieSessionStorage } from './in-cookie.ts'
 import { decodeMarker } from './logout-marker.ts'
 
@@ -174,6 +177,46 @@ describe('the logout marker', () => {
     expect(cookies.stored.get(MARKER)).toEqual(marker)
     await late()
     expect(await whoIn(made.sessions, cookies)).toBe(found)
+  })
+
+  test('does not name a session of the request that a write makes the current one', async () => {
+    const made = sessionsOf()
+    const [first, second] = [sessionAt(made.clock.now - 2), sessionAt(made.clock.now - 1, 'bob')]
+    const values: string[] = []
+    for (const session of [first, second]) {
+      const cookies = new Cookies()
+      await save(made.sessions, cookies, session)
+      values.push(cookies.stored.get('__session')?.value ?? '')
+    }
+    const cookies = new Cookies()
+    const both = { ...cookies.exchange(), ...requestCookies(new Map([['__session', values]])) }
+    await made.sessions.save(both, second)
+    cookies.take(both)
+    expect(cookies.stored.has(MARKER)).toBe(true)
+    expect(await whoIn(made.sessions, cookies)).toBe('bob')
+  })
+
+  test('keeps the sessions that it named earlier in the same request', async () => {
+    const made = sessionsOf()
+    const { cookies } = await loggedOut(made)
+    const first = sessionAt(made.clock.now)
+    await save(made.sessions, cookies, first)
+    await inRequest(cookies, async (exchange) => {
+      for (const sub of ['bob', 'carol']) await made.sessions.save(exchange, sessionAt(made.clock.now, sub))
+    })
+    await save(made.sessions, withoutMarker(cookies), first)
+    expect(await whoIn(made.sessions, cookies)).toBeNull()
+  })
+
+  test('names no session of an older marker, whose time ends it', async () => {
+    const made = sessionsOf()
+    const { cookies } = await loggedOut(made)
+    const before = cookies.stored.get(MARKER)?.value.length
+    made.clock.now += 5
+    await save(made.sessions, cookies, sessionAt(made.clock.now, 'bob'))
+    made.clock.now += 5
+    await logOut(made.sessions, cookies)
+    expect(cookies.stored.get(MARKER)?.value).toHaveLength(before ?? 0)
   })
 
   test('is replaced by the next logout, which keeps its effect', async () => {
@@ -342,6 +385,40 @@ describe('several markers', () => {
     )
     await sessions.loadAll({ ...own.exchange(), cookies: jar })
     expect(opened).toBe(16)
+  })
+})
+
+describe('a session of the former library', () => {
+  function takingOver(memory?: ProcessMemory) {
+    const made = sessionsOf()
+    const refusals: string[] = []
+    const session = sessionAt(made.clock.now - 100)
+    const found: FormerSessionFound = {
+      ...session,
+      convert: async () => session,
+      reportTakenOver: () => {},
+      reportNotTakenOver: (reason) => refusals.push(reason),
+    }
+    const find = async () => found
+    const former = () => ({ find, findBeside: find, clear: async () => {}, rememberedUntil: () => 0 })
+    const parts = { ...made.engine, former: async () => former(), ...defined({ memory }) }
+    return { sessions: createCookieSessionStorage(parts), refusals }
+  }
+
+  test('is ended by the marker in every process', async () => {
+    const { refusals, sessions } = takingOver()
+    const cookies = new Cookies()
+    expect(await whoIn(sessions, cookies)).toBe('alice')
+    await logOut(sessions, cookies)
+    expect(await whoIn(sessions, cookies)).toBeNull()
+    expect(refusals).toEqual(['ended'])
+  })
+
+  test('is ended in the process of the logout also for a request without the marker', async () => {
+    const memory = { hasEnded: () => true, markEnded() {}, wasJustReplaced: () => false, keepMainToken() {} }
+    const { refusals, sessions } = takingOver(memory)
+    expect(await whoIn(sessions, new Cookies())).toBeNull()
+    expect(refusals).toEqual(['ended'])
   })
 })
 
