@@ -6,6 +6,7 @@ import { createSealer } from '../../crypto/seal.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 import { CookieJar } from '../../http/cookie-jar.ts'
 import { requestCookies } from '../../http/exchange.ts'
+import { markEnded } from '../../tokens/refresh/ended.ts'
 import { freshlyStored } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
 import { encodeSession } from './codec.ts'
@@ -221,6 +222,19 @@ describe('sessions in cookies', () => {
       (await alice.engine.sessions.load({ ...bob.exchange(), cookies: jar }))?.data
     expect(await read(both(alice.cookies, bob))).toEqual(sessionOf('alice', alice.clock.now, 3500))
     expect(await read(both(bob, alice.cookies))).toEqual(connected)
+  })
+
+  test('a login that has ended before its response leaves sends no marker, which could replace a newer one', async () => {
+    const { engine, cookies, clock } = await signedIn()
+    const exchange = cookies.exchange()
+    const { path, sameSite, secure } = cookies.stored.get('__session')?.attributes ?? expect.fail('a cookie')
+    exchange.cookies.set({ name: 'other', scope: { path, sameSite, secure } }, 'value')
+    const login = freshlyStored(sessionOf('bob', clock.now), clock.now)
+    await engine.sessions.save(exchange, login)
+    const staged = () => exchange.cookies.pending().map(({ name }) => name)
+    expect(staged()).toEqual(['other', '__session__ended', '__session'])
+    markEnded(login.sessionKey)
+    expect(staged()).toEqual(['other'])
   })
 
   test('one request decrypts its cookie once, and reads its own writes', async () => {

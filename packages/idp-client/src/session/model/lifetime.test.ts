@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fc } from '../../../test/support/fast-check.ts'
-import { endsAt, isAlive, isRollingDue, laterUse, remaining } from './lifetime.ts'
+import { endsAt, hasEndedAtProvider, isAlive, isRollingDue, laterUse, remaining } from './lifetime.ts'
 
 const rolling = { rolling: true, absoluteDuration: 259_200, inactivityDuration: 86_400 }
 const fixed = { ...rolling, rolling: false }
@@ -88,4 +88,9 @@ test('the time of use never goes back, unless another server is more than an hou
   expect([990, 1000, 1005, 4600, 4601].map((usedAt) => laterUse(usedAt, 1000))).toEqual([
     1000, 1000, 1005, 4600, 1000,
   ])
+})
+
+test('a session has ended at its provider from the second that the provider names', () => {
+  const ending = { data: { internal: { createdAt: 0, sessionExpiresAt: 5000 } }, sessionKey: 'k', usedAt: 0 }
+  expect([4999, 5000].map((now) => hasEndedAtProvider(ending, now))).toEqual([false, true])
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { defined } from '../../lib/objects.ts'
-import { withChanges } from './session.ts'
+import { freshlyStored, withChanges, withDifference } from './session.ts'
 import type { AccessTokenSet, ConnectionTokenSet, SessionData, TokenSet } from './session-data.ts'
 
 function session(tokenSet: Partial<TokenSet>, more: Partial<SessionData> = {}): SessionData {
@@ -19,6 +19,7 @@ test('an access token never gets the scope or the expiry of another one', () => 
     expiresAt: 300,
     scope: 'read write',
     requestedScope: 'read write',
+    audience: 'https://api.example.test/',
   })
   const changes = session({ accessToken: 'a3', scope: 'read', refreshToken: 'r3' })
   expect(withChanges({ current, found, changes }).tokenSet).toEqual({
@@ -29,6 +30,13 @@ test('an access token never gets the scope or the expiry of another one', () => 
   })
   const untouched = withChanges({ current, found, changes: { ...found, theme: 'dark' } })
   expect(untouched).toMatchObject({ theme: 'dark', tokenSet: current.tokenSet })
+})
+
+test('the time of use is the later one of two writers', () => {
+  const found = freshlyStored(session({}), 10)
+  const usedAt = (current: number, mine: number): number =>
+    withDifference({ ...found, usedAt: current }, { found, session: { ...found, usedAt: mine } }).usedAt
+  expect([usedAt(20, 15), usedAt(15, 20)]).toEqual([20, 20])
 })
 
 test('claims that an update has not changed stay as a refresh has set them', () => {
@@ -80,6 +88,23 @@ describe('lists of tokens that two writers have changed', () => {
       [removed, added],
     ] as const)
       expect(withChanges({ current, found, changes }).connectionTokenSets).toEqual([of('google')])
+  })
+
+  test('tokens that differ in audience, scope, connection or login hint are kept beside each other', () => {
+    const scoped = { ...api('a', 'scoped'), requestedScope: 'read' }
+    const tokens = withChanges({
+      current: lists([api('a', 'plain')], []),
+      found: lists([], []),
+      changes: lists([scoped], []),
+    })
+    expect(tokens.accessTokens).toEqual([api('a', 'plain'), scoped])
+    const hinted = { ...of('google', 'hinted'), loginHint: 'bob' }
+    const connections = withChanges({
+      current: lists([], [of('google')]),
+      found: lists([], []),
+      changes: lists([], [hinted]),
+    })
+    expect(connections.connectionTokenSets).toEqual([of('google'), hinted])
   })
 
   test('an empty list of the application removes all', () => {
