@@ -447,6 +447,12 @@ describe('content that opens', () => {
     expect(session?.tokens).toMatchObject({ accessToken: 'a', expiresAt: undefined })
   })
 
+  test('is not decrypted if the cookie is longer than 64 KiB', async () => {
+    const noted = (length: number) => read(['nextjs-auth0', { ...version4, note: 'x'.repeat(length) }])
+    expect(await noted(48_000)).not.toBeNull()
+    expect(await noted(50_000)).toBeNull()
+  })
+
   test('has the sid of the ID token if the session has none', async () => {
     const id_token = toIdToken({ sub: 'alice', sid: 's-2' })
     expect(await read(['express-openid-connect', { id_token }, times])).toMatchObject({ sid: 's-2' })

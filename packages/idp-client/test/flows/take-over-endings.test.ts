@@ -382,6 +382,17 @@ describe.each(storages)('%s', (_name, options) => {
     expect(world.events.filter(({ code }) => code === 'SESSION_NOT_TAKEN_OVER')).toEqual([])
   })
 
+  test('a logout deletes former cookies with their path, and one that has the name of ours with our path', async () => {
+    const takeOver = formerLibrary({ cookies: ['__session', 'former'], path: '/former', read: () => null })
+    const { browser } = world.another({ ...options(), takeOver })
+    await world.login(browser)
+    put(browser, 'of another application')
+    const lines = (await browser.send('/auth/logout')).headers.getSetCookie()
+    const pathOf = (name: string) =>
+      lines.filter((line) => line.startsWith(`${name}=;`)).map((line) => /Path=([^;]*)/.exec(line)?.[1])
+    expect([pathOf('__session'), pathOf('former')]).toEqual([['/'], ['/former']])
+  })
+
   test('a cookie that was not taken over stays until a login or logout', async () => {
     const { browser } = world.another({ ...options(), takeOver: formerLibrary({ read: () => null }) })
     await world.login(browser)
