@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { isNavigation, isPrefetch, isRsc, isServerAction, wantsJson } from './request-kind.ts'
+import {
+  isCrossSiteDocument,
+  isNavigation,
+  isPrefetch,
+  isRsc,
+  isServerAction,
+  wantsJson,
+} from './request-kind.ts'
 
 type RequestKind = 'navigation' | 'prefetch' | 'rsc' | 'server-action' | 'fetch' | 'unknown'
 
@@ -214,6 +221,19 @@ describe('classify', () => {
     expect(isRsc(all)).toBe(kind === 'rsc')
     expect(isServerAction(all, method)).toBe(kind === 'server-action')
   })
+})
+
+it.each([
+  ['a document', 'document', 'navigate', true],
+  ['a navigation that a service worker passes on', 'empty', 'navigate', true],
+  ['a frame', 'iframe', 'navigate', false],
+  ['a fetch', 'empty', 'cors', false],
+])('isCrossSiteDocument: %s of another site', (_name, destination, mode, expected) => {
+  const of = (site: string): boolean =>
+    isCrossSiteDocument(
+      new Headers({ 'sec-fetch-site': site, 'sec-fetch-dest': destination, 'sec-fetch-mode': mode }),
+    )
+  expect([of('cross-site'), of('same-site')]).toEqual([expected, false])
 })
 
 describe('isPrefetch', () => {

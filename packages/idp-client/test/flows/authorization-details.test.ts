@@ -244,26 +244,33 @@ describe('details of a session that is too large for its cookies', () => {
   }
 
   /** Logs in; only the response has the details, since a token with them would be larger, too. */
-  async function loginWith(maxBytes: number) {
+  async function loginWith(maxBytes: number, options: IdpClientOptions = {}) {
     const stop = world.provider.rewrite('token', (json) => ({ ...json, authorization_details: LARGE }))
     const made = world.another({
       authorizationParameters: { audience: API },
       session: { cookie: { maxBytes } },
+      ...options,
     })
     const { status } = await world.login(made.browser)
     stop()
     return { made, status }
   }
 
-  test('are left out at the login, with an event, and the login succeeds', async () => {
-    const maxBytes = (await sizeWithout()) + 300
-    const { made } = await loginWith(maxBytes)
-    expect(await grantedIn(made)).toBeUndefined()
-    expect(leftOut()).toEqual([
-      { level: 'warn', code: 'AUTHORIZATION_DETAILS_LEFT_OUT', bytes, limit: maxBytes },
-    ])
-    expect(await tokenOf(made)).toMatchObject({ token: expect.any(String) })
-  })
+  test.each<[string, IdpClientOptions]>([
+    ['without', {}],
+    ['with', { onCallback: () => undefined }],
+  ])(
+    'are left out at the login %s onCallback, with an event, and the login succeeds',
+    async (_with, options) => {
+      const maxBytes = (await sizeWithout()) + 300
+      const { made } = await loginWith(maxBytes, options)
+      expect(await grantedIn(made)).toBeUndefined()
+      expect(leftOut()).toEqual([
+        { level: 'warn', code: 'AUTHORIZATION_DETAILS_LEFT_OUT', bytes, limit: maxBytes },
+      ])
+      expect(await tokenOf(made)).toMatchObject({ token: expect.any(String) })
+    },
+  )
 
   test('are not lost to a change of the session, which is refused instead', async () => {
     const { made } = await loginWith((await sizeWithout()) + 1400)

@@ -371,7 +371,7 @@ test('in cookies, tokens are not compressed together with claims: a link may hav
 })
 
 describe.each(storages)('%s', (_name, options) => {
-  test('a cookie of ours that has the name of the former one is not reported', async () => {
+  test('a cookie that has the name of the former one and of ours is not reported', async () => {
     const takeOver = formerLibrary({ cookies: '__session', read: () => null })
     const { browser } = world.another({ ...options(), takeOver })
     await world.login(browser)
@@ -380,6 +380,9 @@ describe.each(storages)('%s', (_name, options) => {
     await browser.send('/page')
     await browser.send('/auth/logout')
     expect(world.events.filter(({ code }) => code === 'SESSION_NOT_TAKEN_OVER')).toEqual([])
+    put(browser, 'of the former library', '__session')
+    await browser.send('/page')
+    expect(world.events.filter(({ code }) => code === 'NOTICE')).toEqual([])
   })
 
   test('a logout deletes former cookies with their path, and one that has the name of ours with our path', async () => {

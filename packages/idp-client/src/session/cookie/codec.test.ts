@@ -53,6 +53,11 @@ describe('session codec', () => {
     expect(decodeSession(encodeSession(stored))).toEqual(stored)
   })
 
+  test('an invalid session is not read again', () => {
+    for (const invalid of [{ data: { ...data, user: { sub: '' } } }, { usedAt: Number.NaN }])
+      expect(decodeSession(encodeSession({ ...stored, ...invalid }))).toBeNull()
+  })
+
   test('tokens are not base64-encoded twice: packed bytes are a quarter smaller than their text', () => {
     expect(encodeSession(stored).length).toBeLessThan(JSON.stringify(data).length * 0.85)
   })
