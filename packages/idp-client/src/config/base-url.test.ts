@@ -295,6 +295,7 @@ describe('baseUrlFor, inferred', () => {
     ['127.9.9.9', 'http://127.9.9.9'],
     ['[::1]:3000', 'http://[::1]:3000'],
     ['localhost.evil.example', 'https://localhost.evil.example'],
+    ['notlocalhost', 'https://notlocalhost'],
     ['10.0.0.7', 'https://10.0.0.7'],
   ])('in production %s becomes %s although the request used http', (host, expected) => {
     expect(resolveBaseUrl(inProduction, view({ host }))).toBe(expected)
