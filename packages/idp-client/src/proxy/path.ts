@@ -65,7 +65,7 @@ function isAtTarget(target: URL, { hash, origin, password, pathname, username }:
     username === '' &&
     password === '' &&
     hash === '' &&
-    (isBelow(toRoot(target), pathname) || pathname === target.pathname)
+    isBelow(toRoot(target), pathname)
   )
 }
 
