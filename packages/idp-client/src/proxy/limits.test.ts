@@ -23,3 +23,16 @@ test('an earlier end ends it then, and nothing after its end changes the reason'
   await vi.advanceTimersByTimeAsync(10_000)
   expect(limits.reason).toBe('over')
 })
+
+test('an earlier end does not extend the time without movement', async () => {
+  const limits = new Limits({ duration: 10_000, idle: 1000 })
+  limits.shorten(5000)
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(limits.reason).toBe('idle')
+})
+
+test('a request that ends by both limits at once is over', async () => {
+  const limits = new Limits({ duration: 1000, idle: 1000 })
+  await vi.advanceTimersByTimeAsync(1000)
+  expect(limits.reason).toBe('over')
+})

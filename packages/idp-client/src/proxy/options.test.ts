@@ -41,6 +41,7 @@ describe('the options of a proxy', () => {
     ],
     ['the name of one header', { requestHeaders: 'X-Tenant' }, { requestHeaders: ['x-tenant'] }],
     ['fewer methods', { methods: ['GET'] }, { methods: ['GET'] }],
+    ['the longest times', { idleTimeout: 2_147_483, maxDuration: 2_147_483 }, { maxDuration: 2_147_483 }],
     ['times', { idleTimeout: 0.5, maxDuration: 86_400 }, { idleTimeout: 0.5, maxDuration: 86_400 }],
   ])('can be %s', (_name, options, expected) => {
     expect(readProxy({ ...valid, ...options })).toMatchObject(expected)
@@ -87,6 +88,7 @@ describe('the options of a proxy', () => {
     ['a wrong cache', { ...valid, cache: 'private' }, 'cache must be'],
     ['no time', { ...valid, idleTimeout: 0 }, 'idleTimeout must be'],
     ['an endless duration', { ...valid, maxDuration: Number.POSITIVE_INFINITY }, 'maxDuration must be'],
+    ['a duration that no timer has', { ...valid, maxDuration: 2_147_484 }, 'maxDuration must be'],
     ['a wrong fetch', { ...valid, fetch: {} }, 'fetch must be a function'],
     ['a header with a space', { ...valid, requestHeaders: ['a b'] }, 'requestHeaders must be a list'],
     ...[

@@ -87,7 +87,7 @@ describe('the URL of the API', () => {
     expect(toUpstream(root, '/a', '')?.href).toBe('https://orders.example/a')
   })
 
-  test.each(['/../x', '/%2e%2e/x', '@evil.example', '.evil.example', '2', ':8080'])(
+  test.each(['/../x', '/%2e%2e/x', '/a#b', '@evil.example', '.evil.example', '2', ':8080'])(
     '%s leaves it',
     (rest) => {
       expect(toUpstream(target, rest, '')).toBeNull()
@@ -121,6 +121,7 @@ describe('an address of the API', () => {
     'http://orders.example/v1/8',
     'https://orders.example:8443/v1/8',
     'https://user@orders.example/v1/8',
+    'https://:password@orders.example/v1/8',
     '/v2',
     '/v11',
     '/',

@@ -56,6 +56,15 @@ describe('an upload', () => {
     upload.close()
   })
 
+  test.each([
+    [65_536, Uint8Array],
+    [65_537, ReadableStream],
+  ])('of %i bytes is read before it is sent on only up to 64 KiB', async (size, kind) => {
+    const upload = new Upload(streamOf(size), size, () => undefined)
+    expect((await upload.first()).body).toBeInstanceOf(kind)
+    upload.close()
+  })
+
   test('that is short and breaks off is a bad request', async () => {
     const failing = new ReadableStream<Uint8Array>({
       pull: (controller) => controller.error(new Error('gone')),
