@@ -271,6 +271,12 @@ describe('the path', () => {
     expect((await send('/api/orders/administrators')).status).toBe(200)
   })
 
+  test('in lower case does not evade the guard of a longer prefix in upper case', async () => {
+    const guard = { authorize: () => false }
+    world.client.proxy({ prefix: '/api/orders/Admin', target: `${world.upstream.url}/admin`, guard })
+    await expectRefusal(await send('/api/orders/admin/x'), 400, 'PROXY_PATH_REFUSED')
+  })
+
   test('handle responds where no middleware serves it', async () => {
     const orders = world.client.proxy({ prefix: '/other', target: world.upstream.url })
     expect(await orders.handle(fromPage(world.browser, '/elsewhere'))).toBeNull()
@@ -337,9 +343,11 @@ describe('headers that the options add', () => {
   })
 
   test('do not pass if Connection names them', async () => {
-    await signedIn({ responseHeaders: ['X-Named'] })
+    await signedIn({ requestHeaders: ['X-Tenant'], responseHeaders: ['X-Named'] })
     world.upstream.respond({ kind: 'connectionNamed' })
-    expect((await send('/api/orders')).headers.get('x-named')).toBeNull()
+    const headers = { connection: 'close, X-Tenant', 'x-tenant': 'one' }
+    expect((await send('/api/orders', { headers })).headers.get('x-named')).toBeNull()
+    expect(world.upstream.requests[0]?.header('x-tenant')).toBeUndefined()
   })
 })
 
