@@ -73,6 +73,18 @@ describe('an API whose fetch ignores the signal of the request', () => {
     await stopped
   })
 
+  test('is passed on as it arrives if its length is that of an encoded body', async () => {
+    const { fetch, stopped } = apiInProcess({
+      ...EVENTS,
+      'content-encoding': 'gzip',
+      'content-length': '100',
+    })
+    await signedIn({ fetch })
+    const reader = await openStream()
+    await reader.cancel()
+    await stopped
+  })
+
   test('is a timeout if it never responds, and a later response is discarded', async () => {
     const { fetch, stopped } = apiInProcess(EVENTS)
     let respond = (): void => undefined

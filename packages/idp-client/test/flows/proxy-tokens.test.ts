@@ -119,6 +119,7 @@ describe('access tokens of a proxy', () => {
     const response = await send('/api/orders', { method: 'PUT', body: new Uint8Array(length) })
     expect(response.status).toBe(status)
     expect(world.upstream.requests.map(({ bodyBytes }) => bodyBytes)).toEqual(Array(count).fill(length))
+    expect(await world.refreshes()).toHaveLength(count - 1)
   })
 
   test('a body is sent again that was refused before it had arrived', async () => {
