@@ -482,11 +482,14 @@ describe('wrong set-ups', () => {
 
   test('while the configuration is incomplete nothing passes, and the audience is checked at the first request', async () => {
     const { client } = api.world.another({ clientId: undefined })
-    const resource = client.resource({ audience: API })
-    const guarded = client.withApiAuthRequired(() => new Response('in'), { accept: [resource] })
-    const response = await guarded(
-      api.world.browser.request('/api', { headers: { authorization: `Bearer ${await api.sign()}` } }),
-    )
-    expect(response.status).toBe(500)
+    const accept = [client.resource({ audience: 'dev-app' })]
+    const statusOf = async (claims = {}) => {
+      const headers = { authorization: `Bearer ${await api.sign(claims)}` }
+      return (await client.requireAuth(api.browser.request('/api', { headers }), { accept })).response?.status
+    }
+    expect(await statusOf()).toBe(500)
+    vi.stubEnv('IDP_CLIENT_ID', 'dev-app')
+    expect(await statusOf({ aud: 'dev-app' })).toBe(500)
+    vi.unstubAllEnvs()
   })
 })
