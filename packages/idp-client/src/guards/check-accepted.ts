@@ -249,7 +249,7 @@ async function loginForScope(
 
 async function checkCookie(engine: Engine, exchange: Exchange, guard: Guard): Promise<AuthResult> {
   const { accepted, requirements } = guard
-  const { authorize: _, scope = [], ...others } = requirements
+  const { scope = [], ...others } = requirements
   const verdict = await checkSession(engine, exchange, others)
   if (verdict.kind === 'unauthenticated') return rejectAnonymous(guard)
   // Only then: a client on a page of another origin needs the challenge, and has no cookie.
