@@ -152,6 +152,16 @@ describe('a nonce', () => {
     clock.now -= 301
   })
 
+  test('of a process whose clock is ahead is accepted up to 300 s', async () => {
+    const { clock } = api.world
+    clock.now += 301
+    const nonce = (await send(await prove(undefined))).headers.get('dpop-nonce')
+    clock.now -= 300
+    expect((await send(await prove(nonce))).status).toBe(200)
+    clock.now -= 1
+    expect(await send(await prove(nonce))).toMatchObject({ status: 401, error: 'use_dpop_nonce' })
+  })
+
   test('that is refused does not use the proof up, and one that is accepted does', async () => {
     const nonce = (await send(await prove(undefined))).headers.get('dpop-nonce')
     const jti = crypto.randomUUID()
