@@ -214,6 +214,13 @@ describe('organization and scope', () => {
     expect(await user.page()).toBe('in')
   })
 
+  test('of several the configured one is requested', async () => {
+    const organizations = ['org_globex', 'org_acme']
+    const configured = { authorizationParameters: { organization: 'org_acme' } }
+    const user = new SimulatedUser({ organization: organizations }, configured, 'bob')
+    expect(await user.page()).toEqual({ organization: 'org_acme' })
+  })
+
   test('a missing scope causes a login with the configured scope and the missing one', async () => {
     const user = new SimulatedUser({ scope: ['read:things', 'write:things'] }, api)
     await user.logIn()
