@@ -1,5 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { OnCallbackContext, OnCallbackHook, OnCallbackResult, SessionData } from '../../src/index.ts'
+import type {
+  OnCallbackContext,
+  OnCallbackHook,
+  OnCallbackResult,
+  SessionAuth,
+  SessionData,
+} from '../../src/index.ts'
 import { customFetch } from '../../src/index.ts'
 import { defined } from '../../src/lib/objects.ts'
 import type { World } from '../support/app.ts'
@@ -191,6 +197,24 @@ test('after a refresh without an ID token, in a session whose ID token it has re
   ])
   expect((await browser.session()).user).toEqual({ sub: 'dev|alice', tier: 'gold' })
 })
+
+test.each([true, false])(
+  'guards get the sub of the provider, whatever it calls the user (ID token kept: %s)',
+  async (isKept) => {
+    const seen: unknown[] = []
+    const { browser, client } = world.another({
+      beforeSessionSaved({ tokenSet: { idToken, ...others }, ...session }) {
+        const tokenSet = isKept && idToken !== undefined ? { ...others, idToken } : others
+        return { ...session, user: { sub: 'dev|bob' }, tokenSet }
+      },
+    })
+    await world.login(browser)
+    const authorize = ({ claims, session: { user, tokenSet }, sub }: SessionAuth): boolean =>
+      seen.push([sub, claims['sub'], user.sub, typeof tokenSet.idToken]) > 0
+    expect((await client.requireAuth(browser.request('/api'), { authorize })).response).toBeUndefined()
+    expect(seen).toEqual([['dev|alice', 'dev|alice', 'dev|bob', isKept ? 'string' : 'undefined']])
+  },
+)
 
 test('onCallback runs before beforeSessionSaved', async () => {
   const order: string[] = []
