@@ -320,6 +320,17 @@ describe('changes of the application to its copy of the session', () => {
     expect((await client.getSession(browser.request('/')))?.tokenSet.accessToken).toBe(token)
   })
 
+  test('that a guard returned reach no other part of the request', async () => {
+    await world.login(world.browser)
+    const request = world.browser.request('/')
+    for (const requirements of [{}, { scope: 'openid' }]) {
+      const { session } = await world.client.requireAuth(request, requirements)
+      expect(session?.user.sub).toBe('dev|alice')
+      if (session) session.user.sub = 'dev|bob'
+    }
+    expect((await world.client.getSession(request))?.user.sub).toBe('dev|alice')
+  })
+
   test('may be disabled with Object.freeze', async () => {
     await world.login(world.browser)
     const session = await world.client.getSession(world.browser.request('/'))
