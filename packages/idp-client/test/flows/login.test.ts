@@ -136,6 +136,14 @@ describe('a login', () => {
     expect((await world.newBrowser().send('/auth/login?challengeMode=redirect')).status).toBe(302)
   })
 
+  test('a page guard leaves out a path that the login would ignore: the address could be too long', async () => {
+    const locationOf = async (path: string) =>
+      (await world.client.requireLogin(new Request(APP + path))).response?.headers.get('location')
+    const longest = `/${'a'.repeat(2047)}`
+    expect(await locationOf(longest)).toBe(`/auth/login?returnTo=${encodeURIComponent(longest)}`)
+    expect(await locationOf(`${longest}a`)).toBe('/auth/login')
+  })
+
   test('[S048] a login without returnTo redirects to signInReturnToPath', async () => {
     const { browser } = world.another({ signInReturnToPath: '/welcome?first=1' })
     expect((await world.login(browser)).headers.get('location')).toBe(`${APP}/welcome?first=1`)
