@@ -95,6 +95,8 @@ describe('event.locals', () => {
     })
     await client({ sessionName: 'login' }).handle({ event, resolve: page })
     expect(event.locals['login']).toMatchObject({ user: { sub: 'carol' } })
+    const ofAnother = client({ sessionName: 'login' }).handle({ event, resolve: page })
+    await expect(ofAnother).rejects.toMatchObject({ code: 'INVALID_CONFIGURATION' })
   })
 })
 
