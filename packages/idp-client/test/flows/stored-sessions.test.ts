@@ -193,6 +193,30 @@ describe('administration', () => {
     expect(await shared.client.sessions.listBySubject(sub)).toHaveLength(1)
   })
 
+  test('sessions of another user are neither listed nor ended if the store ignores case', async () => {
+    const store = memoryStore({ name: crypto.randomUUID() })
+    const sessionStore: SessionDataStore = Object.assign(Object.create(store), {
+      listBySubject: async (sub: string) => (await store.listBySubject?.(sub.toLowerCase())) ?? [],
+    })
+    const shared = world.another({ sessionStore })
+    await world.login(shared.browser)
+    const sub = 'dev|alice'
+    expect(await shared.client.sessions.listBySubject(sub)).toHaveLength(1)
+    expect(await shared.client.sessions.listBySubject(sub.toUpperCase())).toEqual([])
+    expect(await shared.client.sessions.revokeBySubject(sub.toUpperCase())).toBe(0)
+    expect(await isIn(shared.browser)).toBe(true)
+  })
+
+  test('a session that has ended by inactivity is not listed, although the store still has it', async () => {
+    const store = memoryStore({ name: crypto.randomUUID() })
+    const session = { inactivityDuration: 3600 }
+    const shared = world.another({ sessionStore: store, session })
+    await world.login(shared.browser)
+    pass(world, 3600)
+    expect(await store.listBySubject?.('dev|alice')).toHaveLength(1)
+    expect(await shared.client.sessions.listBySubject('dev|alice')).toEqual([])
+  })
+
   test.each<[string, IdpClientOptions]>([
     ['no store', {}],
     ['a store that cannot list', { sessionStore: minimalStore() }],
