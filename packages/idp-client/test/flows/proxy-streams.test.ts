@@ -185,6 +185,24 @@ describe('an event stream', () => {
       expect(await world.client.getSession(world.browser.request('/'))).toBeNull()
     })
 
+    test('and never with those of another client of this process', async () => {
+      await signedIn({}, { sessionStore: memoryStore(), frontChannelLogout: true })
+      const { clientId, clientSecret = '' } = await world.provider.addClient()
+      const sessionStore = memoryStore({ name: crypto.randomUUID() })
+      const another = world.another({ sessionStore, frontChannelLogout: true, clientId, clientSecret })
+      const { next, reader } = await openStream()
+      const { sid = '' } = (await world.browser.session()).internal
+      await another.client.sessions.revokeBySubject(alice.sub)
+      expect(
+        (await deliver(another.client, await world.provider.logoutToken(alice, { clientId }))).status,
+      ).toBe(200)
+      const query = new URLSearchParams({ iss: world.provider.issuer, sid })
+      expect((await another.browser.send(`/auth/frontchannel-logout?${query}`)).status).toBe(200)
+      await world.upstream.push('still here')
+      expect(await next()).toContain('still here')
+      await reader.cancel()
+    })
+
     test('at a revocation by a store that cannot list sessions, whatever a hook calls the user', async () => {
       const { listBySubject: _listBySubject, ...sessionStore } = memoryStore()
       await signedIn({}, { sessionStore, ...renaming })
