@@ -86,6 +86,16 @@ describe('[M1] guards of one application, one after the other', () => {
     expect(await openLogin(Object.fromEntries(searchParams))).not.toHaveProperty('acr_values')
   })
 
+  test('an acr of a login link is not requested again', async () => {
+    const { browser, client } = world.another()
+    await world.login(browser, '?acr_values=urn:gold')
+    const page = client.withPageAuthRequired(() => new Response('in'), { organization: 'org_acme' })
+    const { headers } = await page(browser.request('/vault'))
+    const url = await world.begin(browser, new URL(headers.get('location') ?? '', APP).search)
+    expect(new URL(url).searchParams.get('organization')).toBe('org_acme')
+    expect(new URL(url).searchParams.get('acr_values')).toBeNull()
+  })
+
   test.each([
     ['of the application', 'openid profile email offline_access read:things', ''],
     ['of another API', 'openid profile email offline_access', '&audience=https://api.example.test/'],
