@@ -46,6 +46,15 @@ describe('[C3] the start of a popup', () => {
     expect(channels).toEqual({})
   })
 
+  test('that has lost its transaction is not restarted: it would not end as a popup', async () => {
+    const browser = world.newBrowser()
+    const callback = await world.authorize(await world.begin(browser, popupQuery()))
+    browser.cookies.clear()
+    const response = await browser.send(callback)
+    expect(response.status).toBe(400)
+    expect(await response.text()).not.toMatch(/http-equiv="refresh"/i)
+  })
+
   test.each(['cross-site', 'same-site', 'anything'])(
     'a page that is %s: the failure page reports it to its opener, and nothing else happens',
     async (site) => {
