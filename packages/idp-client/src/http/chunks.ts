@@ -68,7 +68,7 @@ function joinChunks(name: string, first: string, all: CookieValues): JoinedCooki
   if (!counted) return null
   const [countText, countDigits] = counted
   const count = Number(countDigits)
-  if (count > MAX_CHUNKS) return null
+  if (count < 2 || count > MAX_CHUNKS) return null
   const prefix = first.slice(0, GENERATION_CHARACTERS) + countText
   let value = first.slice(prefix.length)
   const names = [chunkName(name, 0)]
