@@ -53,5 +53,7 @@ function getSubject({ tokenSet, user }: SessionData): string {
  * provider, and the one that the application put into the session.
  */
 export async function subjectTag(data: SessionData): Promise<string> {
-  return hashToken(JSON.stringify([getSubject(data), data.user.sub]), 9)
+  const subject = getSubject(data)
+  const { sub } = data.user
+  return hashToken(subject === sub ? subject : JSON.stringify([subject, sub]), 9)
 }
