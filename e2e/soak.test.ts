@@ -13,7 +13,7 @@ const seconds = Number(process.env['SOAK_SECONDS'] ?? '10')
 const users = Number(process.env['SOAK_USERS'] ?? '40')
 
 // With many users the provider, which shares this process with them, may be slow; a lock lasts longer for it.
-const timeout = users > 100 ? '15000' : '5000'
+const timeout = users >= 100 ? '15000' : '5000'
 
 let redis: RedisServer
 let provider: DevProvider
