@@ -17,12 +17,12 @@ test('a session may have tokens of every kind, or none', () => {
 
 test.each<[string, object]>([
   ['a user without sub', { user: { sub: '' } }],
-  ['an access token that is no string', { tokenSet: { accessToken: 1 } }],
-  ['an ID token that is no string', { tokenSet: { accessToken: 'a', idToken: 1 } }],
-  ['a refresh token that is no string', { tokenSet: { accessToken: 'a', refreshToken: 1 } }],
-  ['an expiry that is no number', { tokenSet: { accessToken: 'a', expiresAt: '1' } }],
+  ['an access token that is not a string', { tokenSet: { accessToken: 1 } }],
+  ['an ID token that is not a string', { tokenSet: { accessToken: 'a', idToken: 1 } }],
+  ['a refresh token that is not a string', { tokenSet: { accessToken: 'a', refreshToken: 1 } }],
+  ['an expiry that is not a number', { tokenSet: { accessToken: 'a', expiresAt: '1' } }],
   ['a further token without audience', { accessTokens: [token, { ...token, audience: undefined }] }],
-  ['a further token whose expiry is no number', { accessTokens: [{ ...token, expiresAt: '1' }] }],
+  ['a further token whose expiry is not a number', { accessTokens: [{ ...token, expiresAt: '1' }] }],
   ['a token without connection', { connectionTokenSets: [token, { ...token, connection: undefined }] }],
   ['no time of its login', { internal: { createdAt: Number.NaN } }],
 ])('a session with %s is invalid', (_name, changes) => {
