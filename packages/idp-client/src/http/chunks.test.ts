@@ -160,6 +160,7 @@ describe('joinedCookies', () => {
       const forged = first.map((cookie) => ({ ...cookie, value: cookie.value.replace('.3.', `.${count}.`) }))
       expect(join(jarOf(forged)), count).toBeNull()
     }
+    expect(join(new Map([[`${name}__0`, '00000001.1.x00000001']]))).toBeNull()
   })
 
   it.each([32, 33, 99])(
