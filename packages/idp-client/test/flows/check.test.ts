@@ -138,6 +138,10 @@ describe('what it costs', () => {
     clock.now += 1
     await client.check()
     expect(loads(made)).toBe(4)
+    // A clock that was set back.
+    clock.now -= 30
+    await client.check()
+    expect(loads(made)).toBe(6)
   })
 
   test('a failure is kept for 30 seconds, too', async () => {
