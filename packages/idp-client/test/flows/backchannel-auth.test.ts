@@ -174,6 +174,12 @@ describe('the request', () => {
           response_type: 'token',
           state: 's',
           requested_expiry: 9,
+          binding_message: 'Order 43',
+          login_hint_token: 'x',
+          grant_type: 'password',
+          request: 'x',
+          request_uri: 'https://evil.example/request',
+          dpop_jkt: 'x',
         },
         authorizationDetails: [{ type: 'payment', amount: '5.00' }],
       },
@@ -190,7 +196,19 @@ describe('the request', () => {
       login_hint: expect.stringContaining('dev|alice'),
       authorization_details: '[{"type":"payment","amount":"5.00"}]',
     })
-    for (const name of ['id_token_hint', 'redirect_uri', 'response_type', 'response_mode', 'state']) {
+    expect(body).toMatchObject({ binding_message: expect.not.stringContaining('43') })
+    for (const name of [
+      'id_token_hint',
+      'login_hint_token',
+      'redirect_uri',
+      'response_type',
+      'response_mode',
+      'grant_type',
+      'request',
+      'request_uri',
+      'dpop_jkt',
+      'state',
+    ]) {
       expect(body).not.toHaveProperty(name)
     }
   })
@@ -226,6 +244,7 @@ describe('the request', () => {
     [{ requestedExpiry: 0 }, /requestedExpiry/],
     [{ requestedExpiry: -5 }, /requestedExpiry/],
     [{ requestedExpiry: 1.5 }, /requestedExpiry/],
+    [{ requestedExpiry: 86_401 }, /requestedExpiry/],
     [{ requestedExpiry: '300' }, /requestedExpiry/],
     [{ authorizationDetails: 'x' }, /authorizationDetails/],
     [{ authorizationDetails: [{}] }, /authorizationDetails/],
