@@ -305,6 +305,16 @@ test('a slow page sends no cookie of a session whose end in another process it h
   expect((await page.response).headers.getSetCookie()).toEqual([])
 })
 
+test('a request with the cookie of before a refresh does not refresh again', async () => {
+  const { browser, client } = world.another()
+  await world.login(browser)
+  const earlier = browser.request('/')
+  const before = (await world.refreshes()).length
+  const { token } = await client.getAccessToken({ refresh: true }, browser.request('/'), new Headers())
+  expect((await client.getAccessToken({ refresh: true }, earlier, new Headers())).token).toBe(token)
+  expect((await world.refreshes()).length).toBe(before + 1)
+})
+
 describe('changes of the application to its copy of the session', () => {
   test('reach no other request', async () => {
     const { browser, client } = await expired()
