@@ -89,9 +89,12 @@ describe('a connection that is used again', () => {
 
   async function start(proxy: Partial<ProxyOptions> = {}): Promise<void> {
     const idp = createClient(proxy)
-    const server = createServer(
-      (request, response) => void idp.middleware(request, response, () => response.end('next')),
-    )
+    const server = createServer((request, response) => {
+      // As middleware does that rewrites addresses.
+      if (request.url === '/api/rewritten')
+        Object.assign(request, { originalUrl: request.url, url: '/app/orders' })
+      void idp.middleware(request, response, () => response.end('next'))
+    })
     socket = connect(await listen(server), '127.0.0.1')
     ends.push(() => socket.destroy())
   }
@@ -117,4 +120,14 @@ describe('a connection that is used again', () => {
     socket.write(head('GET', '/page'))
     await receive('next')
   })
+
+  test.each(['/api/./orders', '/api/orders\\1', '/api/rewritten'])(
+    'refuses the path %s, which is another one as it arrived',
+    async (path) => {
+      await start()
+      socket.write(head('GET', path))
+      await receive('PROXY_PATH_REFUSED')
+      expect(upstream.connections).toBe(0)
+    },
+  )
 })
