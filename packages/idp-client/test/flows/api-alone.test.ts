@@ -260,3 +260,14 @@ describe('options', () => {
     ])
   })
 })
+
+test('the metadata of an API on this machine are only served outside production', () => {
+  const create = () =>
+    newClient({ domain: 'idp.example', allowInsecureRequests: false }).resource({
+      audience: 'http://localhost:3000/mcp',
+      metadata: true,
+    })
+  expect(create).not.toThrow()
+  vi.stubEnv('NODE_ENV', 'production')
+  expect(create).toThrow(expect.objectContaining({ code: 'INVALID_CONFIGURATION' }))
+})
