@@ -37,3 +37,9 @@ test('an object of a class keeps its methods and private members', () => {
   expect([context.address, context.requestIp(), context.auth]).toEqual(['127.0.0.1', '127.0.0.1', auth])
   expect(info).not.toHaveProperty('auth')
 })
+
+test('the auth of the guard hides one that the host has', () => {
+  const theirs = { auth: 'of the host' }
+  const given = [theirs, Object.assign(new ServerInfo(), theirs)]
+  for (const context of given) expect(withAuth(auth, [context])).toMatchObject([{ auth }])
+})
