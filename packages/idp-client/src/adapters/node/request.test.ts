@@ -88,6 +88,8 @@ test('all values of repeated headers are returned', () => {
   expect(headers.get('constructor')).toBeNull()
   expect(headers.get('x-forwarded-host')).toBe('one, two')
   expect(headers.get('cookie')).toBe('a=1; b=2')
+  const split = request({ headers: { cookie: ['a=1', 'b=2'] as unknown as string } })
+  expect(toRequestView(split).headers.get('cookie')).toBe('a=1; b=2')
 })
 
 test('the mount path is reported only for a path below it', () => {
