@@ -363,6 +363,14 @@ describe('form_post', () => {
     expect(browser.names('__session')).toEqual(['__session'])
   })
 
+  test('requested by a call on plain http, it is a configuration error', async () => {
+    const options = { authorizationParameters: { response_mode: 'form_post' } }
+    await expect(world.client.startInteractiveLogin(options, new Request(APP))).rejects.toMatchObject({
+      code: 'INVALID_CONFIGURATION',
+      message: expect.stringContaining('an https appBaseUrl'),
+    })
+  })
+
   test('on plain http it is a configuration error', () => {
     expect(() => world.another({ authorizationParameters: { response_mode: 'form_post' } })).toThrow(
       expect.objectContaining({ code: 'INVALID_CONFIGURATION' }),
