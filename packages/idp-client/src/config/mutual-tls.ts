@@ -1,5 +1,6 @@
 import { ASSERTION_OPTIONS } from './client-auth.ts'
 import type { ClientAuth, Config } from './config.ts'
+import type { OptionPath } from './option-rows.ts'
 import { customFetch } from './options.ts'
 import type { Source } from './readers.ts'
 import { getField, invalid, isPresent, isSet, readFlag, toName } from './readers.ts'
@@ -17,7 +18,7 @@ const OTHER_METHODS = ['clientSecret', 'clientAssertionSigningKey', 'tokenEndpoi
 
 function checkOnlyMethod(source: Source): void {
   const field = getField('clientCertificate', source)
-  const toSetNames = (names: readonly (typeof OTHER_METHODS | typeof ASSERTION_OPTIONS)[number][]) =>
+  const toSetNames = (names: readonly OptionPath[]) =>
     names
       .map((name) => getField(name, source))
       .filter(isSet)
