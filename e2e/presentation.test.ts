@@ -6,7 +6,7 @@ import type { Browser, Locator, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startChromium } from './fixtures/support/chromium.ts'
 import type { BrowserProfile } from './support/browser-profile.ts'
-import { enterAs, newProfile } from './support/browser-profile.ts'
+import { newProfile, openSignedIn } from './support/browser-profile.ts'
 import type { DemoSite } from './support/demo-site.ts'
 import { startDemo } from './support/demo-site.ts'
 import {
@@ -47,17 +47,15 @@ afterAll(async () => {
 
 const at = (path: string): string => site.url + path
 
-/** Signs in on the way to a page, in a new profile. */
-async function openSignedIn(path: string, viewport = desktop): Promise<BrowserProfile> {
+/** Opens a page as a signed-in user, in a new profile. */
+async function newReader(path: string, viewport = desktop): Promise<BrowserProfile> {
   const opened = await newProfile(browser, { viewport })
-  await opened.page.goto(at(`/auth/login?returnTo=${path}`))
-  await enterAs(opened.page, 'alice')
-  await opened.page.waitForURL(at(path))
+  await openSignedIn(opened.page, at(path), 'alice')
   return opened
 }
 
 async function arrive(path: string, viewport = desktop): Promise<Page> {
-  profile = await openSignedIn(path, viewport)
+  profile = await newReader(path, viewport)
   return profile.page
 }
 
@@ -172,7 +170,7 @@ describe('the code of a page', () => {
   let reader: BrowserProfile
 
   beforeAll(async () => {
-    reader = await openSignedIn('/')
+    reader = await newReader('/')
   })
 
   afterEach(() => reader.complaints.settle())
