@@ -97,13 +97,14 @@ export async function signIn(page: Page, url: string, user: string): Promise<voi
   await page.waitForURL(url)
 }
 
-/** Opens a page as a signed-in user. Without pages of the login, which is not what the test is about. */
+/** Opens a page as a user who was signed in by requests, for tests that are not about the login. */
 export async function openSignedIn(page: Page, url: string, user: string): Promise<void> {
   const { request } = page.context()
   // Node.js sends the requests, which does not know the certificates that the browser trusts.
   const options = { ignoreHTTPSErrors: true }
   const login = await request.get(new URL('/auth/login', url).href, options)
-  const [, action = ''] = /<form method="post" action="([^"]+)"/.exec(await login.text()) ?? []
+  const [, action] = /<form method="post" action="([^"]+)"/.exec(await login.text()) ?? []
+  if (action === undefined) throw new Error(`${login.url()} has no form (status ${login.status()})`)
   const form = new URL(action.replaceAll('&amp;', '&'), login.url())
   await request.post(form.href, { ...options, form: { user } })
   await page.goto(url)
