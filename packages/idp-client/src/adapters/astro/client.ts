@@ -6,7 +6,8 @@ import type { HostPageGuardOptions } from '../../guards/host-guards.ts'
 import type { AnyApiGuardOptions, ApiGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { OriginCheckOptions } from '../web/origin-check.ts'
-import { defineSession, hasSession } from '../web/session-property.ts'
+import type { SessionProperty } from '../web/session-property.ts'
+import { createSessionProperty } from '../web/session-property.ts'
 import { WebHostClient } from '../web/web-host.ts'
 import { toLocals } from '../web/with-auth.ts'
 import { toActionSession } from './action.ts'
@@ -41,7 +42,7 @@ export const MOUNT_LINE: string = `integrations: [idp()] in astro.config, or exp
  * export const onRequest = idp.onRequest
  */
 export class IdpClient extends WebHostClient<FrameworkRequest> {
-  readonly #sessionName: string
+  readonly #session: SessionProperty
 
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor({ sessionName = 'idpSession', ...options }: AstroOptions = {}) {
@@ -52,7 +53,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
       // A rewrite replaces the request.
       toIdentity: ({ locals, request }) => (isShared(locals) ? request : locals),
     })
-    this.#sessionName = sessionName
+    this.#session = createSessionProperty(sessionName, assertNotShared)
   }
 
   /**
@@ -63,16 +64,15 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
    */
   readonly onRequest: AstroMiddleware = async (context, next) => {
     const { locals } = context
-    const property = { locals, name: this.#sessionName, client: this, assertOwn: assertNotShared }
     if (isPrerendered(context)) {
-      await defineSession(property, rejectPrerendered)
+      await this.#session.define(locals, rejectPrerendered)
       return next()
     }
     // Astro's bundler puts `base` of its configuration here.
     reportFrameworkBase(this.application.settings, import.meta.env?.BASE_URL)
-    if (isRewrite(context) && hasSession(property)) return next()
+    if (isRewrite(context) && this.#session.isDefined(locals)) return next()
     const response = await this.serve(context, async () => {
-      await defineSession(property, () => this.getSession(context))
+      await this.#session.define(locals, () => this.getSession(context))
       return next()
     })
     return withoutRouteCache(context, response)

@@ -6,7 +6,8 @@ import type { AnyApiGuardOptions } from '../../guards/requirements.ts'
 import { empty } from '../../http/responses.ts'
 import { isSvelteKitBuild } from '../../lib/node-env.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
-import { defineSession } from '../web/session-property.ts'
+import type { SessionProperty } from '../web/session-property.ts'
+import { createSessionProperty } from '../web/session-property.ts'
 import { ambient, WebHostClient } from '../web/web-host.ts'
 import { toLocals } from '../web/with-auth.ts'
 import { isLinkInBuild } from './build.ts'
@@ -40,7 +41,7 @@ export interface SvelteKitOptions extends IdpClientOptions {
  * export const load = async (event) => ({ user: (await idp.requireLogin(event)).user })
  */
 export class IdpClient extends WebHostClient<FrameworkRequest> {
-  readonly #sessionName: string
+  readonly #session: SessionProperty
 
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor({ sessionName = 'idpSession', ...options }: SvelteKitOptions = {}) {
@@ -51,7 +52,7 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
       toRequest: ({ request }) => request,
       toPath,
     })
-    this.#sessionName = sessionName
+    this.#session = createSessionProperty(sessionName)
   }
 
   /**
@@ -68,8 +69,9 @@ export class IdpClient extends WebHostClient<FrameworkRequest> {
     const base = typeof __SVELTEKIT_PATHS_BASE__ === 'string' ? __SVELTEKIT_PATHS_BASE__ : undefined
     reportFrameworkBase(this.application.settings, base)
     const respond = async (): Promise<FrameworkResponse> => {
-      const property = { locals: event.locals, name: this.#sessionName, client: this }
-      await defineSession(property, async () => (isSvelteKitBuild() ? null : this.getSession(event)))
+      await this.#session.define(event.locals, async () =>
+        isSvelteKitBuild() ? null : this.getSession(event),
+      )
       return resolve(event)
     }
     const { request } = event

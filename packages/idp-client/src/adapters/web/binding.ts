@@ -101,8 +101,8 @@ export function bindRequest(request: Request, target?: WebTarget, shared?: Excha
 }
 
 export interface DeferredBinding extends Binding {
-  /** Whether the response is for a signed-in user. */
-  readonly isPrivate: boolean
+  /** Returns whether the response is for a signed-in user. */
+  isPrivate(): boolean
   /** Makes the request read-only: its response has left. */
   close(): void
 }
@@ -125,9 +125,7 @@ export function bindDeferred(request: Request, view: RequestView): DeferredBindi
     forbidStoring() {
       isPrivate = true
     },
-    get isPrivate() {
-      return isPrivate
-    },
+    isPrivate: () => isPrivate,
     close() {
       isOpen = false
     },

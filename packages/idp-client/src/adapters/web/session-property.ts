@@ -1,41 +1,50 @@
 import { placeTaken } from '../../host-client.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 
-/** Object for data of a request that a framework passes to all its handlers, and the property for the session. */
-interface SessionProperty {
-  readonly locals: object
-  readonly name: string
-  /** The client that defines the property. */
-  readonly client: object
-  /** Throws if the object is not that of one request, when the property is read. */
-  readonly assertOwn?: (locals: object) => void
-}
-
-/** Returns whether the client has already defined the property. */
-export function hasSession({ client, locals, name }: SessionProperty): boolean {
-  const get = Object.getOwnPropertyDescriptor(locals, name)?.get
-  return get !== undefined && 'client' in get && get.client === client
+/** The property for the session in the object that a framework passes to all handlers of a request (`locals`). */
+export interface SessionProperty {
+  /** Returns whether this client has already defined it. */
+  isDefined(locals: object): boolean
+  /**
+   * Loads the session and defines the property, which throws if loading failed: pages that do not read it still work.
+   * Throws `INVALID_CONFIGURATION` if other code uses the name already.
+   */
+  define(locals: object, load: () => Promise<SessionData | null>): Promise<void>
 }
 
 /**
- * Loads the session and defines it as a property, which throws if loading failed: pages that do not read it still work.
- * Throws `INVALID_CONFIGURATION` if other code uses the name already.
+ * Creates the property of one client.
+ *
+ * @param assertOwn throws if the object is not that of one request, when the property is read.
  */
-export async function defineSession(
-  property: SessionProperty,
-  load: () => Promise<SessionData | null>,
-): Promise<void> {
-  const { client, locals, name } = property
-  if (name in locals && !hasSession(property)) throw placeTaken(`locals.${name}`)
-  const [loading] = await Promise.allSettled([load()])
-  const get = (): SessionData | null => {
-    property.assertOwn?.(locals)
+export function createSessionProperty(name: string, assertOwn?: (locals: object) => void): SessionProperty {
+  const state = Symbol(name)
+
+  /** What `define` has found, in the object itself or in one that it inherits from. */
+  interface Defined {
+    readonly [state]: { readonly locals: object; readonly loading: PromiseSettledResult<SessionData | null> }
+  }
+
+  // One function for all requests: an accessor of its own would keep an object until the next major garbage collection (decision 0023).
+  function get(this: Defined): SessionData | null {
+    const { loading, locals } = this[state]
+    assertOwn?.(locals)
     if (loading.status === 'rejected') throw loading.reason
     return loading.value
   }
-  Object.defineProperty(locals, name, {
-    get: Object.assign(get, { client }),
-    enumerable: true,
-    configurable: true,
-  })
+
+  const isDefined = (locals: object): boolean => Object.getOwnPropertyDescriptor(locals, name)?.get === get
+
+  return {
+    isDefined,
+
+    async define(locals, load) {
+      if (name in locals && !isDefined(locals)) throw placeTaken(`locals.${name}`)
+      const [loading] = await Promise.allSettled([load()])
+      Object.defineProperties(locals, {
+        [state]: { value: { locals, loading }, configurable: true },
+        [name]: { get, enumerable: true, configurable: true },
+      })
+    },
+  }
 }

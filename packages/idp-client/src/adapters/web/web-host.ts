@@ -116,7 +116,7 @@ export abstract class WebHostClient<Context extends object = Request> extends Ho
     const isOurs = (name: string): boolean => isOwnCookie(this.application, name)
     const complete = (response: Response): Response => {
       const result = withCookies({ cookies, isOurs, older }, response)
-      return binding.isPrivate ? withoutStoring(result) : result
+      return binding.isPrivate() ? withoutStoring(result) : result
     }
     const result = recover(
       () => ambient.run(binding, next),
