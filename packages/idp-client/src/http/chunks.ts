@@ -91,12 +91,13 @@ export type CookieValues = (name: string) => readonly string[]
  * `MAX_CHUNKS` lookups.
  */
 export function joinedCookies(name: string, all: CookieValues): readonly JoinedCookie[] {
-  const whole = all(name).slice(0, MAX_CANDIDATES)
-  const first = all(chunkName(name, 0)).slice(0, MAX_CANDIDATES)
-  return [
-    ...whole.flatMap((value) => (value ? { value, names: [name] } : [])),
-    ...first.flatMap((chunk) => joinChunks(name, chunk, all) ?? []),
-  ]
+  const found: JoinedCookie[] = []
+  for (const value of all(name).slice(0, MAX_CANDIDATES)) if (value) found.push({ value, names: [name] })
+  for (const first of all(chunkName(name, 0)).slice(0, MAX_CANDIDATES)) {
+    const joined = joinChunks(name, first, all)
+    if (joined) found.push(joined)
+  }
+  return found
 }
 
 /** Returns whether the name has more values than `joinedCookies` reads. */

@@ -104,7 +104,8 @@ export class CookieJar {
   #values(name: string): readonly string[] {
     const staged = this.#staged?.get(name)
     if (staged) return staged.attributes.maxAge === 0 ? [] : [staged.value]
-    return [this.#received.get(name) ?? []].flat()
+    const received = this.#received.get(name) ?? []
+    return typeof received === 'string' ? [received] : received
   }
 
   /** Returns the names with this start that have a value, received ones first. */
