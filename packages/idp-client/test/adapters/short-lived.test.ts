@@ -109,7 +109,7 @@ describe('a minor garbage collection frees requests with a session', () => {
     collect()
     const { heapUsed: before } = process.memoryUsage()
     await serveMany(serve, headers)
-    // What survives the first one is older than the second one.
+    // The second one frees objects that survived the first one because they were too new.
     collect({ type: 'minor' })
     collect({ type: 'minor' })
     expect(process.memoryUsage().heapUsed - before).toBeLessThan((REQUESTS * BALLAST * 8) / 2)

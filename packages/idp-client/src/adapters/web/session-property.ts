@@ -20,7 +20,7 @@ export interface SessionProperty {
 export function createSessionProperty(name: string, assertOwn?: (locals: object) => void): SessionProperty {
   const state = Symbol(name)
 
-  /** What `define` has found, in the object itself or in one that it inherits from. */
+  /** The outcome of `define`, in the object itself or in one that it inherits from. */
   interface Defined {
     readonly [state]: { readonly locals: object; readonly loading: PromiseSettledResult<SessionData | null> }
   }
