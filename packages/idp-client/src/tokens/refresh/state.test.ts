@@ -40,6 +40,7 @@ test.each<[keyof typeof states, RedemptionEvent, RedemptionState]>([
   ['late', responded, { state: 'responded', deadline: 2, lateError }],
   ['late', lost, { state: 'abandoned', lateError }],
   ['responded', sent, { state: 'redeeming', deadline: 2 }],
+  ['responded late', sent, { state: 'redeeming', deadline: 2, lateError }],
   ['responded', lost, { state: 'abandoned' }],
   ['responded', { type: 'settled', result }, states.settled],
   ['responded', { type: 'failed', error: reset }, states.failed],
@@ -53,7 +54,6 @@ test.each<[keyof typeof states, RedemptionEvent, RedemptionState]>([
 
 test.each<[RedemptionEvent, readonly (keyof typeof states)[]]>([
   [overdue, ['queued', 'late', 'responded', 'responded late']],
-  [sent, ['late']],
   ...[itsTurn, sent, overdue, responded, lost].map(
     (event): [RedemptionEvent, readonly (keyof typeof states)[]] => [
       event,

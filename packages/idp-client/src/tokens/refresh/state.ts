@@ -61,9 +61,7 @@ export function transition(redemption: RedemptionState, event: RedemptionEvent):
     case 'itsTurn':
       return { ...redemption, deadline: event.deadline }
     case 'sent':
-      return redemption.state === 'late'
-        ? redemption
-        : { state: 'redeeming', deadline: event.deadline, ...late }
+      return { state: 'redeeming', deadline: event.deadline, ...late }
     case 'overdue':
       return redemption.state === 'redeeming' && !late
         ? { state: 'late', deadline: event.deadline, lateError: event.error }
