@@ -26,22 +26,22 @@ const itsTurn: RedemptionEvent = { type: 'itsTurn', deadline: 2 }
 const sent: RedemptionEvent = { type: 'sent', deadline: 2 }
 const overdue: RedemptionEvent = { type: 'overdue', deadline: 2, error: lateError }
 const responded: RedemptionEvent = { type: 'responded', deadline: 2 }
-const lost: RedemptionEvent = { type: 'lost' }
+const abandoned: RedemptionEvent = { type: 'abandoned' }
 
 test.each<[keyof typeof states, RedemptionEvent, RedemptionState]>([
   ['queued', itsTurn, { state: 'queued', deadline: 2 }],
   ['queued', sent, { state: 'redeeming', deadline: 2 }],
   ['queued', responded, { state: 'responded', deadline: 2 }],
-  ['queued', lost, { state: 'abandoned' }],
+  ['queued', abandoned, { state: 'abandoned' }],
   ['redeeming', sent, { state: 'redeeming', deadline: 2 }],
   ['redeeming', overdue, { state: 'late', deadline: 2, lateError }],
   ['redeeming', responded, { state: 'responded', deadline: 2 }],
-  ['redeeming', lost, { state: 'abandoned' }],
+  ['redeeming', abandoned, { state: 'abandoned' }],
   ['late', responded, { state: 'responded', deadline: 2, lateError }],
-  ['late', lost, { state: 'abandoned', lateError }],
+  ['late', abandoned, { state: 'abandoned', lateError }],
   ['responded', sent, { state: 'redeeming', deadline: 2 }],
   ['responded late', sent, { state: 'redeeming', deadline: 2, lateError }],
-  ['responded', lost, { state: 'abandoned' }],
+  ['responded', abandoned, { state: 'abandoned' }],
   ['responded', { type: 'settled', result }, states.settled],
   ['responded', { type: 'failed', error: reset }, states.failed],
   ['responded late', { type: 'settled', result }, { ...states.settled, lateError }],
@@ -54,7 +54,7 @@ test.each<[keyof typeof states, RedemptionEvent, RedemptionState]>([
 
 test.each<[RedemptionEvent, readonly (keyof typeof states)[]]>([
   [overdue, ['queued', 'late', 'responded', 'responded late']],
-  ...[itsTurn, sent, overdue, responded, lost].map(
+  ...[itsTurn, sent, overdue, responded, abandoned].map(
     (event): [RedemptionEvent, readonly (keyof typeof states)[]] => [
       event,
       ['settled', 'failed', 'abandoned'],

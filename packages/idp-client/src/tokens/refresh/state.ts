@@ -40,7 +40,7 @@ export type RedemptionEvent =
   | { readonly type: 'itsTurn'; readonly deadline: number }
   | { readonly type: 'sent' | 'responded'; readonly deadline: number }
   | { readonly type: 'overdue'; readonly deadline: number; readonly error: Error }
-  | { readonly type: 'lost' }
+  | { readonly type: 'abandoned' }
   | { readonly type: 'settled'; readonly result: RedemptionResult }
   | { readonly type: 'failed'; readonly error: unknown }
 
@@ -68,7 +68,7 @@ export function transition(redemption: RedemptionState, event: RedemptionEvent):
         : redemption
     case 'responded':
       return { state: 'responded', deadline: event.deadline, ...late }
-    case 'lost':
+    case 'abandoned':
       return { state: 'abandoned', ...late }
   }
 }

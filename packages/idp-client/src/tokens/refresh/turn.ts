@@ -82,7 +82,7 @@ export async function waitOrAbandon(turn: Turn, milliseconds: number, isEarly: b
       if (!isSettled || turn.redemption !== redemption) continue
       // Settled without a new state: the platform has rejected its promise.
     }
-    move(turn, { type: 'lost' })
+    move(turn, { type: 'abandoned' })
     // Nothing was sent: the caller takes its place in the family, which stays registered.
     if (redemption.state === 'queued') turn.family.turns = turn.family.turns.filter((other) => other !== turn)
   }
