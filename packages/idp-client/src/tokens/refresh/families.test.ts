@@ -6,7 +6,7 @@ import {
   advance,
   closeFamily,
   findFamily,
-  hasFamily,
+  isKnownToken,
   keepUntilSent,
   markPersisted,
   markSent,
@@ -116,7 +116,7 @@ test('old families are deleted, except pending ones and those with a running red
   vi.advanceTimersByTime(600_000)
   const recent = open()
   touch(recent.family)
-  const known = [unused, lost, pending, running, recent].map((one) => hasFamily(one?.key ?? ''))
+  const known = [unused, lost, pending, running, recent].map((one) => isKnownToken(one?.key ?? ''))
   expect(known).toEqual([false, false, true, true, true])
   for (const one of [pending, running, recent]) if (one) closeFamily(one.family)
 })

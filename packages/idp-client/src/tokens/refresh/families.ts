@@ -19,9 +19,9 @@ export interface TokenFamily {
   latest: StoredSession
   /** The queue: redemptions in progress, and abandoned ones whose token was sent. */
   turns: readonly Turn[]
-  /** The session has ended, or one has taken over the tokens of the application: this one is neither returned nor written any more. */
+  /** The session has ended, or a session has taken over the tokens of the application: calls fail, and nothing advances the family. */
   closed: boolean
-  /** The tokens that resolve to this family, at the end its latest one; while there are none, only its first one does. */
+  /** The tokens that resolve to this family, the latest at the end. Empty until a redemption succeeds: then only `firstKey` does. */
   tokens: readonly FamilyToken[]
   /** The key of the token that it was opened for. */
   readonly firstKey: string
@@ -35,10 +35,10 @@ interface FamilyToken {
   /** When it stops resolving to the family, unless that is pending; seconds since the epoch. */
   until: number
   /**
-   * Whether a cookie of the browser may have it: `none`, since the session was already pending when this process received it, or
-   * `replaced` by a later one, which a response has set; that response may be lost.
+   * Whether a cookie of the browser may have it. `none`: no response has set one since this process received the token, because the
+   * session was pending. `replaced`: a response has set a later token, but the browser may not have received it.
    */
-  cookie: 'current' | 'none' | 'replaced'
+  cookie: 'possible' | 'none' | 'replaced'
 }
 
 interface TokenFamilies {
@@ -59,7 +59,7 @@ const MAX_TOKENS = 20_000
 const MAX_PENDING = 1000
 
 const families = (): TokenFamilies =>
-  processWide('state:token-families/13', () => {
+  processWide('state:token-families/14', () => {
     const pending = new Map<TokenFamily, number>()
     const isRunning = ({ redemption }: Turn): boolean =>
       isInProgress(redemption) && redemption.deadline > monotonic()
@@ -95,7 +95,7 @@ export async function tokenKey(
 }
 
 /** Returns whether a refresh token resolves to a family, or did a short while ago. */
-export const hasFamily = (key: string): boolean => families().byToken.get(key) !== undefined
+export const isKnownToken = (key: string): boolean => families().byToken.get(key) !== undefined
 
 /** Returns the family of a session that this process has recently refreshed. */
 export function findFamily(key: string, session: StoredSession, now: number): TokenFamily | undefined {
@@ -129,8 +129,8 @@ export function removeTurn(turn: Turn): void {
 }
 
 /**
- * Advances the family to a new session: `keys`, different ones, of its old tokens and at the end of its new one, resolve to it for a while.
- * Deletes expired tokens; while the session is pending, keeps those that the browser may still have.
+ * Advances the family to a new session. `keys`, those of its previous tokens and at the end that of its new one, resolve to it for
+ * `JOIN_SECONDS`. Deletes expired tokens; while the session is pending, keeps those that the browser may still have.
  */
 export function advance(
   family: TokenFamily,
@@ -147,7 +147,7 @@ export function advance(
   const added = keys.map((key) => ({
     key,
     until: now + JOIN_SECONDS,
-    cookie: kept.find((one) => one.key === key)?.cookie ?? (pending ? 'none' : 'current'),
+    cookie: kept.find((one) => one.key === key)?.cookie ?? (pending ? 'none' : 'possible'),
   }))
   family.tokens = [...others, ...added]
   for (const { key } of family.tokens) byToken.set(key, family)
@@ -176,7 +176,7 @@ export function makeRoomForPending(now: number): boolean {
 
 /**
  * Keeps the latest session in this process until a response has sent it, unless the family is closed. If too many are pending,
- * keeps it for `JOIN_SECONDS` only, like every refreshed session.
+ * keeps it for `JOIN_SECONDS` only, like every refreshed session. `session` says when it ends: it may have been used later.
  */
 export function keepUntilSent(config: Config, family: TokenFamily, session: StoredSession): void {
   if (family.closed) return
@@ -186,7 +186,7 @@ export function keepUntilSent(config: Config, family: TokenFamily, session: Stor
 
 /** Records that a response has set a cookie with a token of the family. It is not known with which, so that all count. */
 export function markSent(family: TokenFamily): void {
-  for (const one of family.tokens) one.cookie = 'current'
+  for (const one of family.tokens) one.cookie = 'possible'
 }
 
 /**
@@ -196,8 +196,8 @@ export function markSent(family: TokenFamily): void {
 export function markPersisted(family: TokenFamily, now: number): void {
   const latest = family.tokens.at(-1)
   for (const one of family.tokens) {
-    if (one === latest) one.cookie = 'current'
-    else if (one.cookie === 'current') {
+    if (one === latest) one.cookie = 'possible'
+    else if (one.cookie === 'possible') {
       one.cookie = 'replaced'
       one.until = now + JOIN_SECONDS
     }

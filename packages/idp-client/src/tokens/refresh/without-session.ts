@@ -9,7 +9,7 @@ import { copySession } from '../../session/model/stored-session.ts'
 import type { Purpose } from './coordinator.ts'
 import { joinOrStart } from './coordinator.ts'
 import type { FamilyParts, TokenFamily } from './families.ts'
-import { findFamily, hasFamily, NO_SESSION, openFamily, tokenKey } from './families.ts'
+import { findFamily, isKnownToken, NO_SESSION, openFamily, tokenKey } from './families.ts'
 import type { SendRefresh } from './redeem.ts'
 
 /* Refresh tokens that belong to no session: the application keeps them. */
@@ -41,7 +41,7 @@ function toHolder(tokenSet: TokenSet, key: string): StoredSession {
  */
 function ownFamily([key, keyOfSession]: [string, string], holder: StoredSession, now: number): TokenFamily {
   const family = findFamily(key, holder, now)
-  if (family?.closed || hasFamily(keyOfSession)) throw belongsToSession()
+  if (family?.closed || isKnownToken(keyOfSession)) throw belongsToSession()
   return family ?? openFamily(key, holder)
 }
 
