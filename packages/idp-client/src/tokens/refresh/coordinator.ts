@@ -72,7 +72,7 @@ export interface Purpose {
 /** How many responses to one refresh token may be lost with their requests. */
 const MAX_LOST = 2
 /** Time reserved at the end of a lock for writing the tokens of a late response, in milliseconds. */
-const WRITE_MILLISECONDS = WRITE_RETRY_MILLISECONDS + 1000
+const RESERVED_MILLISECONDS = WRITE_RETRY_MILLISECONDS + 1000
 
 /** Reports a failed refresh that the caller does not receive. */
 export function reportFailed({ log }: Config, error: unknown): void {
@@ -113,7 +113,7 @@ export async function redeemOnce(
   const store = await parts.sessions.distributed?.()
   const key = await tokenKey(parts, given.refreshToken)
   const purpose = { ...given, session: asStored(latestSaved(slot, given)) }
-  // Its own family would displace that of another session with the same refresh token.
+  // A family that it opens would displace that of another session with the same refresh token.
   if (hasEnded(purpose.session)) throw new IdpError('MISSING_SESSION')
   const family = findFamily(key, purpose.session, parts.config.clock()) ?? openFamily(key, purpose.session)
   const job = { parts, purpose, store, requestScope: requestScope() }
@@ -198,7 +198,7 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
   if (purpose.isSatisfiedBy(before)) return { session: before }
   // The provider may have rotated the token in each of them.
   const lost = family.turns.filter(({ redemption }) => redemption.state === 'abandoned').length
-  const consumed = [before.data.tokenSet.refreshToken ?? purpose.refreshToken]
+  const previous = new Set([before.data.tokenSet.refreshToken ?? purpose.refreshToken])
   const redeemCurrent = async (
     session: StoredSession,
     lockUntil = Number.POSITIVE_INFINITY,
@@ -209,7 +209,7 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
     if (lost >= MAX_LOST) throw noResponseYet()
     const latest = isOfApplication(purpose) ? session : await withSuccessor(parts, session, refreshToken)
     const token = latest.data.tokenSet.refreshToken ?? refreshToken
-    consumed.push(refreshToken, token)
+    previous.add(refreshToken).add(token)
     return purpose.redeem(latest, token, toProgress(job, lockUntil), job.requestScope)
   }
   const result = await (store ? redeemInStore(store, before, redeemCurrent, lost > 0) : redeemCurrent(before))
@@ -217,10 +217,9 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
   if (result.session === before) return result
   const { refreshToken: successor } = result.session.data.tokenSet
   const owner = isOfApplication(purpose) ? NO_SESSION : undefined
-  const tokens = new Set(
-    successor === undefined ? consumed : [...consumed.filter((token) => token !== successor), successor],
-  )
-  const keys = await Promise.all([...tokens].map((token) => tokenKey(parts, token, owner)))
+  const others = [...previous].filter((token) => token !== successor)
+  const tokens = successor === undefined ? others : [...others, successor]
+  const keys = await Promise.all(tokens.map((token) => tokenKey(parts, token, owner)))
   // Without an await between them: another request may save a change at any time.
   const session = withUpdates(result.session, before, family.latest)
   advance(family, session, keys, parts.config.clock())
@@ -261,7 +260,7 @@ function toProgress({ parts, purpose, requestScope, turn }: Job, lockUntil: numb
   const { httpTimeout, processLasts } = parts.config
   return {
     onRequest() {
-      // While the call was queued, for example: a redemption before it consumed the token, and recorded no successor.
+      // Its family records no successor: a redemption before this one may have consumed the token.
       if (hasEnded(purpose.session)) throw new IdpError('MISSING_SESSION')
       // After the end of the lock, another process may be sending it.
       if (turn.redemption.state === 'abandoned' || monotonic() >= lockUntil) throw noResponseYet()
@@ -270,7 +269,9 @@ function toProgress({ parts, purpose, requestScope, turn }: Job, lockUntil: numb
     },
     onOverdue(error) {
       const now = monotonic()
-      const milliseconds = processLasts ? Math.min(3 * httpTimeout, lockUntil - WRITE_MILLISECONDS - now) : 0
+      const milliseconds = processLasts
+        ? Math.min(3 * httpTimeout, lockUntil - RESERVED_MILLISECONDS - now)
+        : 0
       if (milliseconds <= 0 || !mayBeLate(now)) return 0
       const before = turn.redemption
       move(turn, { type: 'overdue', deadline: deadlineAfter(milliseconds), error })
