@@ -27,9 +27,8 @@ interface Wanted {
 /**
  * Returns a valid access token for a token request, refreshed if necessary. A forced refresh never returns the token that it
  * was to replace. Throws `AccessTokenError`: `MISSING_SESSION` if the session has ended meanwhile, `SESSION_EXPIRED` if the
- * provider has ended it, `MISSING_REFRESH_TOKEN`,
- * `FAILED_TO_REFRESH_TOKEN` (`cause`: error of the provider or the network), `REFRESH_NOT_PERSISTABLE`;
- * `SESSION_STORE_FAILED`; `MfaRequiredError` if the provider requires another factor.
+ * provider has ended it, `MISSING_REFRESH_TOKEN`, `FAILED_TO_REFRESH_TOKEN` (`cause`: error of the provider or the network),
+ * `REFRESH_NOT_PERSISTABLE`; `SESSION_STORE_FAILED`; `MfaRequiredError` if the provider requires another factor.
  */
 export function getFreshToken(
   parts: FreshTokenParts,
@@ -115,7 +114,7 @@ function tokenAfter(
   { entry, failure, session }: RedemptionResult,
 ): Entry | undefined {
   const { usable } = selectToken(config, session, { ...want, force: false }, 0)
-  // That of the session has the audience, and the granted details, which a refresh may leave out.
+  // The session's own has the audience, too, and the granted details, which the response of a refresh may leave out.
   if (entry) return usable ?? entry
   if (failure !== undefined) return undefined
   return want.force && usable?.accessToken === old?.accessToken ? undefined : usable

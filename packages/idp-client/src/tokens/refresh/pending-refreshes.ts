@@ -80,7 +80,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
     const replaced = before?.sessionKey === updated.sessionKey ? [] : await storage.loadAll(exchange)
     await storage.save(exchange, updated, options)
     await endSessions(replaced.filter(({ sessionKey }) => sessionKey !== updated.sessionKey))
-    // A session without a refresh token is found by its previous one.
+    // Again, since a refresh may have started meanwhile. A session that has lost its refresh token is found by the previous one.
     const own = await getFamily(parts, updated)
     const family = own ?? (before ? await getFamily(parts, before) : undefined)
     if (!family) return true

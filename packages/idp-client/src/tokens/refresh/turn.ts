@@ -26,7 +26,7 @@ const SLACK = 1000
 /** Returns the deadline of a redemption that takes at most that long. */
 export const deadlineAfter = (milliseconds: number): number => monotonic() + milliseconds + SLACK
 
-/** Returns a queued turn. `take` starts when the caller has added the turn to its family; only a platform rejects it. */
+/** Returns a queued turn. `take` starts when the caller has added the turn to its family; only a platform rejects its promise. */
 export function createTurn(
   family: TokenFamily,
   key: string,
@@ -62,9 +62,9 @@ export function toResult({ redemption }: Turn, isEarly: boolean): RedemptionResu
 }
 
 /**
- * Waits with a timer of this request until a turn has ended; `isEarly`, since the caller came before the response was late:
- * also until it is late. Abandons a turn that has passed its deadline: on Workers, I/O, timers and promises end with the
- * request that created them, or are rejected by the platform. Throws `REQUEST_TIMEOUT` when the time is over.
+ * Waits with a timer of this request until a turn has ended or, for a caller that came before its response was late (`isEarly`),
+ * is late. Abandons a turn that has passed its deadline: on Workers, I/O, timers and promises end with the request that created
+ * them, or are rejected by the platform. Throws `REQUEST_TIMEOUT` when the time is over.
  */
 export async function waitOrAbandon(turn: Turn, milliseconds: number, isEarly: boolean): Promise<void> {
   const end = monotonic() + milliseconds
