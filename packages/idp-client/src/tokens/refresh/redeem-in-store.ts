@@ -25,9 +25,9 @@ function isConsumed(tried: StoredSession, now: StoredSession): boolean {
  * rejected and another process has redeemed it first, redeems again. With `mayBeOld` the session is read again even without a
  * lock, because a redemption that was lost may have stored its tokens.
  *
- * If the store rejects the result, retries while the request waits, and then in the background for as long as the lock
- * prevents other processes from redeeming the consumed token; the write that succeeds releases it. Throws `MISSING_SESSION` if
- * the session ended meanwhile, `SESSION_STORE_FAILED`.
+ * If the store rejects the result, retries while the request waits, and then in the background: for as long as the lock prevents
+ * other processes from redeeming the consumed token, or as long again without a lock. The write that succeeds releases the lock.
+ * Throws `MISSING_SESSION` if the session ended meanwhile, `SESSION_STORE_FAILED`.
  */
 export async function redeemInStore(
   store: DistributedSessions,
