@@ -12,7 +12,7 @@
 
 /** Most of what a session cookie costs beyond the floor, by a profile of `getSession`. */
 const readsAll =
-  'of a session cookie it inflates the claims (6 µs), builds the strings of the tokens (4 µs), and copies the session for the ' +
+  'of a session cookie it inflates the claims (6 µs), builds the strings of the tokens (4 µs), and getSession copies it for the ' +
   'application (1 µs); the cookie of the floor is not compressed, and has 2.7 times the size.'
 
 /** @type {readonly Budget[]} */
