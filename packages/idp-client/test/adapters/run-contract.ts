@@ -9,16 +9,21 @@ import {
   proxyContract,
   unconfiguredContract,
 } from '../../src/testing/index.ts'
-import type { MakeApplication, RunningHost } from './hosts.ts'
+import type { MakeApplication, Place, RunningHost } from './hosts.ts'
 import { configured, places, startHost } from './hosts.ts'
 
 interface Further {
   readonly cases?: readonly ContractCase[]
   readonly proxyLimits?: ProxyLimits
+  /** Where the application lives. Default: everywhere. */
+  readonly at?: readonly Place[]
 }
 
-/** Runs the whole adapter contract, and further cases, for one kind of application, in every place where it may live. */
-export function runContract(make: MakeApplication, { cases = [], proxyLimits = {} }: Further = {}): void {
+/** Runs the whole adapter contract, and further cases, for one kind of application, in the places where it may live. */
+export function runContract(
+  make: MakeApplication,
+  { at = places, cases = [], proxyLimits = {} }: Further = {},
+): void {
   let provider: DevProvider
 
   beforeAll(async () => {
@@ -29,7 +34,7 @@ export function runContract(make: MakeApplication, { cases = [], proxyLimits = {
     await provider.stop()
   })
 
-  describe.each(places)('$title', (place) => {
+  describe.each(at)('$title', (place) => {
     let running: RunningHost
 
     beforeAll(async () => {
@@ -47,7 +52,7 @@ export function runContract(make: MakeApplication, { cases = [], proxyLimits = {
     })
   })
 
-  describe.each(places)('with a session store, $title', (place) => {
+  describe.each(at)('with a session store, $title', (place) => {
     let running: RunningHost
 
     beforeAll(async () => {
@@ -67,7 +72,7 @@ export function runContract(make: MakeApplication, { cases = [], proxyLimits = {
     })
   })
 
-  describe.each(places.slice(0, 1))('unconfigured', (place) => {
+  describe.each(at.slice(0, 1))('unconfigured', (place) => {
     let running: RunningHost
 
     beforeAll(async () => {
