@@ -136,8 +136,9 @@ function createReplicatedSender(
       pipeline([command, ['WAIT', String(count), String(timeout)]], key)
     const [reply, copies] = await attempt().catch(async (error: unknown) => {
       if (!isRedirection(error)) throw error
-      // The client follows the redirection of a single command, and then knows the new node.
-      await send(['EXISTS', key], key)
+      // The client follows the redirection of a single command, and then knows the new node. The scripts need the permission for this
+      // one, too, and it works with keys of every type.
+      await send(['TTL', key], key)
       return attempt()
     })
     if (Number(copies) >= count) return reply
