@@ -202,17 +202,20 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 
     async deleteByLogoutToken(token) {
       const { sid, sub } = token
-      // First, so that a login that completes during the deletion is found to have ended.
-      const isRemembered = await rememberToken(token).then(
-        () => true,
-        () => false,
-      )
-      if (sid !== undefined || sub !== undefined) {
-        const [by, of] = sid === undefined ? (['sub', sub ?? ''] as const) : (['sid', sid] as const)
-        await records.remove(by, of, (session) => isEndedBy(toOwner(session), token))
+      const remove = async (): Promise<void> => {
+        const [by, name] = sid === undefined ? (['sub', sub] as const) : (['sid', sid] as const)
+        if (name !== undefined)
+          await records.remove(by, name, (session) => isEndedBy(toOwner(session), token))
       }
-      // A full Redis has memory for it after the deletion.
-      if (!isRemembered) await rememberToken(token)
+      try {
+        await rememberToken(token)
+      } catch {
+        // A full Redis has memory for it after a deletion.
+        await remove()
+        await rememberToken(token)
+      }
+      // After it is remembered, so that a login that completes during the deletion is found to have ended.
+      await remove()
     },
 
     async listBySubject(sub) {

@@ -189,6 +189,23 @@ describe('redisStore', () => {
     await expect(store.update('id', counted, later)).rejects.toMatchObject(failure)
   })
 
+  test('a logout ends a login that completes before its end is remembered, also if that fails at first', async () => {
+    const plain = redisStore(nodeRedis, { prefix })
+    let hasFailed = false
+    const failing = async (command: string[]): Promise<unknown> => {
+      if (!hasFailed && command.some((part) => part.startsWith(`${prefix}ended:`))) {
+        hasFailed = true
+        throw new Error('the connection was lost')
+      }
+      const reply = await nodeRedis.sendCommand(command)
+      if (command[0] === 'ZRANGE') await plain.set('new', sessionOf('alice', { sid: 'sid' }), later)
+      return reply
+    }
+    const token = { sid: 'sid', iat: inSeconds(0).expiresAt }
+    await redisStore(failing, { prefix }).deleteByLogoutToken(token)
+    expect([await plain.endedAt({ sid: 'sid' }), await plain.get('new')]).toEqual([token.iat, null])
+  })
+
   test('errors of Redis reject', async () => {
     const store = redisStore(nodeRedis, { prefix })
     await ioRedis.lpush(`${prefix}session:{id}`, 'a list')
