@@ -6,9 +6,9 @@ import { Lru } from '../lib/lru.ts'
 import { processWide } from '../lib/registry.ts'
 import { UsedNames } from '../lib/used-names.ts'
 import type { Owner } from '../session/ended-by.ts'
-import { isEndedBy } from '../session/ended-by.ts'
+import { createEndedInMemory, endingsInMemory, isEndedBy } from '../session/ended-by.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import { createEndings, toOwner } from './record.ts'
+import { toOwner } from './record.ts'
 
 export type { User } from '../session/model/session-data.ts'
 
@@ -36,8 +36,6 @@ interface StoredRecord {
 
 /** Maximum number of sessions, and of their locks, unless `maxSessions` is set. */
 const MAX_SESSIONS = 10_000
-/** Maximum number of sessions that the provider has ended. */
-const MAX_ENDED = 20_000
 
 const parse = ({ text }: StoredRecord): SessionData => JSON.parse(text) as SessionData
 
@@ -47,8 +45,7 @@ const getMemory = (name: string, maxSessions: number) =>
     /** Ends of locks, in milliseconds of the process's monotonic clock. */
     locks: new Lru<string, { readonly until: number }>(maxSessions),
     names: new UsedNames(),
-    /** Times at which the provider ended sessions, by `toEndedName`, in seconds since the epoch. */
-    ended: new Lru<string, { readonly iat: number; readonly until: number }>(MAX_ENDED),
+    ended: createEndedInMemory(),
   }))
 
 function liveSessions(sessions: Lru<string, StoredRecord>, clock: Clock) {
@@ -96,20 +93,7 @@ export function memoryStore(options: MemoryStoreOptions = {}): Required<SessionD
   const { ended, locks, names, sessions } = getMemory(name, maxSessions)
   const live = liveSessions(sessions, clock)
 
-  const { rememberToken, ...endings } = createEndings({
-    clock,
-    async keep(name, iat, seconds) {
-      const until = clock() + seconds
-      const known = ended.get(name)
-      const isKnown = known && known.until > clock()
-      const latest = { iat: Math.max(iat, known?.iat ?? iat), until: Math.max(until, known?.until ?? until) }
-      ended.set(name, isKnown ? latest : { iat, until })
-    },
-    async read(name) {
-      const known = ended.get(name)
-      return known && known.until > clock() ? known.iat : null
-    },
-  })
+  const { rememberToken, ...endings } = endingsInMemory(ended, clock)
 
   return {
     ...endings,

@@ -1,9 +1,9 @@
 import type { LogoutToken, SessionDataStore } from '../config/options.ts'
 import { invalidAtStart } from '../errors/configuration.ts'
 import { systemClock } from '../lib/clock.ts'
-import { isEndedBy } from '../session/ended-by.ts'
+import { createEndings, isEndedBy } from '../session/ended-by.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import { createEndings, escapeName, parseSession, toOwner } from './record.ts'
+import { escapeName, parseSession, toOwner } from './record.ts'
 
 export type { User } from '../session/model/session-data.ts'
 

@@ -5,10 +5,11 @@ import { SessionStoreError } from '../../errors/session.ts'
 import { monotonic } from '../../lib/clock.ts'
 import { Lru } from '../../lib/lru.ts'
 import { pause } from '../../lib/pause.ts'
-import { processWide, processWideFor, toKey } from '../../lib/registry.ts'
+import { processWide, processWideFor } from '../../lib/registry.ts'
 import { backoff, retry } from '../../lib/retry.ts'
 import { KeyedMutex, SingleFlight } from '../../lib/shared-run.ts'
 import { reportFailure } from '../../log/failure.ts'
+import { createEndedInMemory, endingsInMemory } from '../ended-by.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { AcquiredLock } from '../storage.ts'
 import { copyRecord, isRecordOf } from './record.ts'
@@ -22,14 +23,6 @@ const SLACK_MILLISECONDS = 1000
 const ATTEMPTS = 3
 /** Maximum number of processed names of a store: only the provider, which signs logout tokens, adds names. */
 const MAX_PROCESSED = 10_000
-/** How long this process remembers that the provider ended a session, in seconds: longer than a callback takes. */
-const REMEMBERED_SECONDS = 600
-/**
- * Maximum number of ended sessions and users of a store. The provider adds them by logout tokens, and anybody by front-channel
- * logouts, of which 12,000 arrive in `REMEMBERED_SECONDS` at most: 20 per second.
- */
-const MAX_ENDED = 20_000
-
 /** Changes of records in this process, by record id: a hash of the session key. */
 const changes = () => processWide('queue:record-changes/2', () => new KeyedMutex<string>())
 
@@ -44,13 +37,9 @@ const processing = (store: SessionDataStore) =>
     processed: new Lru<string, number>(MAX_PROCESSED),
   }))
 
-/** Ends of sessions in a store that remembers none, in seconds since the epoch. */
-const endedIn = (store: SessionDataStore) =>
-  processWideFor(
-    'mark:ended-at-provider/4',
-    store,
-    () => new Lru<string, { iat: number; until: number }>(MAX_ENDED),
-  )
+/** The ends of sessions in a store that remembers none. */
+const endingsIn = (store: SessionDataStore, { clock }: ApiConfig) =>
+  endingsInMemory(processWideFor('mark:ended-at-provider/5', store, createEndedInMemory), clock)
 
 /** Other libraries define an `update` that stores `change` in place of a session, and returns a boolean or nothing. */
 function assertUpdated<T>(updated: T): T {
@@ -68,11 +57,6 @@ function unsupported(name: string): (..._given: unknown[]) => Promise<never> {
   return async () => {
     throw new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: `The store has no ${name}.` })
   }
-}
-
-/** A `sid` and a `sub` have different keys, even if they are equal. */
-function toEndedName({ iss, sid, sub }: ProviderSession): string {
-  return toKey(iss, ...(sid === undefined ? ['sub', sub] : ['sid', sid]))
 }
 
 type Functions = Required<SessionDataStore>
@@ -238,26 +222,18 @@ export class CompleteStore {
   }
 
   /** Deletes the sessions of a token. Remembers their end first: a login calls `endedAt` after it has stored its session. */
-  readonly deleteByLogoutToken: (token: EndingToken) => Promise<void> = guarded('logout', (token) => {
-    if (!this.#given.endedAt) {
-      const name = toEndedName(token)
-      const ended = endedIn(this.#given)
-      const iat = Math.max(token.iat, ended.get(name)?.iat ?? token.iat)
-      ended.set(name, { iat, until: this.#config.clock() + REMEMBERED_SECONDS })
-    }
+  readonly deleteByLogoutToken: (token: EndingToken) => Promise<void> = guarded('logout', async (token) => {
+    if (!this.#given.endedAt) await endingsIn(this.#given, this.#config).rememberToken(token)
     const { deleteByLogoutToken = unsupported('deleteByLogoutToken') } = this.#given
     return this.#deleteForGood(() => deleteByLogoutToken.call(this.#given, token))
   })
 
   /** Returns the latest end of a session at the provider that is known, by its `sid` or by the `sub` of its user. */
-  readonly endedAt: Functions['endedAt'] = guarded('endedAt', async (session) => {
-    if (this.#given.endedAt) return this.#given.endedAt(session)
-    const { sid: _sid, ...user } = session
-    const now = this.#config.clock()
-    const ends = [session, user].map((subject) => endedIn(this.#given).get(toEndedName(subject)))
-    const times = ends.flatMap((end) => (end && end.until > now ? [end.iat] : []))
-    return times.length > 0 ? Math.max(...times) : null
-  })
+  readonly endedAt: Functions['endedAt'] = guarded('endedAt', (session) =>
+    this.#given.endedAt
+      ? this.#given.endedAt(session)
+      : endingsIn(this.#given, this.#config).endedAt(session),
+  )
 
   /** Returns whether an end of the session at the provider is known, in the second of this time or later. */
   async hasEndedSince(time: number, session: ProviderSession): Promise<boolean> {
