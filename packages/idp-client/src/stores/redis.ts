@@ -40,7 +40,7 @@ end
 return current`
 
 /* An index drops expired sessions and expires with its last session, so that it needs no cleanup. */
-const LIST = `redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
+const ADD_TO_INDEX = `redis.call('ZADD', KEYS[1], ARGV[1], ARGV[2])
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', redis.call('TIME')[1])
 local last = redis.call('ZRANGE', KEYS[1], -1, -1, 'WITHSCORES')
 if last[2] then redis.call('EXPIREAT', KEYS[1], last[2]) end`
@@ -95,15 +95,15 @@ interface IndexEntry {
 
 function createRecords({ durable, send }: AllRedisCommands, prefix: string) {
   const key = (id: string): string => `${prefix}session:{${escapeName(id)}}`
-  const index = (by: Index, name: string): string => `${prefix}${by}:${escapeName(name)}`
+  const indexKey = (by: Index, name: string): string => `${prefix}${by}:${escapeName(name)}`
 
-  function indexes(session: SessionData): string[] {
+  function indexKeys(session: SessionData): string[] {
     const { sid, sub } = toOwner(session)
-    return [index('sub', sub), ...(sid === undefined ? [] : [index('sid', sid)])]
+    return [indexKey('sub', sub), ...(sid === undefined ? [] : [indexKey('sid', sid)])]
   }
 
-  async function unlist({ id, session }: SessionRecord): Promise<void> {
-    await Promise.all(indexes(session).map((list) => send('ZREM', list, id)))
+  async function removeFromIndexes({ id, session }: SessionRecord): Promise<void> {
+    await Promise.all(indexKeys(session).map((index) => send('ZREM', index, id)))
   }
 
   /** Deletes a session and returns its JSON, or null if there was none. */
@@ -111,7 +111,7 @@ function createRecords({ durable, send }: AllRedisCommands, prefix: string) {
 
   /** Returns the entries of an index; `session` is null if it has expired or was deleted. */
   async function find(by: Index, name: string): Promise<IndexEntry[]> {
-    const ids = ((await send('ZRANGE', index(by, name), '0', '-1')) as unknown[]).map(String)
+    const ids = ((await send('ZRANGE', indexKey(by, name), '0', '-1')) as unknown[]).map(String)
     const read = async (id: string): Promise<IndexEntry> => ({
       id,
       session: parseSession(await send('GET', key(id))),
@@ -122,13 +122,15 @@ function createRecords({ durable, send }: AllRedisCommands, prefix: string) {
 
   return {
     key,
-    unlist,
+    removeFromIndexes,
     erase,
     find,
 
     /** Adds the session to the indexes of its `sub` and `sid`. */
-    async list(id: string, session: SessionData, expiresAt: number): Promise<void> {
-      await Promise.all(indexes(session).map((list) => durable.run(LIST, list, whole(expiresAt), id)))
+    async addToIndexes(id: string, session: SessionData, expiresAt: number): Promise<void> {
+      await Promise.all(
+        indexKeys(session).map((index) => durable.run(ADD_TO_INDEX, index, whole(expiresAt), id)),
+      )
     },
 
     /** Deletes the sessions of an index that match, and returns how many there were. */
@@ -137,7 +139,7 @@ function createRecords({ durable, send }: AllRedisCommands, prefix: string) {
       const found = (await find(by, name)).filter(({ session }) => !session || matches(session))
       const end = async ({ id, session }: IndexEntry): Promise<boolean> => {
         const erased = await erase(id)
-        await (session ? unlist({ id, session }) : send('ZREM', index(by, name), id))
+        await (session ? removeFromIndexes({ id, session }) : send('ZREM', indexKey(by, name), id))
         return session !== null && erased !== null
       }
       return (await Promise.all(found.map(end))).filter(Boolean).length
@@ -175,12 +177,12 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
 
     async set(id, session, { expiresAt }) {
       await durable.send('SET', records.key(id), JSON.stringify(session), 'EXAT', whole(expiresAt))
-      await records.list(id, session, expiresAt)
+      await records.addToIndexes(id, session, expiresAt)
     },
 
     async delete(id) {
       const session = parseSession(await records.erase(id))
-      if (session) await records.unlist({ id, session })
+      if (session) await records.removeFromIndexes({ id, session })
     },
 
     async update(id, change, { expiresAt }) {
@@ -192,7 +194,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
         stored = await durable.run(REPLACE, records.key(id), before, after, whole(expiresAt))
         if (String(stored) === '1') {
           const session = JSON.parse(after) as SessionData
-          await records.list(id, session, expiresAt)
+          await records.addToIndexes(id, session, expiresAt)
           return session
         }
         // Only bytes that are not valid UTF-8 read the same and still differ: they would never be replaced.
