@@ -62,14 +62,15 @@ function queryWith(client: PostgresClient): Query {
 
 /* The clock of the database decides, because all processes share it. */
 const LIVE = 'expires_at > clock_timestamp()'
-const NAME = `encode(sha256(convert_to($1, 'UTF8')), 'hex')`
+/* A hash, because a name may be too long for an index. */
+const HASHED_NAME = `encode(sha256(convert_to($1, 'UTF8')), 'hex')`
 
 function createLocks(query: Query, table: string): Pick<PostgresStore, 'lock' | 'once'> {
   /** Acquires a name that is free or expired, for a duration. */
   async function take(name: string, token: string, milliseconds: number): Promise<boolean> {
     const rows = await query(
       `insert into ${table} as held (name, token, expires_at)
-values (${NAME}, $2, clock_timestamp() + $3::float8 * interval '1 millisecond')
+values (${HASHED_NAME}, $2, clock_timestamp() + $3::float8 * interval '1 millisecond')
 on conflict (name) do update set token = excluded.token, expires_at = excluded.expires_at
 where not held.${LIVE} returning name`,
       name,
@@ -85,7 +86,7 @@ where not held.${LIVE} returning name`,
       if (!(await take(name, token, milliseconds))) return null
       return {
         async release() {
-          await query(`delete from ${table} where name = ${NAME} and token = $2`, name, token)
+          await query(`delete from ${table} where name = ${HASHED_NAME} and token = $2`, name, token)
         },
       }
     },
@@ -107,9 +108,9 @@ const COLUMNS = {
   expires_at: 'to_timestamp($7::float8)',
 }
 
-const NAMES = Object.keys(COLUMNS)
-const INSERTED = NAMES.map((name) => `${name} = excluded.${name}`).join(', ')
-const UPDATED = Object.entries(COLUMNS)
+const COLUMN_NAMES = Object.keys(COLUMNS)
+const REPLACED_COLUMNS = COLUMN_NAMES.map((name) => `${name} = excluded.${name}`).join(', ')
+const UPDATED_COLUMNS = Object.entries(COLUMNS)
   .map(([name, value]) => `${name} = ${value}`)
   .join(', ')
 
@@ -130,8 +131,8 @@ function createRecords(query: Query, table: string): Records {
 
     async set(id, session, { expiresAt }) {
       await query(
-        `insert into ${table} (${NAMES.join(', ')}) values (${Object.values(COLUMNS).join(', ')})
-on conflict (id) do update set ${INSERTED}`,
+        `insert into ${table} (${COLUMN_NAMES.join(', ')}) values (${Object.values(COLUMNS).join(', ')})
+on conflict (id) do update set ${REPLACED_COLUMNS}`,
         ...toValues(id, session, expiresAt),
       )
     },
@@ -149,7 +150,7 @@ on conflict (id) do update set ${INSERTED}`,
         const current = row ? parseSession(row['session']) : null
         if (!row || !current) return null
         const [written] = await query(
-          `update ${table} set ${UPDATED} where id = $1 and version = $8 returning session`,
+          `update ${table} set ${UPDATED_COLUMNS} where id = $1 and version = $8 returning session`,
           ...toValues(id, change(current), expiresAt),
           row['version'],
         )
@@ -169,13 +170,13 @@ type Subjects = Pick<
 const TIME_AS_UUID = `lpad(to_hex($2::bigint), 32, '0')::uuid`
 const UUID_AS_TIME = `('x' || right(replace(token::text, '-', ''), 16))::bit(64)::bigint::text`
 
-function createEndedTimes(query: Query, lockTable: string) {
+function createEndedTimes(query: Query, nameTable: string) {
   const toKey = (name: string): string => `ended ${escapeName(name)}`
   return createEndings({
     async keep(name, iat, seconds) {
       await query(
-        `insert into ${lockTable} as ended (name, token, expires_at)
-values (${NAME}, ${TIME_AS_UUID}, clock_timestamp() + $3::float8 * interval '1 second')
+        `insert into ${nameTable} as ended (name, token, expires_at)
+values (${HASHED_NAME}, ${TIME_AS_UUID}, clock_timestamp() + $3::float8 * interval '1 second')
 on conflict (name) do update set token = greatest(ended.token, excluded.token),
 expires_at = greatest(ended.expires_at, excluded.expires_at)`,
         toKey(name),
@@ -185,18 +186,18 @@ expires_at = greatest(ended.expires_at, excluded.expires_at)`,
     },
 
     async read(name) {
-      const found = `select ${UUID_AS_TIME} as iat from ${lockTable} where name = ${NAME} and ${LIVE}`
+      const found = `select ${UUID_AS_TIME} as iat from ${nameTable} where name = ${HASHED_NAME} and ${LIVE}`
       const [row] = await query(found, toKey(name))
       return row ? Number(row['iat']) : null
     },
   })
 }
 
-function createSubjects(query: Query, table: string, lockTable: string): Subjects {
-  const { rememberToken, ...endings } = createEndedTimes(query, lockTable)
+function createSubjects(query: Query, table: string, nameTable: string): Subjects {
+  const { rememberToken, ...endings } = createEndedTimes(query, nameTable)
 
-  /** Deletes the user's sessions that began before the token; only the records contain that time. */
-  async function deleteOlder(sub: string, token: LogoutToken): Promise<void> {
+  /** Deletes the user's sessions that a token without `sid` ends: when they began is only in the records. */
+  async function deleteByUser(sub: string, token: LogoutToken): Promise<void> {
     const rows = await query(`select id, session from ${table} where sub = $1`, escapeName(sub))
     for (const row of rows) {
       const session = parseSession(row['session'])
@@ -209,16 +210,15 @@ function createSubjects(query: Query, table: string, lockTable: string): Subject
     ...endings,
 
     async deleteByLogoutToken(token) {
-      const { iat, iss, sid, sub } = token
+      const { iss, sid, sub } = token
       await rememberToken(token)
-      if (sid === undefined && sub !== undefined && iat !== undefined) return deleteOlder(sub, token)
-      const [column, name] = sid === undefined ? ['sub', sub] : ['sid', sid]
-      if (name === undefined) return
-      await query(
-        `delete from ${table} where ${column} = $1 and (iss is null or $2::text is null or iss = $2)`,
-        escapeName(name),
-        iss === undefined ? null : escapeName(iss),
-      )
+      if (sid !== undefined)
+        await query(
+          `delete from ${table} where sid = $1 and (iss is null or $2::text is null or iss = $2)`,
+          escapeName(sid),
+          iss === undefined ? null : escapeName(iss),
+        )
+      else if (sub !== undefined) await deleteByUser(sub, token)
     },
 
     async listBySubject(sub) {
@@ -256,15 +256,15 @@ function assertName(name: string): string {
 }
 
 /* Subjects and provider session ids may be too long for a B-tree index; a hash index accepts any length. */
-const toDefinition = (table: string, sessions: string, lockTable: string): string => `do $$ begin
+const toDefinition = (table: string, sessions: string, nameTable: string): string => `do $$ begin
 perform pg_advisory_xact_lock(hashtext('idp-client ${table}'));
 create table if not exists ${sessions} (id text primary key, session text not null, version uuid not null,
 sub text not null, sid text, iss text, expires_at timestamptz not null);
 create index if not exists "${table}_sub" on ${sessions} using hash (sub);
 create index if not exists "${table}_sid" on ${sessions} using hash (sid);
 create index if not exists "${table}_expires_at" on ${sessions} (expires_at);
-create table if not exists ${lockTable} (name text primary key, token uuid not null, expires_at timestamptz not null);
-create index if not exists "${table}_leases_expires_at" on ${lockTable} (expires_at);
+create table if not exists ${nameTable} (name text primary key, token uuid not null, expires_at timestamptz not null);
+create index if not exists "${table}_leases_expires_at" on ${nameTable} (expires_at);
 end $$`
 
 /**
@@ -274,8 +274,8 @@ end $$`
  */
 function toTableNames({ schema, table = 'idp_client_sessions' }: PostgresStoreOptions) {
   const place = schema === undefined ? '' : `"${assertName(schema)}".`
-  const [sessions, lockTable] = [`${place}"${assertName(table)}"`, `${place}"${table}_leases"`]
-  return { sessions, lockTable, definition: toDefinition(table, sessions, lockTable) }
+  const [sessions, nameTable] = [`${place}"${assertName(table)}"`, `${place}"${table}_leases"`]
+  return { sessions, nameTable, definition: toDefinition(table, sessions, nameTable) }
 }
 
 /**
@@ -286,19 +286,19 @@ function toTableNames({ schema, table = 'idp_client_sessions' }: PostgresStoreOp
  * @throws InvalidConfigurationError `client` has no `query`, or `table` or `schema` has other characters than allowed
  */
 export function postgresStore(client: PostgresClient, options: PostgresStoreOptions = {}): PostgresStore {
-  const { definition, lockTable, sessions } = toTableNames(options)
+  const { definition, nameTable, sessions } = toTableNames(options)
   const query = queryWith(client)
   return {
     ...createRecords(query, sessions),
-    ...createSubjects(query, sessions, lockTable),
-    ...createLocks(query, lockTable),
+    ...createSubjects(query, sessions, nameTable),
+    ...createLocks(query, nameTable),
 
     async migrate() {
       await query(definition)
     },
 
     async sweep() {
-      await sweep(query, lockTable)
+      await sweep(query, nameTable)
       return sweep(query, sessions)
     },
   }
