@@ -6,6 +6,7 @@ import { defined } from '../lib/objects.ts'
 import { rememberFormerEnd } from '../session/former.ts'
 import { endsAt, isAlive, toTimes } from '../session/model/lifetime.ts'
 import type { SessionData } from '../session/model/session-data.ts'
+import { isSessionData } from '../session/model/stored-session.ts'
 import { endStreams } from '../session/open-streams.ts'
 import type { CompleteStore } from '../session/store/complete-store.ts'
 import { fromRecord, isRecordId, recordId, toOwner } from '../session/store/record.ts'
@@ -52,9 +53,10 @@ export async function listSessions(engine: Engine, sub: string): Promise<Session
   const clientTag = await engine.clientTag()
   const { clock, session: rules } = engine.config
   const infos = records.flatMap(({ id, session: record }) => {
+    if (!isSessionData(record)) return []
     const session = fromRecord(record, '')
     // A store that compares case-insensitively may return the sessions of another user.
-    if (!session || toOwner(session).sub !== subject) return []
+    if (toOwner(session).sub !== subject) return []
     if (session.clientTag !== undefined && session.clientTag !== clientTag) return []
     const times = toTimes(session)
     if (!isAlive(times, rules, clock())) return []

@@ -32,8 +32,8 @@ export function toOwner(session: StoredSession): Owner {
 /** Converts a session to its record: JSON, whatever hooks and applications put into it. */
 export function toRecord(session: StoredSession, id: string): SessionData {
   const { authentication, clientTag: client, data, ownScope, usedAt, userInfoClaims } = session
-  const { requestedAuthentication: asked } = session
   const { iss, sub } = toOwner(session)
+  const asked = session.requestedAuthentication
   const own = { id, usedAt, client, asked, ownScope, userInfoClaims, iss, sub, authentication }
   return JSON.parse(JSON.stringify({ ...data, internal: { ...data.internal, ...own } }))
 }
@@ -45,9 +45,8 @@ export function isRecordOf(record: unknown, id: string): record is SessionData {
   return own === id
 }
 
-/** Converts a record to a session; null for a value that is not one. */
-export function fromRecord(record: unknown, sessionKey: string): StoredSession | null {
-  if (!isSessionData(record)) return null
+/** Converts a record to a session. Ignores properties of the library that have another type than it writes. */
+export function fromRecord(record: SessionData, sessionKey: string): StoredSession {
   const {
     asked: requestedAuthentication,
     authentication: proven,

@@ -13,7 +13,7 @@ import type { SessionDifference } from '../model/session.ts'
 import { hasOnlyBeenUsed, withDifference } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
-import { copySession } from '../model/stored-session.ts'
+import { copySession, isSessionData } from '../model/stored-session.ts'
 import { endStreamsOf } from '../open-streams.ts'
 import type { AcquiredLock, DistributedSessions, Flushed, Persisted, SessionEnd } from '../storage.ts'
 import type { CompleteStore } from './complete-store.ts'
@@ -101,9 +101,8 @@ export class StoreRecords implements DistributedSessions {
       return null
     }
     const record = await this.#store.get(id)
-    const session = fromRecord(record, sessionKey)
-    const read = isRecordOf(record, id) ? session : null
-    if (session && !read) this.#store.report(otherRecord())
+    const read = isRecordOf(record, id) ? fromRecord(record, sessionKey) : null
+    if (!read && isSessionData(record)) this.#store.report(otherRecord())
     const pending = pendingWrites().get(id)
     if (!pending) return read
     if (read) return { ...withPending(read, pending), needsWrite: true, older: read.data }
@@ -200,7 +199,6 @@ export class StoreRecords implements DistributedSessions {
     let sidBefore: string | undefined
     const update = (record: SessionData): SessionData => {
       const found = fromRecord(record, session.sessionKey)
-      if (!found) return record
       // Again: the write before this one may have stored it, and a change that it made must not be undone.
       pending = pendingWrites().get(id)
       sidBefore = (pending?.found ?? found).data.internal.sid
@@ -211,7 +209,7 @@ export class StoreRecords implements DistributedSessions {
     // The record may have been used later than this session.
     const times = { ...toTimes(session), usedAt: laterUse(session.usedAt, clock()) }
     const updated = await this.#store.update(id, update, { expiresAt: endsAt(times, rules) })
-    const stored = fromRecord(updated, session.sessionKey)
+    const stored = isSessionData(updated) ? fromRecord(updated, session.sessionKey) : null
     // If the store cannot tell, `persist` keeps the change, and `flush` asks again, because of the `sid` before it.
     if (stored && stored.data.internal.sid !== sidBefore && (await this.#wasEndedMeanwhile(stored))) {
       await this.end([stored])
