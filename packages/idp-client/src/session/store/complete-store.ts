@@ -52,7 +52,7 @@ function assertUpdated<T>(updated: T): T {
   })
 }
 
-/** Takes the place of a function that the store lacks. */
+/** Returns a function that rejects, for one that the store lacks. */
 function unsupported(name: string): (..._given: unknown[]) => Promise<never> {
   return async () => {
     throw new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: `The store has no ${name}.` })
@@ -180,6 +180,7 @@ export class CompleteStore {
     'once',
     async (name, { expiresAt }) => {
       const { once = unsupported('once') } = this.#given
+      // Not every value that counts as true: such a store could let a DPoP proof pass twice.
       return (await once.call(this.#given, name, { expiresAt })) === true
     },
   )
@@ -187,8 +188,8 @@ export class CompleteStore {
   /**
    * Runs `work` once for a name, until it expires: once in all processes if the store remembers names, otherwise once in
    * this one. Returns false if it ran before, or has failed `ATTEMPTS` times in a store that remembers names. Throws what
-   * `work` throws, and may then be called again; a call with the same name while it runs shares the outcome. Names are unique
-   * across clients.
+   * `work` throws, and may then be called again; a call with the same name while it runs shares the outcome, in another process it
+   * runs `work`, too. Names are unique across clients.
    */
   once(name: string, { expiresAt }: SessionExpiry, work: () => Promise<void>): Promise<boolean> {
     const task = (): Promise<boolean> =>
@@ -201,12 +202,12 @@ export class CompleteStore {
    * An attempt that failed, or whose process died, leaves names for another.
    */
   async #onceInStore(name: string, expiresAt: number, work: () => Promise<void>): Promise<boolean> {
-    const take = guarded('once', async (part: string) => this.#given.once?.(part, { expiresAt }))
+    const takeName = guarded('once', async (part: string) => this.#given.once?.(part, { expiresAt }))
     const names = Array.from({ length: ATTEMPTS }, (_, attempt) => `${name}.${attempt}`)
     for (const [index, part] of names.entries()) {
-      if (!(await take(part))) continue
+      if (!(await takeName(part))) continue
       await work()
-      await Promise.all(names.slice(index + 1).map(take))
+      await Promise.all(names.slice(index + 1).map(takeName))
       return true
     }
     return false

@@ -191,7 +191,8 @@ export class StoreRecords implements DistributedSessions {
 
   /**
    * Applies the pending tokens, unless another process has stored later ones, and then `change`, to the record in one update.
-   * Returns the session after it; null if the record was deleted, or if the provider has ended the session that it names now.
+   * `session` names the record and decides when it expires. Returns the session after it; null if the record was deleted, or if the
+   * provider has ended the session that it names now.
    */
   async #write(id: string, session: KnownSession, change?: SessionDifference): Promise<StoredSession | null> {
     if (undeleted().get(id)) return null
