@@ -318,9 +318,31 @@ describe('one session in many requests', () => {
     expect(calls.filter((name) => name === 'get')).toHaveLength(1000)
     expect(calls.filter((name) => name === 'update').length).toBe(1)
   })
+
+  test('requests whose use is recorded together have sessions of their own', async () => {
+    one.clock.now += 400
+    const requests = [cookies.exchange(), cookies.exchange()]
+    await Promise.all(requests.map((exchange) => touchSession(one.engine, exchange)))
+    const [mine, other] = await Promise.all(requests.map(session))
+    expect(mine).toEqual(other)
+    expect(mine?.data).not.toBe(other?.data)
+  })
 })
 
 describe('what a session may hold', () => {
+  test('is at most 100 further tokens, also after a login whose hook adds more', async () => {
+    const accessTokens = Array.from({ length: 101 }, (_, at) => ({
+      accessToken: `token ${at}`,
+      audience: `api ${at}`,
+      expiresAt: one.clock.now + 3600,
+    }))
+    const data = { ...sessionAt(one.clock.now), accessTokens }
+    const exchange = cookies.exchange()
+    await one.engine.sessions.save(exchange, freshlyStored(data, one.clock.now))
+    cookies.take(exchange)
+    expect((await session()).data.accessTokens).toHaveLength(100)
+  })
+
   test('is JSON in the store, whatever the application passes', async () => {
     const seen: SessionData[] = []
     const update: typeof store.update = (id, change, expiry) =>

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createClientPool, createCluster } from 'redis'
-import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { pause } from '../../src/lib/pause.ts'
 import { guarded } from '../../src/session/store/store-error.ts'
 import { redisStore } from '../../src/stores/redis.ts'
@@ -93,6 +93,7 @@ describe('redisStore', () => {
   test('a name is remembered for its time, also if the clock of the server is ahead', async () => {
     expect(await onceByLateClock(redisStore(nodeRedis, { prefix }))).toEqual([true, false])
     expect(await ioRedis.ttl(`${prefix}once:name`)).toBeLessThanOrEqual(60)
+    expect(await redisStore(nodeRedis, { prefix }).once('over', inSeconds(-10))).toBe(true)
   })
 
   test('ended sessions leave no index', async () => {
@@ -108,8 +109,8 @@ describe('redisStore', () => {
       await end()
       expect(await keys()).toEqual([])
     }
-    await store.set('gone', sessionOf('alice'), inSeconds(-10))
     await store.set('id', sessionOf('alice'), later)
+    await store.set('gone', sessionOf('alice'), inSeconds(-10))
     expect(await ioRedis.zrange(`${prefix}sub:alice`, '0', '-1')).toEqual(['id'])
   })
 
@@ -224,9 +225,12 @@ describe('redisStore', () => {
 describe('the user of Redis in the guide', async () => {
   const guide = await readFile(new URL('../../../../docs/guides/session-stores.md', import.meta.url), 'utf8')
   const [name = '', ...rules] = /ACL SETUSER (.*)/.exec(guide)?.[1]?.split(' ') ?? []
-  await ioRedis.acl('SETUSER', name, ...rules)
-  const client = await createClient({ url, username: name, password: 'password' }).connect()
+  const client = createClient({ url, username: name, password: 'password' })
 
+  beforeAll(async () => {
+    await ioRedis.acl('SETUSER', name, ...rules)
+    await client.connect()
+  })
   afterAll(() => client.destroy())
 
   describe.concurrent('may run what the store contract needs', () => {
@@ -441,6 +445,24 @@ describe('[Q5] waitForReplicas', async () => {
     expect(await store.deleteBySubject('by sub')).toBe(0)
     expect(await replicaClient.exists(['by sid', 'by sub'].map((id) => `${prefix}session:{${id}}`))).toBe(0)
     expect(await client.exists([`${prefix}sid:by sid`, `${prefix}sub:by sub`])).toBe(0)
+  })
+
+  test('a deletion that another process repeats fails, too, while the replica has not confirmed the first', async () => {
+    const own = new Redis(primary.url)
+    onTestFinished(() => own.disconnect())
+    await own.ping()
+    const impatient = { prefix, waitForReplicas: { count: 1, timeout: 50 } }
+    await redisStore(client, { prefix, waitForReplicas }).set('id', sessionOf('alice'), later)
+    const pid = Number(/process_id:(\d+)/.exec(await replicaClient.info('server'))?.[1])
+    process.kill(pid, 'SIGSTOP')
+    try {
+      await expect(redisStore(client, impatient).delete('id')).rejects.toThrow('0 of 1 replicas')
+      await expect(redisStore(own, impatient).delete('id')).rejects.toThrow('0 of 1 replicas')
+    } finally {
+      process.kill(pid, 'SIGCONT')
+    }
+    await redisStore(own, { prefix, waitForReplicas }).delete('id')
+    expect(await found('id', redisStore(replicaClient, { prefix }))).toBeUndefined()
   })
 
   test('a sentinel of redis sends all commands to the primary, those of a pipeline too', async () => {
