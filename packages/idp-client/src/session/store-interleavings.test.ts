@@ -272,6 +272,9 @@ describe('a logout whose deletion fails', () => {
     await logout(one.engine, last, leave)
     one.clock.now += 400
     await touchSession(one.engine, late)
+    await expect(updateSession(one.engine, late, sessionAt(0))).rejects.toMatchObject({
+      code: 'MISSING_SESSION',
+    })
     const captured = new Map(cookies.stored)
     cookies.take(last)
     cookies.take(late)
@@ -281,6 +284,22 @@ describe('a logout whose deletion fails', () => {
     down.clear()
     await expect(session()).rejects.toThrow('nobody')
     expect(await listSessions(one.engine, 'alice')).toEqual([])
+    // The record is gone, so that requests with the old cookie only read.
+    taken()
+    await expect(session()).rejects.toThrow('nobody')
+    expect(taken()).toEqual(['get'])
+  })
+
+  test('deletes the record at once by a second attempt, and drops the tokens that the store had rejected', async () => {
+    down.add('update')
+    await withoutWaiting(() => redeem('r2'))
+    let failures = 1
+    const remove: typeof store.delete = (id) =>
+      failures-- > 0 ? Promise.reject(new Error('the connection was closed')) : store.delete(id)
+    const members = { get: store.get, set: store.set, update: store.update, delete: remove }
+    await logout(engineWith({ sessionStore: members }).engine, cookies.exchange(), leave)
+    expect(await store.listBySubject('alice')).toEqual([])
+    expect(processWide('state:pending-writes/4', () => new Map()).size).toBe(0)
   })
 })
 
