@@ -98,7 +98,7 @@ test('a hundred updates of one session at once are serialized, so that the store
     ...current,
     count: Number(current['count']) + 1,
   })
-  await Promise.all(Array.from({ length: 100 }, () => store.update('id', increase, later)))
+  await Promise.all(Array.from({ length: 100 }, () => store.update('id', increase, later, async () => {})))
   expect((await inner.get('id'))?.['count']).toBe(100)
   expect(made).toBe(100)
 })
@@ -115,8 +115,20 @@ test('an update that never completes delays the next one for a limited time', as
       return new Promise(() => {})
     },
   })
-  store.update('id', (current) => current, later).catch(() => {})
-  const next = store.update('id', (current) => ({ ...current, theme: 'dark' }), later)
+  store
+    .update(
+      'id',
+      (current) => current,
+      later,
+      async () => {},
+    )
+    .catch(() => {})
+  const next = store.update(
+    'id',
+    (current) => ({ ...current, theme: 'dark' }),
+    later,
+    async (record) => record,
+  )
   await vi.runAllTimersAsync()
   expect(await next).toMatchObject({ theme: 'dark' })
 })
@@ -135,10 +147,10 @@ test('a change that the store never completes delays later ones of the record fo
     { httpTimeout: 700 },
   )
   const change = (current: SessionData): SessionData => ({ ...current, changed: true })
-  void store.update('id', change, { expiresAt: 1 })
+  void store.update('id', change, { expiresAt: 1 }, async () => {})
   await vi.advanceTimersByTimeAsync(1)
   isHanging = false
-  const second = store.update('id', change, { expiresAt: 1 })
+  const second = store.update('id', change, { expiresAt: 1 }, async (record) => record)
   await vi.advanceTimersByTimeAsync(700)
   expect(await second).toMatchObject({ changed: true })
   await store.delete('id')

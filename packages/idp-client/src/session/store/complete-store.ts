@@ -106,15 +106,23 @@ export class CompleteStore {
     this.#given.update ? this.#given.delete(id) : this.#inTurn(id, () => this.#given.delete(id)),
   )
 
-  /** Returns a copy of the record as it was written; null, without a write, if it is not the session of this id. */
-  readonly update: (...given: Parameters<Functions['update']>) => Promise<unknown> = guarded(
-    'update',
-    async (id, change, expiry) => {
+  /**
+   * Changes a record. Returns what `settle` makes of a copy of it as it was written, before the next change of this process begins;
+   * `settle` gets null, and nothing is written, if it is not the session of this id.
+   */
+  update<T>(
+    id: string,
+    change: RecordUpdater,
+    expiry: SessionExpiry,
+    settle: (record: unknown) => Promise<T>,
+  ): Promise<T> {
+    const write = guarded('update', async () => {
       await this.#assertSignature(expiry)
-      // One after the other: a store would have to retry concurrent updates of a record.
-      return this.#inTurn(id, async () => copyRecord(await this.#update(id, change, expiry)))
-    },
-  )
+      return copyRecord(await this.#update(id, change, expiry))
+    })
+    // One after the other: a store would have to retry concurrent updates of a record.
+    return this.#inTurn(id, async () => settle(await write()))
+  }
 
   /** Calls `update` before the first write, for an id that no session has: its result shows its signature. */
   async #assertSignature(expiry: SessionExpiry): Promise<void> {

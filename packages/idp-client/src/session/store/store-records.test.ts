@@ -6,29 +6,35 @@ import { memoryStore } from '../../stores/memory.ts'
 import { freshlyStored } from '../model/session.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 
-test('tokens that the store rejects while it takes earlier ones are kept, and written later', async () => {
-  const { open, opened } = gate()
-  const asked = gate()
-  let isDown = false
+/** Signs in a user with sessions in a store, whose updates fail with `isDown`. `ends`: when the records of the updates expire. */
+async function signIn(members: Partial<SessionDataStore> = {}) {
   const store = memoryStore({ name: crypto.randomUUID() })
-  const update: SessionDataStore['update'] = (...given) =>
-    isDown ? Promise.reject(new Error('the store is down')) : store.update(...given)
-  const sessionStore: SessionDataStore = {
-    ...store,
-    update,
-    async endedAt() {
-      asked.open()
-      await opened
-      return null
-    },
+  const state = { isDown: false }
+  const ends: number[] = []
+  const update: SessionDataStore['update'] = (id, change, expiry) => {
+    ends.push(expiry.expiresAt)
+    return state.isDown ? Promise.reject(new Error('the store is down')) : store.update(id, change, expiry)
   }
-  const { clock, engine } = engineFor({ sessionStore })
+  const { clock, engine } = engineFor({ sessionStore: { ...store, update, ...members } })
   clock.now = Math.floor(Date.now() / 1000)
   const tokenSet = { accessToken: 'at', expiresAt: clock.now + 60, refreshToken: 'rt-0' }
   const internal = { createdAt: clock.now, sid: 'sid-0' }
   const first = freshlyStored({ user: { sub: 'alice' }, tokenSet, internal }, clock.now)
   await engine.sessions.save(new Cookies().exchange(), first)
   const records = (await engine.sessions.distributed?.()) ?? expect.fail('the sessions are in a store')
+  return { clock, ends, first, records, state }
+}
+
+test('tokens that the store rejects while it takes earlier ones are kept, and written later', async () => {
+  const { open, opened } = gate()
+  const asked = gate()
+  const { first, records, state } = await signIn({
+    async endedAt() {
+      asked.open()
+      await opened
+      return null
+    },
+  })
   /** The session with the tokens of a refresh, which also brings another `sid`. */
   const refreshed = ({ data, ...session }: StoredSession, serial: number): StoredSession => ({
     ...session,
@@ -40,14 +46,14 @@ test('tokens that the store rejects while it takes earlier ones are kept, and wr
   })
   const second = refreshed(first, 1)
   const third = refreshed(second, 2)
-  isDown = true
+  state.isDown = true
   expect(await records.persist(first, second)).toMatchObject({ isWritten: false })
-  isDown = false
+  state.isDown = false
   const flushed = records.flush(first.sessionKey)
   await asked.opened
-  isDown = true
+  state.isDown = true
   expect(await records.persist(second, third)).toMatchObject({ isWritten: false })
-  isDown = false
+  state.isDown = false
   open()
   expect(await flushed).toBeUndefined()
   const later = await records.flush(first.sessionKey)
@@ -55,4 +61,31 @@ test('tokens that the store rejects while it takes earlier ones are kept, and wr
     tokenSet: { refreshToken: 'rt-2' },
     internal: { sid: 'sid-2' },
   })
+})
+
+/** The session with another access token. */
+const withToken = ({ data, ...session }: StoredSession, accessToken: string): StoredSession => ({
+  ...session,
+  data: { ...data, tokenSet: { ...data.tokenSet, accessToken } },
+})
+
+test('tokens that the store rejected undo no later refresh, which is written at the same time', async () => {
+  const { first, records, state } = await signIn()
+  // Without rotation every session has the same refresh token.
+  const [second, third] = [withToken(first, 'second'), withToken(first, 'third')]
+  state.isDown = true
+  expect(await records.persist(first, second)).toMatchObject({ isWritten: false })
+  state.isDown = false
+  await Promise.all([records.persist(second, third), records.flush(first.sessionKey)])
+  expect((await records.read(first.sessionKey))?.data.tokenSet.accessToken).toBe('third')
+})
+
+test('a write does not shorten the life of a record that was used since', async () => {
+  const { clock, ends, first, records, state } = await signIn()
+  state.isDown = true
+  expect(await records.persist(first, withToken(first, 'second'))).toMatchObject({ isWritten: false })
+  state.isDown = false
+  clock.now += 400
+  await records.flush(first.sessionKey)
+  expect(ends.at(-1)).toBe(clock.now + 86_400)
 })

@@ -206,19 +206,23 @@ export class StoreRecords implements DistributedSessions {
       const current = pending ? withPending(found, pending) : found
       return toRecord(change ? withDifference(current, change) : current, id)
     }
+    const settle = async (record: unknown): Promise<StoredSession | null | 'ended'> => {
+      const stored = isSessionData(record) ? fromRecord(record, session.sessionKey) : null
+      // If the store cannot tell, `persist` keeps the change, and `flush` asks again, because of the `sid` before it.
+      if (stored && stored.data.internal.sid !== sidBefore && (await this.#wasEndedMeanwhile(stored)))
+        return 'ended'
+      // Before the next change, which would apply it again. Another redemption may have failed to write meanwhile.
+      if (pendingWrites().get(id) === pending) pendingWrites().delete(id)
+      return stored
+    }
     const { clock, session: rules } = this.#config
     // The record may have been used later than this session.
     const times = { ...toTimes(session), usedAt: laterUse(session.usedAt, clock()) }
-    const updated = await this.#store.update(id, update, { expiresAt: endsAt(times, rules) })
-    const stored = isSessionData(updated) ? fromRecord(updated, session.sessionKey) : null
-    // If the store cannot tell, `persist` keeps the change, and `flush` asks again, because of the `sid` before it.
-    if (stored && stored.data.internal.sid !== sidBefore && (await this.#wasEndedMeanwhile(stored))) {
-      await this.end([stored])
-      return null
-    }
-    // Another redemption may have failed to write meanwhile.
-    if (pendingWrites().get(id) === pending) pendingWrites().delete(id)
-    return stored
+    const expiry = { expiresAt: endsAt(times, rules) }
+    const written = await this.#store.update(id, update, expiry, settle)
+    if (written !== 'ended') return written
+    await this.end([session])
+    return null
   }
 
   /** Returns whether the provider ended its session before the record had the `sid` by which it is found. */
