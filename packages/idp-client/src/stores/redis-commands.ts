@@ -113,9 +113,9 @@ function createPipeline(client: RedisClient): Pipeline {
   )
 }
 
-/* Clients do not follow a redirection of a pipeline. The command was not run. */
+/* Clients do not follow a redirection of a pipeline. The command was not run. Until a slot has moved (`ASK`), repeating is of no use. */
 const isRedirection = (error: unknown): boolean =>
-  error instanceof Error && /^(?:MOVED|ASK) /.test(error.message)
+  error instanceof Error && error.message.startsWith('MOVED ')
 
 /**
  * Creates a sender that succeeds only when enough replicas have the write of the command.
