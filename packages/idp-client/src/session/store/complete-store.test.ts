@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { engineFor } from '../../../test/support/engine.ts'
+import { gate } from '../../../test/support/redemptions.ts'
 import type { IdpClientOptions, SessionDataStore } from '../../config/options.ts'
 import { describe as describeError } from '../../errors/diagnosis.ts'
 import { SessionStoreError } from '../../errors/session.ts'
@@ -156,6 +157,34 @@ test('a change that the store never completes delays later ones of the record fo
   await store.delete('id')
 })
 
+test('without update, a record that is deleted while it is changed stays deleted', async () => {
+  const inner = memoryStore({ name: crypto.randomUUID() })
+  await inner.set('id', session, later)
+  const [writing, written] = [gate(), gate()]
+  const store = completed({
+    ...inner,
+    update: undefined as never,
+    set: async (...given) => {
+      writing.open()
+      await written.opened
+      await inner.set(...given)
+    },
+  })
+  const changing = store.update(
+    'id',
+    (current) => current,
+    later,
+    async () => {},
+  )
+  await writing.opened
+  const deleting = store.delete('id')
+  // The store has responded to a deletion that did not wait.
+  for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve))
+  written.open()
+  await Promise.all([changing, deleting])
+  expect(await inner.get('id')).toBeNull()
+})
+
 test('[C7] a session of a store is copied as JSON has it, whatever types the store returns', async () => {
   const sessionOf = (user: object): SessionData => ({ ...session, user: { sub: 'a', ...user } })
   const plain = sessionOf({ roles: [{ name: 'r' }], none: null, on: true, ['__proto__']: { x: 1 } })
@@ -309,6 +338,9 @@ describe('a store that remembers no ends, so that the process does', () => {
     await store.deleteByLogoutToken({ iss, sub: 'alice', iat: 1000 })
     await store.deleteByLogoutToken({ iss, sub: 'alice', iat: 900 })
     expect(await store.endedAt({ iss, sid: 'sid', sub: 'alice' })).toBe(1000)
+    // An ID token may have been issued between two seconds.
+    const since = [1000, 1000.9, 1001].map((time) => store.hasEndedSince(time, { iss, sub: 'alice' }))
+    expect(await Promise.all(since)).toEqual([true, true, false])
   })
 
   test('[Q4] an end is remembered for 600 s, for its own store', async () => {

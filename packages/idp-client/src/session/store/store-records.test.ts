@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { Cookies, engineFor } from '../../../test/support/engine.ts'
 import { gate } from '../../../test/support/redemptions.ts'
-import type { SessionDataStore } from '../../config/options.ts'
+import type { IdpClientOptions, SessionDataStore } from '../../config/options.ts'
 import { memoryStore } from '../../stores/memory.ts'
 import { freshlyStored } from '../model/session.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 
 /** Signs in a user with sessions in a store, whose updates fail with `isDown`. `ends`: when the records of the updates expire. */
-async function signIn(members: Partial<SessionDataStore> = {}) {
+async function signIn(members: Partial<SessionDataStore> = {}, options: IdpClientOptions = {}) {
   const store = memoryStore({ name: crypto.randomUUID() })
   const state = { isDown: false }
   const ends: number[] = []
@@ -15,7 +15,7 @@ async function signIn(members: Partial<SessionDataStore> = {}) {
     ends.push(expiry.expiresAt)
     return state.isDown ? Promise.reject(new Error('the store is down')) : store.update(id, change, expiry)
   }
-  const { clock, engine } = engineFor({ sessionStore: { ...store, update, ...members } })
+  const { clock, engine } = engineFor({ sessionStore: { ...store, update, ...members }, ...options })
   clock.now = Math.floor(Date.now() / 1000)
   const tokenSet = { accessToken: 'at', expiresAt: clock.now + 60, refreshToken: 'rt-0' }
   const internal = { createdAt: clock.now, sid: 'sid-0' }
@@ -88,4 +88,22 @@ test('a write does not shorten the life of a record that was used since', async 
   clock.now += 400
   await records.flush(first.sessionKey)
   expect(ends.at(-1)).toBe(clock.now + 86_400)
+})
+
+test('an end of the session that a refresh names is compared with the ID token by one clock', async () => {
+  const issuedAt = Math.floor(Date.now() / 1000)
+  const claims = Buffer.from(JSON.stringify({ sub: 'alice', iat: issuedAt + 30 })).toString('base64url')
+  for (const [endedAt, isEnded] of [
+    [issuedAt, true],
+    [issuedAt - 1, false],
+  ] as const) {
+    const members = { endedAt: async () => endedAt }
+    const { first, records } = await signIn(members, { dpopOptions: { clockSkew: 30 } })
+    const { data } = first
+    const internal = { ...data.internal, sid: 'sid-1' }
+    const tokenSet = { ...data.tokenSet, idToken: `header.${claims}.signature` }
+    const written = records.persist(first, { ...first, data: { ...data, internal, tokenSet } })
+    if (isEnded) await expect(written).rejects.toMatchObject({ code: 'MISSING_SESSION' })
+    else expect(await written).toMatchObject({ isWritten: true })
+  }
 })
