@@ -270,6 +270,7 @@ describe('a logout whose deletion fails', () => {
     await session(late)
     down.add('delete')
     await logout(one.engine, last, leave)
+    expect(await one.engine.sessions.load(last)).toBeNull()
     one.clock.now += 400
     await touchSession(one.engine, late)
     await expect(updateSession(one.engine, late, sessionAt(0))).rejects.toMatchObject({
@@ -328,6 +329,24 @@ describe('administration', () => {
   })
 })
 
+test('a request that was sent before another login deletes no cookie, one that was sent before a logout does', async () => {
+  const beforeLogin = cookies.exchange()
+  await signIn('bob')
+  const beforeLogout = cookies.exchange()
+  await logout(one.engine, cookies.exchange(), leave)
+  const late = [beforeLogin, beforeLogout]
+  expect(await Promise.all(late.map(one.engine.sessions.sweep))).toEqual([false, true])
+  expect(late.map((exchange) => cookies.take(exchange))).toEqual([[], ['__session']])
+})
+
+test('two changes of one request that are based on the same session are both kept', async () => {
+  const exchange = cookies.exchange()
+  const found = await session(exchange)
+  for (const change of [{ theme: 'dark' }, { language: 'fr' }])
+    await one.engine.sessions.save(exchange, { ...found, data: { ...found.data, ...change } }, { found })
+  expect((await session()).data).toMatchObject({ theme: 'dark', language: 'fr' })
+})
+
 describe('one session in many requests', () => {
   test('a thousand requests at once, when a roll is due, read once each and write once', async () => {
     one.clock.now += 400
@@ -349,19 +368,6 @@ describe('one session in many requests', () => {
 })
 
 describe('what a session may hold', () => {
-  test('is at most 100 further tokens, also after a login whose hook adds more', async () => {
-    const accessTokens = Array.from({ length: 101 }, (_, at) => ({
-      accessToken: `token ${at}`,
-      audience: `api ${at}`,
-      expiresAt: one.clock.now + 3600,
-    }))
-    const data = { ...sessionAt(one.clock.now), accessTokens }
-    const exchange = cookies.exchange()
-    await one.engine.sessions.save(exchange, freshlyStored(data, one.clock.now))
-    cookies.take(exchange)
-    expect((await session()).data.accessTokens).toHaveLength(100)
-  })
-
   test('is JSON in the store, whatever the application passes', async () => {
     const seen: SessionData[] = []
     const update: typeof store.update = (id, change, expiry) =>

@@ -22,7 +22,7 @@ async function signIn(members: Partial<SessionDataStore> = {}, options: IdpClien
   const first = freshlyStored({ user: { sub: 'alice' }, tokenSet, internal }, clock.now)
   await engine.sessions.save(new Cookies().exchange(), first)
   const records = (await engine.sessions.distributed?.()) ?? expect.fail('the sessions are in a store')
-  return { clock, ends, first, records, state }
+  return { clock, ends, engine, first, records, state }
 }
 
 test('tokens that the store rejects while it takes earlier ones are kept, and written later', async () => {
@@ -106,4 +106,16 @@ test('an end of the session that a refresh names is compared with the ID token b
     if (isEnded) await expect(written).rejects.toMatchObject({ code: 'MISSING_SESSION' })
     else expect(await written).toMatchObject({ isWritten: true })
   }
+})
+
+test('a login stores at most 100 further tokens, also if a hook adds more', async () => {
+  const { clock, engine, first, records } = await signIn()
+  const accessTokens = Array.from({ length: 101 }, (_, at) => ({
+    accessToken: `token ${at}`,
+    audience: `api ${at}`,
+    expiresAt: clock.now + 3600,
+  }))
+  const next = freshlyStored({ ...first.data, accessTokens }, clock.now)
+  await engine.sessions.save(new Cookies().exchange(), next)
+  expect((await records.read(next.sessionKey))?.data.accessTokens).toHaveLength(100)
 })
