@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const source = (path: string): string => fileURLToPath(new URL(`../../src/${path}`, import.meta.url))
+const here = (name: string): URL => new URL(`./${name}.ts`, import.meta.url)
 
 /** A program of this folder as one file that Node.js runs. */
 export interface BundledProgram {
@@ -12,10 +13,7 @@ export interface BundledProgram {
 }
 
 /** Bundles a program of this folder, or another entry, with the library from its sources. */
-export async function bundleProgram(
-  name: string,
-  entry: URL = new URL(`./${name}.ts`, import.meta.url),
-): Promise<BundledProgram> {
+export async function bundleProgram(name: string, entry: URL = here(name)): Promise<BundledProgram> {
   const folder = fileURLToPath(
     new URL(`../../../../node_modules/.cache/${name}-${process.pid}`, import.meta.url),
   )
@@ -34,6 +32,8 @@ export async function bundleProgram(
     alias: {
       '#cipher': source('crypto/cipher.node.ts'),
       '#async-context': source('lib/async-context.node.ts'),
+      '@sveltejs/kit': fileURLToPath(here('sveltekit')),
+      'astro:actions': fileURLToPath(here('astro-actions')),
     },
     logLevel: 'error',
   })
