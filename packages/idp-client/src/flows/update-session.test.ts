@@ -94,3 +94,42 @@ test.each([
     closeFamily(family)
   },
 )
+
+test.each([
+  ['the user of the update, if it changes the user', { user: { sub: 'alice', nickname: 'al' } }, 'al'],
+  ['the user of the refresh, if the update does not change the user', { theme: 'dark' }, 'ally'],
+])(
+  'a refresh that completes while the cookie of an update is created: the session has %s',
+  async (_which, changes, nickname) => {
+    let isStaged = false
+    for (let turns = 0; !isStaged; turns++) {
+      const { clock, engine } = engineFor()
+      const cookies = new Cookies()
+      const at = (refreshToken: string, name: string) => {
+        const tokenSet = { accessToken: 'at', expiresAt: clock.now + 60, refreshToken }
+        const user = { sub: 'alice', nickname: name }
+        const data = { user, tokenSet, internal: { createdAt: clock.now } }
+        return { ...freshlyStored(data, clock.now), sessionKey: 'a session' }
+      }
+      const tokens = [randomToken(), randomToken()] as const
+      const [first, second] = [await tokenKey(engine, tokens[0]), await tokenKey(engine, tokens[1])]
+      const [before, after] = [at(tokens[0], 'alice'), at(tokens[1], 'ally')]
+      const login = cookies.exchange()
+      await engine.sessions.save(login, before)
+      cookies.take(login)
+      const family = openFamily(first, before)
+      const exchange = cookies.exchange()
+      const { data } = (await engine.sessions.load(exchange)) ?? expect.fail('there is a session')
+      const update = updateSession(engine, exchange, { ...data, ...changes })
+      for (let turn = 0; turn < turns; turn++) await null
+      isStaged = exchange.cookies.isPending
+      advance(family, after, [first, second], clock.now)
+      await update
+      cookies.take(exchange)
+      const saved = await engine.sessions.load(cookies.exchange())
+      const { tokenSet } = after.data
+      expect(saved?.data, `${turns}`).toMatchObject({ user: { nickname }, tokenSet })
+      closeFamily(family)
+    }
+  },
+)
