@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import type { IdpClientOptions, SessionData, SessionDataStore } from '../../src/index.ts'
 import { IdpClient } from '../../src/index.ts'
+import type { StoredInternalData } from '../../src/session/model/session-data.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import type { Browser, World } from '../support/app.ts'
 import { startWorld } from '../support/app.ts'
@@ -191,6 +192,19 @@ describe('administration', () => {
     expect(await other.client.sessions.revokeBySubject(sub)).toBe(0)
     expect(await isIn(shared.browser)).toBe(true)
     expect(await shared.client.sessions.listBySubject(sub)).toHaveLength(1)
+  })
+
+  test('a session whose record has no client tag is listed and ended', async () => {
+    const store = memoryStore({ name: crypto.randomUUID() })
+    const shared = world.another({ sessionStore: store })
+    await world.login(shared.browser)
+    const [{ id, session } = expect.fail('there is a record')] = await store.listBySubject('dev|alice')
+    const { client: _tag, ...internal }: StoredInternalData = session.internal
+    await store.set(id, { ...session, internal }, { expiresAt: world.clock.now + 3600 })
+    expect(await isIn(shared.browser)).toBe(true)
+    expect(await shared.client.sessions.listBySubject('dev|alice')).toHaveLength(1)
+    expect(await shared.client.sessions.revokeBySubject('dev|alice')).toBe(1)
+    expect(await isIn(shared.browser)).toBe(false)
   })
 
   test('sessions of another user are neither listed nor ended if the store ignores case', async () => {
