@@ -277,6 +277,21 @@ describe('an event stream', () => {
     expect((await reader.read()).done).toBe(true)
     await closed()
   })
+
+  test('does not end when its session would by inactivity', async () => {
+    await signedIn({}, { session: { absoluteDuration: 7000, inactivityDuration: 3600 } })
+    world.clock.now += 3400
+    await world.browser.send('/')
+    const other = world.newBrowser()
+    await world.login(other)
+    world.clock.now += 3599
+    // Its session ends when that of the other one would.
+    const [used, { reader }] = [await openStream(other), await openStream()]
+    expect((await reader.read()).done).toBe(true)
+    await world.upstream.push('still here')
+    expect(await used.next()).toContain('still here')
+    await used.reader.cancel()
+  })
 })
 
 describe('an API that does not respond', () => {
