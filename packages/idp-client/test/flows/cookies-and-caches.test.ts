@@ -92,6 +92,18 @@ test('a response of an API that caches may store loses that with a cookie, in a 
   expect(sent?.headers.get('cache-control')).toContain('no-store')
 })
 
+test('the same for a cache of the application inside the middleware of another client', async () => {
+  const orders = new IdpClient(options).proxy(cacheable)
+  const request = new Request(`${APP}/api/orders/1`, { headers: { ...headers, ...OWN } })
+  await new IdpClient(options).middleware(request, async (passed) => {
+    const result = (await orders.handle(passed)) ?? expect.fail('the path is below the prefix')
+    expect(result.headers.getSetCookie()).toHaveLength(1)
+    expect(result.headers.get('cache-control')).toContain('no-store')
+    return result
+  })
+  expect.assertions(2)
+})
+
 test('the same on a server of Node.js without the middleware', async () => {
   const orders = new NodeClient(options).proxy(cacheable)
   const server = createServer(async (request, response) => {
