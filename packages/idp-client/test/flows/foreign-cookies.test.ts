@@ -280,3 +280,22 @@ test('a roll deletes its own connection cookies that are no longer needed, and n
   await one.client.updateSession(request, headers, rest as typeof session)
   expect(deleted({ headers }).sort()).toEqual(['__session__conn_0', '__session__conn_1'])
 })
+
+test('a session that gets smaller deletes its cookies, also those with names that another application uses', async () => {
+  const one = appAt(ONE, large)
+  const other = appAt(OTHER, { ...large, secret: OTHER_SECRET })
+  const [browser, elsewhere] = [new TestBrowser(), new TestBrowser()]
+  await elsewhere.login(other)
+  await browser.login(one)
+  for (const { name, value } of elsewhere.jar.sent(new URL(OTHER)))
+    browser.jar.take(`${name}=${value}; Path=/sub`, new URL(`${OTHER}/sub/`))
+  const before = browser.jar.sent(new URL(ONE)).map(({ name }) => name)
+  expect(before).toEqual(expect.arrayContaining(['__session__0', '__session__1']))
+  const request = browser.request(`${ONE}/sub/page`)
+  const session = (await one.client.getSession(request)) ?? expect.fail('signed in')
+  const headers = new Headers()
+  await one.client.updateSession(request, headers, { ...session, note: 'short' })
+  for (const line of headers.getSetCookie()) browser.jar.take(line, new URL(request.url))
+  expect(browser.jar.sent(new URL(ONE)).map(({ name }) => name)).toEqual(['__session'])
+  expect(await other.client.getSession(browser.request(`${OTHER}/sub/`))).not.toBeNull()
+})
