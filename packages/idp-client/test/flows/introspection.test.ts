@@ -77,6 +77,15 @@ describe('an opaque token of the provider', () => {
     expect(body).toMatchObject({ token: accessToken, token_type_hint: 'access_token' })
   })
 
+  test('without aud is a caller of tools of the MCP SDK', async () => {
+    const { accessToken } = await opaqueToken()
+    const optional: Options = { introspection: { audience: 'optional' } }
+    const { auth = expect.fail('the token is active') } = await call(accessToken, optional)
+    const { clientId } = world.provider
+    const info = world.client.resource({ audience: API, ...optional }).authInfo(auth)
+    expect(info).toMatchObject({ token: accessToken, clientId, extra: { sub: 'dev|alice' } })
+  })
+
   test('is refused without the option, with no request, and without aud', async () => {
     const { accessToken } = await opaqueToken()
     expect((await call(accessToken, { introspection: false })).status).toBe(401)
