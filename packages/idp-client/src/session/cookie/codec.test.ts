@@ -325,6 +325,8 @@ describe('compressed claims', () => {
           withLengths(good, (lengths) => lengths.with(index, (lengths[index] ?? 0) + change)),
         )
         expect(() => JSON.stringify(session), `${index} ${change}`).not.toThrow()
+        // That of the secrets.
+        if (index === 5) expect(session, `${change}`).toBeNull()
       }
     }
     const bomb = withLengths(good, (lengths) => lengths.with(1, 61_441))
@@ -332,6 +334,26 @@ describe('compressed claims', () => {
     for (const lengths of [undefined, null, 'lengths', {}, [], [1, 2, 3]])
       expect(decodeSession(withLengths(good, () => lengths))).toBeNull()
   })
+
+  test.each([
+    ['a secret', 'abcd', '[2,3]', '[2,2]'],
+    ['claims', 'e30.e30.AAAA', '[3,2,2,3]', '[3,2,1,3]'],
+  ])(
+    'with the layout of a token that leaves bytes of %s give no session',
+    (_which, accessToken, layout, shorter) => {
+      const session = {
+        user: { sub: 'a' },
+        tokenSet: { accessToken, expiresAt: 1 },
+        internal: { createdAt: 1 },
+      }
+      const good = Buffer.from(encodeSession({ ...stored, data: session }))
+      expect(decodeSession(new Uint8Array(good))?.data).toEqual(session)
+      const at = good.indexOf(layout)
+      expect(at).toBeGreaterThan(0)
+      good.write(shorter, at)
+      expect(decodeSession(new Uint8Array(good))).toBeNull()
+    },
+  )
 
   test('make the cookie of the reference session less than 1500 bytes long', () => {
     expect(Math.ceil((encodeSession(referenceSession).length * 4) / 3)).toBeLessThan(1400)
