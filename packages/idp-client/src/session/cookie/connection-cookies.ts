@@ -33,10 +33,8 @@ const MAX_TOKENS = 32
 function decode(bytes: Uint8Array, sessionKey: string): ConnectionTokenSet | null {
   const { v, h, t } = decodeJsonObject(bytes) ?? {}
   if (v !== VERSION || h !== sessionKey || typeof t !== 'object' || t === null) return null
-  const { accessToken, connection, expiresAt } = t as Partial<ConnectionTokenSet>
-  const whole =
-    typeof accessToken === 'string' && typeof connection === 'string' && Number.isFinite(expiresAt)
-  return whole ? (t as ConnectionTokenSet) : null
+  const { accessToken, connection } = t as Partial<ConnectionTokenSet>
+  return typeof accessToken === 'string' && typeof connection === 'string' ? (t as ConnectionTokenSet) : null
 }
 
 const toPrefix = (sessionName: string): string => `${sessionName}__conn_`
