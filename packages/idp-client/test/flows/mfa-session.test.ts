@@ -4,7 +4,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import type { IdpClient, MfaVerifyOptions } from '../../src/index.ts'
 import { customFetch, generateDpopKeyPair } from '../../src/index.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
+import { generateSessionCookie } from '../../src/testing/session-cookie.ts'
 import type { Browser } from '../support/app.ts'
+import { SECRET } from '../support/engine.ts'
 import type { MfaWorld } from '../support/mfa.ts'
 import { BANK, demandOf, keeping, startMfaWorld, TTL } from '../support/mfa.ts'
 import { rejectionOf } from '../support/provider-engine.ts'
@@ -167,6 +169,20 @@ describe('the session', () => {
       expect(await client.getSession(browser.request('/'))).toEqual(before)
     },
   )
+
+  test('without an ID token gets one, with the organization of which it knew nothing', async () => {
+    const { browser, client } = world.another()
+    await world.signedIn('alice', browser)
+    const { tokenSet, user } = await browser.session()
+    const { idToken: _absent, ...others } = tokenSet
+    const { now } = world.clock
+    const cookie = await generateSessionCookie({ user, tokenSet: others }, { secret: SECRET, now })
+    browser.store(new Response(null, { headers: { 'set-cookie': `__session=${cookie}; Path=/` } }))
+    const { mfa_token: mfaToken } = await demandOf(bankToken(client, browser))
+    world.provider.tamperIdToken((claims) => void Object.assign(claims, { org_id: 'org_1' }), { times: 1 })
+    await verifying(client, browser, { mfaToken, otp: world.otp() })
+    expect((await browser.session()).user['org_id']).toBe('org_1')
+  })
 
   test('beforeSessionSaved runs once, with all claims and the ID token; its exception loses no token', async () => {
     const seen: [unknown, string | undefined][] = []
