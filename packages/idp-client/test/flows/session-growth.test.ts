@@ -10,6 +10,7 @@ const TTL = 600
 const MAX_BYTES = 6400
 /** How much more a write after a redemption may take. */
 const OVERDRAFT = 400
+const ACCESS_TOKEN = 'urn:ietf:params:oauth:token-type:access_token'
 const AUDIENCES = Array.from({ length: 20 }, (_, at) => `https://api-${at}.example.test/`)
 
 let world: World
@@ -230,6 +231,10 @@ describe('[C2] the write after a refresh never fails', () => {
       expect(await client.getAccessToken(browser.request('/'))).toMatchObject({ token })
     }
     expect(world.provider.count('token')).toBe(0)
+    const connection = { connection: 'github', subject_token_type: ACCESS_TOKEN } as const
+    await within(browser, (...args) => client.getAccessTokenForConnection(...args, connection))
+    expect(world.provider.requests('token').map(({ body }) => body['subject_token'])).toEqual([token])
+    world.provider.clearRequests()
     const other = new Process()
     await other.run(async () => {
       for (let call = 0; call < 3; call++) {
