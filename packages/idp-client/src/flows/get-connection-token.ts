@@ -60,16 +60,15 @@ export async function getConnectionToken(
   }
   const { config, sessions } = engine
   const want = defined({ connection, loginHint })
-  let session = await sessions.load(exchange)
-  if (session && type !== REFRESH_TOKEN && !storedConnectionToken(session.data, want, config.clock())) {
+  const session = await sessions.load(exchange)
+  if (!session) throw new AccessTokenForConnectionError('MISSING_SESSION')
+  if (type !== REFRESH_TOKEN && !storedConnectionToken(session.data, want, config.clock())) {
     try {
       await getToken({})
     } catch (cause) {
       throw toConnectionError(cause)
     }
-    session = await sessions.load(exchange)
   }
-  if (!session) throw new AccessTokenForConnectionError('MISSING_SESSION')
   const parts: ConnectionTokenParts = {
     ...engine,
     exchangeToken(latest, refreshToken, progress) {
