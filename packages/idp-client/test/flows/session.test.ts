@@ -104,6 +104,15 @@ describe('the lifetime of a session', () => {
     },
   )
 
+  test('in a store gets one cookie after the clock was set back, not one with each response', async () => {
+    const sessionStore = memoryStore({ name: crypto.randomUUID(), clock: () => world.clock.now })
+    const { browser } = world.another({ session: { inactivityDuration: 900 }, sessionStore })
+    await world.login(browser)
+    world.clock.now -= 1000
+    const pages = [await browser.send('/page'), await browser.send('/page'), await browser.send('/page')]
+    expect(pages.map(({ headers }) => headers.getSetCookie().length)).toEqual([1, 0, 0])
+  })
+
   test('a request of the profile route counts as use; a prefetch or Server Action does not', async () => {
     const browser = await signedIn()
     world.clock.now += 600
