@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Socket } from 'node:net'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { streamedResponse } from '../../http/responses.ts'
 import type { NodeResponse } from './response.ts'
 import { sendResponse } from './send.ts'
@@ -43,4 +43,25 @@ test('a response that does not say whether it accepts more gets the rest', async
   await sendResponse(target, new Response(toBody(['one', 'two'])))
   expect(parts).toEqual(['one', 'two'])
   expect(target.writableEnded).toBe(true)
+})
+
+test('a client that left before the response gets nothing, and the body is cancelled', async () => {
+  const cancel = vi.fn()
+  const parts = ['one', 'two', 'three']
+  const body = new ReadableStream<Uint8Array>(
+    {
+      pull(controller) {
+        const part = parts.shift()
+        if (part === undefined) controller.close()
+        else controller.enqueue(new TextEncoder().encode(part))
+      },
+      cancel,
+    },
+    { highWaterMark: 0 },
+  )
+  const target = new ServerResponse(new IncomingMessage(new Socket())).destroy()
+  const write = vi.spyOn(target, 'write')
+  await sendResponse(target, new Response(body))
+  expect(cancel).toHaveBeenCalledOnce()
+  expect(write).not.toHaveBeenCalled()
 })
