@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto'
 import { beforeAll, describe, expect, test } from 'vitest'
+import { generateDpopKeyPair } from '../crypto/keys.ts'
 import type { Problem } from './config.ts'
 import { resolveDpop } from './dpop.ts'
 import type { Env } from './env.ts'
@@ -92,8 +93,12 @@ describe('keys', () => {
     ])
   })
 
-  test('another curve, swapped keys and other values are rejected', async () => {
+  test('another curve or algorithm, swapped keys, a private key as the public one and other values are rejected', async () => {
+    const { privateKey } = await generateDpopKeyPair({ extractable: true })
+    const ecdh = await crypto.subtle.generateKey({ name: 'ECDH', namedCurve: 'P-256' }, true, ['deriveBits'])
     const wrong = [
+      { publicKey: privateKey, privateKey },
+      { publicKey: ecdh.publicKey, privateKey },
       await pairOn('P-384'),
       { publicKey: pair.privateKey, privateKey: pair.publicKey },
       {},
