@@ -98,3 +98,35 @@ describe.each<[string, () => IdpClientOptions]>([
     held.release()
   })
 })
+
+describe('a platform that ends the I/O of a request with its response is asked to wait', () => {
+  const platform = Symbol.for('@next/request-context')
+  const awaited: Promise<unknown>[] = []
+  beforeEach(() => {
+    awaited.length = 0
+    const waitUntil = (work: Promise<unknown>): void => void awaited.push(work)
+    Reflect.set(globalThis, platform, { get: () => ({ waitUntil }) })
+  })
+  afterEach(() => void Reflect.deleteProperty(globalThis, platform))
+
+  test('for a refresh', async () => {
+    const held = holding()
+    const { browser, client } = world.another({ [customFetch]: held.fetch })
+    await world.login(browser)
+    awaited.length = 0
+    const refreshing = client.getAccessToken(browser.request('/'), new Headers(), { refresh: true })
+    await held.responded
+    expect(awaited).toHaveLength(1)
+    held.release()
+    await Promise.all([refreshing, ...awaited])
+  })
+
+  test('for the revocation of a logout', async () => {
+    await world.login(world.browser)
+    awaited.length = 0
+    await world.browser.send('/auth/logout')
+    expect(awaited).toHaveLength(1)
+    await Promise.all(awaited)
+    expect(world.provider.count('revocation')).toBe(1)
+  })
+})
