@@ -91,20 +91,12 @@ function watch(caller: Caller): Watched {
   return { ...caller, limits, unwatch }
 }
 
-/** Returns the body of the request. Throws `PROXY_BODY_CONSUMED`; then nothing is watched any more. */
-function takeBody({ exchange, unwatch }: Watched): Transfer {
-  try {
-    return exchange.request.transfer?.() ?? { body: null, onLeave: () => () => undefined }
-  } catch (thrown) {
-    unwatch()
-    throw thrown
-  }
-}
+const NO_TRANSFER: Transfer = { body: null, onLeave: () => () => undefined }
 
 function prepare(caller: Watched, url: URL): Sending {
   const { config, exchange, limits, unwatch } = caller
   const { headers, method } = exchange.request
-  const { body, onLeave } = takeBody(caller)
+  const { body, onLeave } = exchange.request.transfer?.() ?? NO_TRANSFER
   // Fetch has no body for these methods, and for an API it has no meaning (RFC 9110 section 9.3.1).
   const hasBody = body !== null && method !== 'GET' && method !== 'HEAD'
   const length = headers.get('content-length')
@@ -236,18 +228,11 @@ async function reject(
   guard: ProxyRules['guard'],
   watched: Watched | null,
 ): Promise<Response | undefined> {
-  let isAccepted = false
-  try {
-    // As a request for a page.
-    if (!isBackground(exchange.request)) await passThrough(application, exchange)
-    const rejected = (await guard?.(exchange))?.response
-    if (rejected) return rejected
-    if (watched?.limits.reason) throw toUpstreamError(watched.limits, undefined)
-    isAccepted = true
-    return undefined
-  } finally {
-    if (!isAccepted) watched?.unwatch()
-  }
+  // As a request for a page.
+  if (!isBackground(exchange.request)) await passThrough(application, exchange)
+  const rejected = (await guard?.(exchange))?.response
+  if (!rejected && watched?.limits.reason) throw toUpstreamError(watched.limits, undefined)
+  return rejected
 }
 
 /**
@@ -276,6 +261,7 @@ export async function respond(
   { config, guard }: ProxyRules,
   rest: string | null,
 ): Promise<Response> {
+  let watched: Watched | null = null
   try {
     const engine = application.engine()
     const { url } = exchange.request
@@ -284,11 +270,14 @@ export async function respond(
     if (!upstream) throw new IdpError('PROXY_PATH_REFUSED')
     const clientTag = await engine.clientTag()
     const session = await engine.sessions.load(exchange)
-    const watched = session && watch({ engine, clientTag, exchange, session, config })
+    watched = session && watch({ engine, clientTag, exchange, session, config })
     const rejected = await reject(application, exchange, guard, watched)
-    if (!watched || rejected) return asOwn(rejected ?? rejection('NOT_AUTHENTICATED'))
-    return await sendOn(watched, upstream).finally(() => keepLaterUse(engine, exchange))
+    if (watched && !rejected)
+      return await sendOn(watched, upstream).finally(() => keepLaterUse(engine, exchange))
+    watched?.unwatch()
+    return asOwn(rejected ?? rejection('NOT_AUTHENTICATED'))
   } catch (thrown) {
+    watched?.unwatch()
     return toFailure(application, thrown, config)
   }
 }
