@@ -111,7 +111,6 @@ function prepare(caller: Watched, url: URL): Sending {
   }
   // Also if nobody reads: a body that does not arrive, a response that the host drops.
   limits.signal.addEventListener('abort', close, { once: true })
-  if (limits.signal.aborted) close()
   return {
     caller,
     request: { method, url, headers: sent, upload, limits, fetch: config.fetch },

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'vitest'
 import type { IdpClientOptions, ProxyOptions } from '../../src/index.ts'
+import { processWide } from '../../src/lib/registry.ts'
 import { utf8 } from '../../src/lib/utf8.ts'
 import type { ProxiedWorld } from '../support/proxied.ts'
 import { fromPage, startProxiedWorld } from '../support/proxied.ts'
@@ -114,4 +115,21 @@ test('a response without a status of HTTP is a failure of the API', async () => 
     502,
     expect.objectContaining({ code: 'PROXY_UPSTREAM_FAILED' }),
   ])
+})
+
+test('a status above those of HTTP is a failure of the API, and the log says so', async () => {
+  await signedIn({})
+  world.upstream.respond({ kind: 'raw', bytes: 'HTTP/1.1 999 Odd\r\ncontent-length: 2\r\n\r\nhi' })
+  expect((await send()).status).toBe(502)
+  expect(world.events).toContainEqual(
+    expect.objectContaining({ detail: expect.stringContaining('status is not one of HTTP') }),
+  )
+})
+
+test('a request whose client left before it was sent is not watched, although nobody reads the response', async () => {
+  const { fetch } = apiInProcess(EVENTS)
+  await signedIn({ fetch })
+  const signal = AbortSignal.abort()
+  await world.client.middleware(fromPage(world.browser, '/api/orders/events', { signal }))
+  expect(processWide<Set<unknown>>('queue:open-streams/1', () => new Set()).size).toBe(0)
 })
