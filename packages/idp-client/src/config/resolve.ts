@@ -85,7 +85,7 @@ function resolveReturnPath(source: Source): string {
   const field = getField('signInReturnToPath', source)
   const path = readText(field)
   const base = 'http://path.invalid'
-  const url = /^\/(?![/\\])/.test(path) ? parseUrl(path, base) : null
+  const url = path.startsWith('/') ? parseUrl(path, base) : null
   const target = url && url.origin === base ? url.pathname + url.search + url.hash : '//'
   if (!target.startsWith('//')) return target
   invalid(field, 'must be a path of the application that begins with one slash')
