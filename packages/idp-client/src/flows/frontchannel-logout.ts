@@ -1,6 +1,6 @@
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
-import { processWide } from '../lib/registry.ts'
+import { processWide, processWideFor } from '../lib/registry.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { rememberFormerEnd } from '../session/former.ts'
 import { endStreams } from '../session/open-streams.ts'
@@ -8,7 +8,7 @@ import { endStreams } from '../session/open-streams.ts'
 /** How many requests per second reach the session store: anybody can send them. */
 const PER_SECOND = 20
 
-/** How many ends per hour this process lets the store remember for the time of `takeOver`. */
+/** How many ends per hour a client lets the store remember for the time of `takeOver`. */
 const REMEMBERED_PER_HOUR = 1000
 /** How long it remembers the others, in seconds. */
 const REMEMBERED_SECONDS = 600
@@ -25,15 +25,15 @@ function refuse(detail: string): never {
   throw new IdpError('FRONTCHANNEL_LOGOUT_ERROR', { detail })
 }
 
-/** The calls of this process in one period of the clock. */
+/** Calls in one period of the clock. */
 interface Calls {
   period: number
   count: number
 }
 
 const recent = (): Calls => processWide('mark:frontchannel-logouts/2', () => ({ period: 0, count: 0 }))
-const remembered = (): Calls =>
-  processWide('mark:remembered-frontchannel-logouts/2', () => ({ period: 0, count: 0 }))
+const remembered = ({ config }: Engine): Calls =>
+  processWideFor('mark:remembered-frontchannel-logouts/3', config, () => ({ period: 0, count: 0 }))
 
 /** Counts a call, and returns how many there have been in its period. */
 function countCall(calls: Calls, period: number): number {
@@ -64,8 +64,8 @@ export async function frontchannelLogout(
   const store = await sessionStore?.()
   const tag = await engine.clientTag()
   const iat = config.clock()
-  // Strangers could fill the store. A client that remembers nothing leaves the number to the others of this process.
-  const isMany = config.takeOver && countCall(remembered(), Math.floor(iat / 3600)) > REMEMBERED_PER_HOUR
+  // Strangers could fill the store.
+  const isMany = countCall(remembered(engine), Math.floor(iat / 3600)) > REMEMBERED_PER_HOUR
   await rememberFormerEnd(engine, store, { sid, iat }, isMany ? iat + REMEMBERED_SECONDS : undefined)
   await store?.deleteByLogoutToken({ iss: issuer, sid, iat })
   await endStreams(({ clientTag: owner, session }) => owner === tag && session.data.internal.sid === sid)

@@ -280,8 +280,12 @@ describe('in a store', () => {
     world.clock.now += 3600 - (world.clock.now % 3600)
     expect(await end(former.sid)).toBe(200)
     expect(await user(former)).toBeNull()
-    // Of a client without `takeOver` the store remembers none for that long.
-    const { client: other } = world.another({ sessionStore: newStore(), frontChannelLogout: true })
+    // Those of another client do not count.
+    const { client: other } = world.another({
+      sessionStore: newStore(),
+      takeOver: formerLibrary(),
+      frontChannelLogout: true,
+    })
     for (let count = 1; count < 1000; count++) {
       if (count % 10 === 0) world.clock.now += 1
       expect(await end(`unknown ${count}`, other)).toBe(200)
