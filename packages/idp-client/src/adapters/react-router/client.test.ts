@@ -132,6 +132,20 @@ test('[F1] what a loader writes with its copy of the request replaces the extend
   expect(response.headers.get('cache-control')).toContain('no-store')
 })
 
+test('an update of a loader with a target sets its cookie, and is read back by the same request', async () => {
+  const idp = client()
+  const args = toArguments('/page', await signedIn())
+  const headers = new Headers()
+  const response = await run(idp, args, async () => {
+    const copy = toLoaderArguments(args)
+    const session = (await idp.getSession(copy)) as SessionData
+    await idp.updateSession({ ...session, value: 'written' }, copy, headers)
+    return (await idp.getSession(copy))?.['value']
+  })
+  expect(headers.getSetCookie()).toHaveLength(1)
+  expect(await response.json()).toBe('written')
+})
+
 test('the module of auth/* responds 404 to paths that are no auth routes', async () => {
   expect([loader().status, action().status]).toEqual([404, 404])
   const args = toArguments('/auth/profile')
