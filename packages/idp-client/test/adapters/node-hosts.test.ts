@@ -103,6 +103,24 @@ test('[F6] the types accept request and response of HTTP/2, and its responses ca
   expect(head['cache-control']).toContain('no-store')
 })
 
+test('inside the middleware an update needs the request alone', async () => {
+  const idp = new NodeIdpClient(clientOptions)
+  const server = createServer((req, res) => {
+    const handle = async (): Promise<void> => {
+      const session = (await idp.getSession(req)) as SessionData
+      await idp.updateSession({ ...session, value: 'written' }, req)
+    }
+    const end = (): void => void res.end()
+    idp.middleware(req, res, handle).then(end, end)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  const { port } = server.address() as AddressInfo
+  const headers = { ...(await signedIn()), connection: 'close' }
+  const { headers: sent } = await fetch(`http://127.0.0.1:${port}/page`, { headers })
+  expect(sent.getSetCookie()).toEqual([expect.stringMatching(/^__session=/)])
+})
+
 test('a request of HTTP/2 is read-only once its client has left', async () => {
   expect.assertions(1)
   const idp = new NodeIdpClient(clientOptions)
