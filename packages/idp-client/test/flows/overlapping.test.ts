@@ -21,7 +21,7 @@ const storages = ['cookies', 'a store'] as const
 
 /** A signed-in user, whose client calls `during` between the provider's next response and its arrival, or after the next hook. */
 async function signedIn(storage: (typeof storages)[number]) {
-  const during: { response?: () => Promise<void>; hook?: () => void } = {}
+  const during: { response?: () => Promise<void>; hook?: () => void | Promise<void> } = {}
   const waiting: typeof fetch = async (input, init) => {
     const response = await fetch(input, init)
     const { response: act } = during
@@ -32,7 +32,9 @@ async function signedIn(storage: (typeof storages)[number]) {
   const clock = (): number => world.clock.now
   const store = { sessionStore: memoryStore({ name: crypto.randomUUID(), clock }) }
   const beforeSessionSaved = async (session: SessionData): Promise<SessionData> => {
-    during.hook?.()
+    const { hook } = during
+    delete during.hook
+    await hook?.()
     return session
   }
   const made = world.another({
@@ -155,5 +157,26 @@ test.each(storages)(
       await client.updateSession(request, headers, { ...before, user: { ...before.user, nickname: 'al' } })
     })
     expect((await browser.session()).user).toMatchObject({ nickname: 'al', roles: [] })
+  },
+)
+
+test.each(storages)(
+  'with %s, a refresh does not revert the update of another request whose response arrives later',
+  async (storage) => {
+    for (let turns = 0; turns < 30; turns++) {
+      const { before, browser, client, during } = await withTokens(storage)
+      const user = { ...before.user, nickname: `${turns}` }
+      const responses = { refresh: new Headers(), update: new Headers() }
+      let update: Promise<void> | undefined
+      during.hook = () => {
+        update = client.updateSession(browser.request('/'), responses.update, { ...before, user })
+        return afterTurns(turns, async () => {})
+      }
+      await client.getAccessToken(browser.request('/'), responses.refresh, { refresh: true })
+      await update
+      for (const headers of [responses.refresh, responses.update])
+        browser.store(new Response(null, { headers }))
+      expect((await browser.session()).user, `${turns}`).toMatchObject({ nickname: `${turns}` })
+    }
   },
 )

@@ -26,6 +26,21 @@ async function getFamily(parts: FamilyParts, session: StoredSession): Promise<To
     : undefined
 }
 
+/** Returns the refreshed session of this process, if the request has older tokens; null if the refresh set an end that is past. */
+async function withRefresh(parts: FamilyParts, session: StoredSession): Promise<StoredSession | null> {
+  const { clock, session: rules } = parts.config
+  const family = await getFamily(parts, session)
+  if (!family || !hasOlderTokens(session, family.latest)) return session
+  const usedAt = Math.max(session.usedAt, family.latest.usedAt)
+  const refreshed: StoredSession = {
+    ...copySession(family.latest),
+    usedAt,
+    needsWrite: true,
+    older: session.data,
+  }
+  return isAlive(toTimes(refreshed), rules, clock()) ? refreshed : null
+}
+
 /**
  * Returns a storage of sessions in cookies that applies the refreshes of this process: a request whose cookie is from before a
  * refresh loads and saves the session with the new tokens.
@@ -37,7 +52,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
     chain(storage.load(exchange), (session) => {
       if (!session) return null
       // Without families nothing is awaited.
-      return chain(hasFamilies() ? withRefresh(session) : session, (latest) => {
+      return chain(hasFamilies() ? withRefresh(parts, session) : session, (latest) => {
         const slot = sessionSlot(exchange, config)
         // Updates are compared with the session that the request has read first.
         if (slot.refreshed === undefined)
@@ -45,20 +60,6 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
         return latest
       })
     })
-
-  /** Returns the refreshed session of this process, if the request has older tokens; null if the refresh set an end that is past. */
-  async function withRefresh(session: StoredSession): Promise<StoredSession | null> {
-    const family = await getFamily(parts, session)
-    if (!family || !hasOlderTokens(session, family.latest)) return session
-    const usedAt = Math.max(session.usedAt, family.latest.usedAt)
-    const refreshed: StoredSession = {
-      ...copySession(family.latest),
-      usedAt,
-      needsWrite: true,
-      older: session.data,
-    }
-    return isAlive(toTimes(refreshed), config.session, config.clock()) ? refreshed : null
-  }
 
   async function endSessions(sessions: readonly StoredSession[]): Promise<void> {
     for (const session of sessions) await endInProcess(session, getFamily(parts, session))
@@ -70,12 +71,16 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
     options: SaveOptions = {},
   ): Promise<boolean> {
     const { found } = options
-    const given = found ? withSaved(await load(exchange), session, found) : asStored(session)
+    const loaded = found ? await load(exchange) : null
+    const known = await getFamily(parts, loaded ?? session)
+    const latest = known?.latest
+    // Since `load`, another request may have saved a change of a refreshed session.
+    const current = loaded?.older ? (latest ?? loaded) : loaded
+    const given = found ? withSaved(current, session, found) : asStored(session)
     // Its cookie would replace a logout, or the session of a later login.
     if (!given || hasEnded(given)) return false
-    const known = await getFamily(parts, given)
-    const usedAt = mergedUse(given.usedAt, known?.latest.usedAt ?? given.usedAt, config.clock())
-    const updated = { ...withLatestTokens(given, known, options), usedAt }
+    const usedAt = mergedUse(given.usedAt, latest?.usedAt ?? given.usedAt, config.clock())
+    const updated = { ...withLatestTokens(given, latest, options), usedAt }
     const before = await storage.load(exchange)
     const replaced = before?.sessionKey === updated.sessionKey ? [] : await storage.loadAll(exchange)
     await storage.save(exchange, updated, options)
@@ -86,8 +91,12 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
     if (!family) return true
     // Without the tokens that did not fit, so that the cookie does not count as older.
     const saved = (await storage.load(exchange)) ?? updated
-    // A refresh may complete during the save or before the flush. Its newer tokens remain pending.
-    family.latest = copySession(withLatestTokens(saved, own, options))
+    // A refresh, whose newer tokens remain pending, or an update of another request may complete during the save.
+    family.latest = copySession(
+      latest && family === known
+        ? { ...family.latest, ...withDifference(family.latest, { found: latest, session: saved }) }
+        : withLatestTokens(saved, own?.latest, options),
+    )
     exchange.cookies.whenFlushed(() => {
       if (hasSameTokens(saved, family.latest)) return markPersisted(family, config.clock())
       markSent(family)
@@ -132,10 +141,9 @@ function withSaved(
  */
 function withLatestTokens(
   session: StoredSession,
-  family: TokenFamily | undefined,
+  newer: StoredSession | undefined,
   { ownUser = false }: SaveOptions = {},
 ): StoredSession {
-  const newer = family?.latest
   if (!newer || newer.data.tokenSet.refreshToken === session.data.tokenSet.refreshToken) return session
   const { authentication, fromLink = session.fromLink, ownScope, userInfoClaims } = newer
   const { accessTokens, internal, tokenSet } = newer.data
