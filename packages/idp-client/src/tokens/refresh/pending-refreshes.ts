@@ -72,13 +72,13 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
   ): Promise<boolean> {
     const { found } = options
     const loaded = found ? await load(exchange) : null
-    const known = await getFamily(parts, loaded ?? session)
+    const first = found ? withSaved(loaded, session, found) : asStored(session)
+    // Its cookie would replace a logout, or the session of a later login.
+    if (!first || hasEnded(first)) return false
+    const known = await getFamily(parts, first)
     const latest = known?.latest
     // Since `load`, another request may have saved a change of a refreshed session.
-    const current = loaded?.older ? (latest ?? loaded) : loaded
-    const given = found ? withSaved(current, session, found) : asStored(session)
-    // Its cookie would replace a logout, or the session of a later login.
-    if (!given || hasEnded(given)) return false
+    const given = (found && latest && loaded?.older && withSaved(latest, session, found)) || first
     const usedAt = mergedUse(given.usedAt, latest?.usedAt ?? given.usedAt, config.clock())
     const updated = { ...withLatestTokens(given, latest, options), usedAt }
     const before = await storage.load(exchange)
