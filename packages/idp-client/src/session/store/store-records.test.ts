@@ -28,13 +28,17 @@ async function signIn(members: Partial<SessionDataStore> = {}, options: IdpClien
 test('tokens that the store rejects while it takes earlier ones are kept, and written later', async () => {
   const { open, opened } = gate()
   const asked = gate()
-  const { first, records, state } = await signIn({
-    async endedAt() {
-      asked.open()
-      await opened
-      return null
+  // A change waits that long for one that does not end.
+  const { first, records, state } = await signIn(
+    {
+      async endedAt() {
+        asked.open()
+        await opened
+        return null
+      },
     },
-  })
+    { httpTimeout: 10 },
+  )
   /** The session with the tokens of a refresh, which also brings another `sid`. */
   const refreshed = ({ data, ...session }: StoredSession, serial: number): StoredSession => ({
     ...session,
