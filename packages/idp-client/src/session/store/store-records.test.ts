@@ -6,16 +6,24 @@ import { memoryStore } from '../../stores/memory.ts'
 import { freshlyStored } from '../model/session.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 
-/** Signs in a user with sessions in a store, whose updates fail with `isDown`. `ends`: when the records of the updates expire. */
+/**
+ * Signs in a user with sessions in a store, whose updates fail with `isDown`, and whose responses to `get` wait for `afterGet`.
+ * `ends`: when the records of the updates expire.
+ */
 async function signIn(members: Partial<SessionDataStore> = {}, options: IdpClientOptions = {}) {
   const store = memoryStore({ name: crypto.randomUUID() })
-  const state = { isDown: false }
+  const state: { isDown: boolean; afterGet?: () => Promise<void> } = { isDown: false }
   const ends: number[] = []
   const update: SessionDataStore['update'] = (id, change, expiry) => {
     ends.push(expiry.expiresAt)
     return state.isDown ? Promise.reject(new Error('the store is down')) : store.update(id, change, expiry)
   }
-  const { clock, engine } = engineFor({ sessionStore: { ...store, update, ...members }, ...options })
+  const get: SessionDataStore['get'] = async (id) => {
+    const record = await store.get(id)
+    await state.afterGet?.()
+    return record
+  }
+  const { clock, engine } = engineFor({ sessionStore: { ...store, get, update, ...members }, ...options })
   clock.now = Math.floor(Date.now() / 1000)
   const tokenSet = { accessToken: 'at', expiresAt: clock.now + 60, refreshToken: 'rt-0' }
   const internal = { createdAt: clock.now, sid: 'sid-0' }
@@ -82,6 +90,25 @@ test('tokens that the store rejected undo no later refresh, which is written at 
   state.isDown = false
   await Promise.all([records.persist(second, third), records.flush(first.sessionKey)])
   expect((await records.read(first.sessionKey))?.data.tokenSet.accessToken).toBe('third')
+})
+
+test('a read during which tokens that the store rejected are written returns them, not those before', async () => {
+  const { first, records, state } = await signIn()
+  const { data } = first
+  const tokenSet = { ...data.tokenSet, refreshToken: 'rt-1' }
+  state.isDown = true
+  await records.persist(first, { ...first, data: { ...data, tokenSet } })
+  state.isDown = false
+  const [found, written] = [gate(), gate()]
+  state.afterGet = () => {
+    found.open()
+    return written.opened
+  }
+  const reading = records.read(first.sessionKey)
+  await found.opened
+  await records.flush(first.sessionKey)
+  written.open()
+  expect((await reading)?.data.tokenSet.refreshToken).toBe('rt-1')
 })
 
 test('a write does not shorten the life of a record that was used since', async () => {

@@ -100,10 +100,15 @@ export class StoreRecords implements DistributedSessions {
       await this.#delete(id).catch(this.#store.report)
       return null
     }
-    const record = await this.#store.get(id)
+    let pending: PendingWrite | undefined
+    let record: unknown
+    do {
+      pending = pendingWrites().get(id)
+      record = await this.#store.get(id)
+      // Again after a write meanwhile: the record may be the one before it.
+    } while (pendingWrites().get(id) !== pending)
     const read = isRecordOf(record, id) ? fromRecord(record, sessionKey) : null
     if (!read && isSessionData(record)) this.#store.report(otherRecord())
-    const pending = pendingWrites().get(id)
     if (!pending) return read
     if (read) return { ...withPending(read, pending), needsWrite: true, older: read.data }
     // A replica of the store may lag behind: only a write shows whether the record was deleted.
