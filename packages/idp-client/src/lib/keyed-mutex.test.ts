@@ -27,6 +27,15 @@ function gates(names: readonly string[]) {
   return { order, open: (name: string) => open[name]?.(), tasks }
 }
 
+/** Returns how often work around the tasks runs. */
+async function runsAround(mutex: KeyedMutex<string>): Promise<number> {
+  let runs = 0
+  await mutex.runAroundTasks(async () => {
+    runs++
+  }, 700)
+  return runs
+}
+
 /** Milliseconds that no test waits. */
 const LONG = 60_000
 
@@ -76,7 +85,7 @@ test('[K1] a task of a request that ended holds up later ones once, and nobody a
   expect(await second).toBe('second')
   await vi.advanceTimersByTimeAsync(1000)
   expect(await mutex.run('a', async () => 'third', 700)).toBe('third')
-  expect(await mutex.idle(700)).toBe(false)
+  expect(await runsAround(mutex)).toBe(1)
 })
 
 test('[Q4] a task that had to wait has its whole time, in which later ones wait for it', async () => {
@@ -104,7 +113,7 @@ test('[Q4] a task that ends after its deadline does not let later ones run at th
   if (!late || !second || !third) throw new Error('three tasks')
   void mutex.run('a', late, 700)
   await vi.advanceTimersByTimeAsync(1700)
-  expect(await mutex.idle(700)).toBe(false)
+  expect(await runsAround(mutex)).toBe(1)
   await mutex.run('a', async () => 'alone', 700)
   void mutex.run('a', second, LONG)
   open('late')
@@ -114,24 +123,55 @@ test('[Q4] a task that ends after its deadline does not let later ones run at th
   expect(order).toEqual(['+late', '+second', '-late'])
 })
 
-test('idle waits for running and queued tasks for a limited time, and returns whether there were any', async () => {
-  vi.useFakeTimers()
+test('work around tasks runs at once, and again between those that came before its end and later ones of their keys', async () => {
   const mutex = new KeyedMutex<string>()
-  expect(await mutex.idle(1000)).toBe(false)
-  const { open, order, tasks } = gates(['one', 'two'])
-  for (const task of tasks) void mutex.run('a', task, LONG)
-  const idle = mutex.idle(1000).then((was) => order.push(`idle ${was}`))
-  open('two')
-  open('one')
-  await idle
-  expect(order).toEqual(['+one', '-one', '+two', '-two', 'idle true'])
-  void mutex.run('a', () => new Promise(() => {}), LONG)
-  const given = mutex.idle(1000)
-  await vi.advanceTimersByTimeAsync(1000)
-  expect(await given).toBe(true)
+  const { open, order, tasks } = gates(['running', 'queued', 'work', 'meanwhile', 'later'])
+  const [running, queued, work, meanwhile, later] = tasks
+  if (!running || !queued || !work || !meanwhile || !later) throw new Error('five tasks')
+  void mutex.run('a', running, LONG)
+  void mutex.run('a', queued, LONG)
+  const around = mutex.runAroundTasks(work, LONG)
+  void mutex.run('b', meanwhile, LONG)
+  await turn()
+  expect(order).toEqual(['+work', '+running', '+meanwhile'])
+  open('work')
+  await turn()
+  const last = ['a', 'b'].map((key) => mutex.run(key, later, LONG))
+  for (const name of ['later', 'meanwhile', 'queued', 'running']) open(name)
+  expect(await around).toBe('work')
+  await Promise.all(last)
+  const [before, after] = [order.slice(4, -6), order.slice(-6)]
+  expect(before.sort()).toEqual(['+queued', '-meanwhile', '-queued', '-running'])
+  expect(after).toEqual(['+work', '-work', '+later', '+later', '-later', '-later'])
+  expect(await runsAround(mutex)).toBe(1)
 })
 
-test('idle also waits for a task that a later one of its key did not wait for', async () => {
+test('work runs again for a task that has ended during it', async () => {
+  const mutex = new KeyedMutex<string>()
+  const { open, order, tasks } = gates(['task', 'work'])
+  const [task, work] = tasks
+  if (!task || !work) throw new Error('two tasks')
+  const ended = mutex.run('a', task, LONG)
+  const around = mutex.runAroundTasks(work, LONG)
+  open('task')
+  await ended
+  await turn()
+  open('work')
+  await around
+  expect(order.slice(-2)).toEqual(['+work', '-work'])
+  expect(order.filter((one) => one === '+work')).toHaveLength(2)
+})
+
+test('work runs again after its tasks have had a limited time', async () => {
+  vi.useFakeTimers()
+  const mutex = new KeyedMutex<string>()
+  void mutex.run('a', () => new Promise(() => {}), LONG)
+  const around = runsAround(mutex)
+  await vi.advanceTimersByTimeAsync(700)
+  expect(await around).toBe(2)
+})
+
+test('work runs again only after a task that a later one of its key did not wait for', async () => {
   vi.useFakeTimers()
   const mutex = new KeyedMutex<string>()
   const { open, order, tasks } = gates(['slow', 'second'])
@@ -140,11 +180,11 @@ test('idle also waits for a task that a later one of its key did not wait for', 
   open('second')
   await second
   await vi.advanceTimersByTimeAsync(0)
-  const idle = mutex.idle(1000).then((was) => order.push(`idle ${was}`))
+  const around = mutex.runAroundTasks(async () => void order.push('work'), 1000)
   await vi.advanceTimersByTimeAsync(999)
-  expect(order).toEqual(['+slow', '+second', '-second'])
+  expect(order).toEqual(['+slow', '+second', '-second', 'work'])
   open('slow')
-  await idle
-  expect(order.slice(3)).toEqual(['-slow', 'idle true'])
-  expect(await mutex.idle(1000)).toBe(false)
+  await around
+  expect(order.slice(4)).toEqual(['-slow', 'work'])
+  expect(await runsAround(mutex)).toBe(1)
 })

@@ -159,10 +159,23 @@ export class KeyedMutex<K> {
     return run.outcome
   }
 
-  /** Waits until all tasks of all keys have ended, at most that many milliseconds. Returns false if there were none. */
-  async idle(milliseconds: number): Promise<boolean> {
-    const runs = [...this.#queues.values()].flatMap(({ open }) => [...open]).filter((run) => !run.isLost)
-    await Promise.all(runs.map((run) => run.join(milliseconds)))
-    return runs.length > 0
+  /**
+   * Runs `work` at once. If there were tasks of any key before or after it, runs it once more when these have ended, or after that many
+   * milliseconds; later tasks of their keys wait for it. Returns the first result.
+   */
+  async runAroundTasks<T>(work: () => Promise<T>, patience: number): Promise<T> {
+    const keys = new Set(this.#busyKeys())
+    const result = await work()
+    for (const key of this.#busyKeys()) keys.add(key)
+    if (keys.size === 0) return result
+    const open = [...keys].flatMap((key) => [...(this.#queues.get(key)?.open ?? [])])
+    const again = Promise.all(open.map((run) => run.join(patience))).then(work)
+    await Promise.all([again, ...[...keys].map((key) => this.run(key, () => again, patience))])
+    return result
+  }
+
+  #busyKeys(): K[] {
+    const isBusy = ({ open }: Queue): boolean => [...open].some((run) => !run.isLost)
+    return [...this.#queues].flatMap(([key, queue]) => (isBusy(queue) ? [key] : []))
   }
 }

@@ -24,7 +24,7 @@ const ATTEMPTS = 3
 /** Maximum number of processed names of a store: only the provider, which signs logout tokens, adds names. */
 const MAX_PROCESSED = 10_000
 /** Changes of records in this process, by record id: a hash of the session key. */
-const changes = () => processWide('queue:record-changes/2', () => new KeyedMutex<string>())
+const changes = () => processWide('queue:record-changes/3', () => new KeyedMutex<string>())
 
 /**
  * The tasks that are running for a store and, if it has no `once`, the names of those that have run, with their expiry in seconds
@@ -265,11 +265,12 @@ export class CompleteStore {
     return this.#deleteForGood(() => deleteBySubject.call(this.#given, sub))
   })
 
-  /** Without `update` deletes once more after the running changes of this process, which may write a deleted record again. */
-  async #deleteForGood<T>(deletion: () => Promise<T>): Promise<T> {
-    const deleted = await deletion()
-    if (!this.#given.update && (await changes().idle(this.#config.httpTimeout))) await deletion()
-    return deleted
+  /**
+   * Without `update` deletes once more after the running changes of this process, which may write a deleted record again, and before
+   * later ones, which may read that.
+   */
+  #deleteForGood<T>(deletion: () => Promise<T>): Promise<T> {
+    return this.#given.update ? deletion() : changes().runAroundTasks(deletion, this.#config.httpTimeout)
   }
 
   /** Reports a failure that no caller receives. */
