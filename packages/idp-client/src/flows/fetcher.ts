@@ -198,8 +198,7 @@ export async function createFetcher(
       if (scheme === 'DPoP') return sendBound(call, accessToken, await getDpopProver(engine))
       if (!engine.config.mutualTls?.boundTokens) return call.send({ authorization: `Bearer ${accessToken}` })
       const replace = async (): Promise<SessionToken | null> => {
-        // A deployment may have removed the file: then the response of the API says what is wrong.
-        const loaded = await import('../tokens/replacement.ts').catch(() => null)
+        const { tryReplacement } = await import('../tokens/replacement.ts')
         const { sessionKey } = session
         const clientTag = await engine.clientTag()
         const refused = {
@@ -209,8 +208,7 @@ export async function createFetcher(
           token: accessToken,
           want: tokenOptions,
         }
-        const refresh = async (): Promise<SessionToken> => getSessionToken({ ...tokenOptions, refresh: true })
-        return loaded?.tryReplacement(refused, refresh) ?? null
+        return tryReplacement(refused, async () => getSessionToken({ ...tokenOptions, refresh: true }))
       }
       return sendByCertificate(engine, call, config, { accessToken, replace })
     },
