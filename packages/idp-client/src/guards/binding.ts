@@ -86,7 +86,7 @@ const PEM = /-----BEGIN CERTIFICATE-----([\w+/=\s]+)-----END CERTIFICATE-----/
 
 /** Returns the DER bytes of a certificate; `null` if it is not one. */
 function toDer(certificate: ClientCertificate): Uint8Array<ArrayBuffer> | null {
-  if (certificate instanceof Uint8Array) return new Uint8Array(certificate)
+  if (certificate instanceof Uint8Array) return certificate.length > 0 ? new Uint8Array(certificate) : null
   // A proxy that appends to the header of the sender instead of replacing it makes a list.
   if (typeof certificate !== 'string' || certificate.includes(',')) return null
   const base64 = PEM.exec(certificate)?.[1]?.replace(/\s+/g, '')
