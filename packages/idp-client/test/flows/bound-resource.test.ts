@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -57,6 +58,12 @@ describe('a token that is bound to a certificate', () => {
     }
     expect((await api.call({ authorization, headers }, { resource })).status).toBe(200)
     expect((await api.call({ authorization }, { resource })).status).toBe(401)
+  })
+
+  test('needs one: empty bytes are no certificate, whatever the token is bound to', async () => {
+    const bound = await api.sign({ cnf: { 'x5t#S256': createHash('sha256').digest('base64url') } })
+    const resource = { clientCertificate: () => new Uint8Array() }
+    expect((await api.call({ authorization: `Bearer ${bound}` }, { resource })).status).toBe(401)
   })
 
   test.each<[string, () => unknown]>([
