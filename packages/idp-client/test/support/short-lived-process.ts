@@ -9,111 +9,87 @@ import { IdpClient as WebClient } from '../../src/index.ts'
 import { APP, clientOptions, signedIn } from '../adapters/client-options.ts'
 
 /**
- * Prints for each host, as JSON, how many bytes are left per request after minor garbage collections. Started by `short-lived.test.ts`
- * with `--expose-gc`, and with room for all requests, so that no other collection runs.
+ * Prints for each host, as JSON, how many bytes are left per request after minor garbage collections. Started by
+ * `short-lived.test.ts` with `--expose-gc`, and with room for all requests, so that no other collection runs.
  */
 
 const { gc: collect } = globalThis as { gc?: (options?: { type: 'minor' }) => void }
 
+/** What the middleware was called with, and the session that the application read. */
+interface Served {
+  readonly objects: readonly object[]
+  readonly session: unknown
+}
+
+type Headers = Readonly<Record<string, string>>
+
+const toRequest = (headers: Headers): Request => new Request(`${APP}/page`, { headers })
 const page = async (): Promise<Response> => new Response('page')
 
-/** Passes a new request to the middleware, reads the session, and returns the objects of the framework. */
-type Serve = (headers: Record<string, string>) => Promise<readonly object[]>
+const web = new WebClient(clientOptions)
+const next = new NextClient(clientOptions)
+const svelteKit = new SvelteKitClient(clientOptions)
+const astro = new AstroClient(clientOptions)
+const node = new NodeClient(clientOptions)
 
-const hosts: readonly { readonly name: string; readonly create: () => Serve }[] = [
-  {
-    name: 'Web',
-    create() {
-      const idp = new WebClient(clientOptions)
-      return async (headers) => {
-        const request = new Request(`${APP}/page`, { headers })
-        await idp.middleware(request, async () => Response.json(await idp.getSession()))
-        return [request]
-      }
-    },
+/** Passes a new request to the middleware of each host. */
+const hosts: Readonly<Record<string, (headers: Headers) => Promise<Served>>> = {
+  async Web(headers) {
+    const request = toRequest(headers)
+    await web.middleware(request, page)
+    return { objects: [request], session: await web.getSession(request) }
   },
-  {
-    name: 'Next.js',
-    create() {
-      const idp = new NextClient(clientOptions)
-      return async (headers) => {
-        const request = new NextRequest(`${APP}/page`, { headers })
-        await idp.middleware(request)
-        await idp.getSession(request)
-        return [request]
-      }
-    },
+  async 'Next.js'(headers) {
+    const request = new NextRequest(`${APP}/page`, { headers })
+    await next.middleware(request)
+    return { objects: [request], session: await next.getSession(request) }
   },
-  {
-    name: 'SvelteKit',
-    create() {
-      const idp = new SvelteKitClient(clientOptions)
-      return async (headers) => {
-        const request = new Request(`${APP}/page`, { headers })
-        const cookies = { set() {} }
-        const url = new URL(request.url)
-        const event = { request, url, locals: {}, cookies, isSubRequest: false, setHeaders() {} }
-        await idp.handle({ event, resolve: page })
-        return [request, event.locals]
-      }
-    },
+  async SvelteKit(headers) {
+    const request = toRequest(headers)
+    const locals: { idpSession?: unknown } = {}
+    const url = new URL(request.url)
+    const event = { request, url, locals, cookies: { set() {} }, isSubRequest: false, setHeaders() {} }
+    await svelteKit.handle({ event, resolve: page })
+    return { objects: [request, locals], session: locals.idpSession }
   },
-  {
-    name: 'Astro',
-    create() {
-      const idp = new AstroClient(clientOptions)
-      return async (headers) => {
-        const request = new Request(`${APP}/page`, { headers })
-        const context = { request, url: new URL(request.url), locals: {}, isPrerendered: false }
-        await idp.onRequest(context, page)
-        return [request, context.locals]
-      }
-    },
+  async Astro(headers) {
+    const request = toRequest(headers)
+    const locals: { idpSession?: unknown } = {}
+    await astro.onRequest({ request, url: new URL(request.url), locals, isPrerendered: false }, page)
+    return { objects: [request, locals], session: locals.idpSession }
   },
-  {
-    name: 'Node.js',
-    create() {
-      const idp = new NodeClient(clientOptions)
-      return async (headers) => {
-        const socket = new Socket()
-        const incoming = new IncomingMessage(socket)
-        const request = Object.assign(incoming, {
-          url: '/page',
-          method: 'GET',
-          socket,
-          headers: { host: 'app.example', ...headers },
-        })
-        const response = new ServerResponse(request)
-        await idp.middleware(request, response, async () => void (await idp.getSession(request)))
-        return [request]
-      }
-    },
+  async 'Node.js'(headers) {
+    const incoming = new IncomingMessage(new Socket())
+    const given = { url: '/page', method: 'GET', headers: { host: 'app.example', ...headers } }
+    const request = Object.assign(incoming, given)
+    await node.middleware(request, new ServerResponse(request), page)
+    return { objects: [request], session: await node.getSession(request) }
   },
-]
+}
 
 const REQUESTS = 300
 /** Elements of an array that each object refers to, of 8 bytes. */
 const BALLAST = 4000
 
-async function serveMany(serve: Serve, headers: Record<string, string>): Promise<void> {
-  for (let count = 0; count < REQUESTS; count++)
-    for (const object of await serve(headers))
-      Object.assign(object, { ballast: new Array(BALLAST).fill(count) })
-}
-
-async function leftBy(serve: Serve): Promise<number> {
-  if (!collect) throw new Error('start this process with --expose-gc')
+async function serveMany(host: string, serve: (headers: Headers) => Promise<Served>): Promise<void> {
   const headers = await signedIn()
-  await serveMany(serve, headers)
-  collect()
-  const { heapUsed: before } = process.memoryUsage()
-  await serveMany(serve, headers)
-  // The second one frees objects that survived the first one because they were too new.
-  collect({ type: 'minor' })
-  collect({ type: 'minor' })
-  return (process.memoryUsage().heapUsed - before) / REQUESTS
+  for (let count = 0; count < REQUESTS; count++) {
+    const { objects, session } = await serve(headers)
+    if (!session) throw new Error(`${host} has no session`)
+    for (const object of objects) Object.assign(object, { ballast: new Array(BALLAST).fill(count) })
+  }
 }
 
 const left: Record<string, number> = {}
-for (const { create, name } of hosts) left[name] = await leftBy(create())
+for (const [host, serve] of Object.entries(hosts)) {
+  if (!collect) throw new Error('start this process with --expose-gc')
+  await serveMany(host, serve)
+  collect()
+  const { heapUsed: before } = process.memoryUsage()
+  await serveMany(host, serve)
+  // The second one frees objects that survived the first one because they were too new.
+  collect({ type: 'minor' })
+  collect({ type: 'minor' })
+  left[host] = (process.memoryUsage().heapUsed - before) / REQUESTS
+}
 process.stdout.write(JSON.stringify(left))
