@@ -72,13 +72,14 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
   ): Promise<boolean> {
     const { found } = options
     const loaded = found ? await load(exchange) : null
-    const first = found ? withSaved(loaded, session, found) : asStored(session)
+    const own = found ? withSaved(loaded, session, found) : asStored(session)
     // Its cookie would replace a logout, or the session of a later login.
-    if (!first || hasEnded(first)) return false
-    const known = await getFamily(parts, first)
+    if (!own || hasEnded(own)) return false
+    const known = await getFamily(parts, own)
     const latest = known?.latest
-    // Since `load`, another request may have saved a change of a refreshed session.
-    const given = (found && latest && loaded?.older && withSaved(latest, session, found)) || first
+    // Since `load`, another request may have saved a change of the refreshed session.
+    const isOutdated = found && latest && loaded?.older
+    const given = (isOutdated && withSaved(latest, session, found)) || own
     const usedAt = mergedUse(given.usedAt, latest?.usedAt ?? given.usedAt, config.clock())
     const updated = { ...withLatestTokens(given, latest, options), usedAt }
     const before = await storage.load(exchange)
@@ -86,8 +87,8 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
     await storage.save(exchange, updated, options)
     await endSessions(replaced.filter(({ sessionKey }) => sessionKey !== updated.sessionKey))
     // Again, since a refresh may have started meanwhile. A session that has lost its refresh token is found by the previous one.
-    const own = await getFamily(parts, updated)
-    const family = own ?? (before ? await getFamily(parts, before) : undefined)
+    const ofUpdated = await getFamily(parts, updated)
+    const family = ofUpdated ?? (before ? await getFamily(parts, before) : undefined)
     if (!family) return true
     // Without the tokens that did not fit, so that the cookie does not count as older.
     const saved = (await storage.load(exchange)) ?? updated
@@ -95,7 +96,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
     family.latest = copySession(
       latest && family === known
         ? { ...family.latest, ...withDifference(family.latest, { found: latest, session: saved }) }
-        : withLatestTokens(saved, own?.latest, options),
+        : withLatestTokens(saved, ofUpdated?.latest, options),
     )
     exchange.cookies.whenFlushed(() => {
       if (hasSameTokens(saved, family.latest)) return markPersisted(family, config.clock())
