@@ -23,6 +23,7 @@ const SLACK_MILLISECONDS = 1000
 const ATTEMPTS = 3
 /** Maximum number of processed names of a store: only the provider, which signs logout tokens, adds names. */
 const MAX_PROCESSED = 10_000
+
 /** Changes of records in this process, by record id: a hash of the session key. */
 const changes = () => processWide('queue:record-changes/3', () => new KeyedMutex<string>())
 
