@@ -15,7 +15,7 @@ import { APP, clientOptions, signedIn } from '../adapters/client-options.ts'
 
 const { gc: collect } = globalThis as { gc?: (options?: { type: 'minor' }) => void }
 
-/** What the middleware was called with, and the session that the application read. */
+/** The objects of the framework, and the session that the application read. */
 interface Served {
   readonly objects: readonly object[]
   readonly session: unknown
