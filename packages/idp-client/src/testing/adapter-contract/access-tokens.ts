@@ -2,7 +2,7 @@ import { AUDIENCE, bearer } from './attacks/attack.ts'
 import type { BrowserResponse } from './browser.ts'
 import { Browser, signedInBrowser } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
-import type { ContractCase } from './host.ts'
+import type { ContractRuns } from './host.ts'
 import { claimNoCookies, claimNotStored } from './response-claims.ts'
 
 /** The API that accepts only access tokens, and the one that also accepts sessions. */
@@ -17,36 +17,27 @@ function claimAnonymous(response: BrowserResponse, what: string): void {
   claim(/^Bearer\b(?!.*error)/.test(challenge), `the challenge names no error (${challenge})`)
 }
 
-const anonymous: ContractCase = {
-  title: 'an API that accepts access tokens challenges requests without a credential',
-  async run(host) {
+/** Cases for an API that accepts access tokens. */
+export const accessTokens: ContractRuns = {
+  'an API that accepts access tokens challenges requests without a credential': async (host) => {
     for (const path of PATHS) {
       const response = await new Browser(host).send(path)
       claimAnonymous(response, path)
       claimNoCookies(response, path)
     }
   },
-}
 
-const accepted: ContractCase = {
-  title: 'an access token passes with its user, even beside the session of another user',
-  async run(host) {
+  'an access token passes with its user, even beside the session of another user': async (host) => {
     const token = await host.accessToken({ sub: 'carol', aud: AUDIENCE })
     for (const browser of [new Browser(host), await signedInBrowser(host)])
       for (const path of PATHS)
         claimEqual(await browser.json(path, bearer(token)), { kind: 'token', sub: 'carol' }, path)
   },
-}
 
-const session: ContractCase = {
-  title: 'a session alone passes only where sessions are accepted',
-  async run(host) {
+  'a session alone passes only where sessions are accepted': async (host) => {
     const browser = await signedInBrowser(host)
     const { kind, sub } = await browser.json('/shared')
     claim(kind === 'session' && String(sub).includes('alice'), `the user of the session (${kind}, ${sub})`)
     claimAnonymous(await browser.send('/resource'), 'a session at /resource')
   },
 }
-
-/** Cases for an API that accepts access tokens. */
-export const accessTokens: readonly ContractCase[] = [anonymous, accepted, session]

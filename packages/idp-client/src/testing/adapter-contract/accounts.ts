@@ -1,6 +1,6 @@
 import { Browser } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
-import type { ContractCase } from './host.ts'
+import type { ContractRuns } from './host.ts'
 import {
   claimNoCookies,
   claimNotStored,
@@ -13,9 +13,10 @@ import {
 
 const alice = { user: 'alice' } as const
 
-const connection: ContractCase = {
-  title: 'connectAccount redirects with its cookies, in every calling style, and returns to its target',
-  async run(host) {
+export const accounts: ContractRuns = {
+  'connectAccount redirects with its cookies, in every calling style, and returns to its target': async (
+    host,
+  ) => {
     for (const style of host.styles) {
       const browser = new Browser(host)
       await browser.logIn(alice)
@@ -36,14 +37,11 @@ const connection: ContractCase = {
       claimRedirect(back, browser.url('/page?a=1'), `the callback redirects to returnTo (${style})`)
       claimEqual(browser.names(TRANSACTION), [], `the transaction is gone (${style})`)
       claimEqual(await browser.whoami(style), before, `the session is what it was (${style})`)
-      await claimSignedIn(host, browser, 'alice', 'after the connection')
+      await claimSignedIn(browser, 'alice', 'after the connection')
     }
   },
-}
 
-const connectionOfNobody: ContractCase = {
-  title: 'connectAccount without a session fails with MISSING_SESSION and sets no cookie',
-  async run(host) {
+  'connectAccount without a session fails with MISSING_SESSION and sets no cookie': async (host) => {
     for (const style of host.styles) {
       const response = await new Browser(host).send(`/connect?style=${style}&returnTo=/page`)
       claim(response.text.includes('"MISSING_SESSION"'), `it fails with MISSING_SESSION: ${response.text}`)
@@ -52,5 +50,3 @@ const connectionOfNobody: ContractCase = {
     }
   },
 }
-
-export const accounts: readonly ContractCase[] = [connection, connectionOfNobody]

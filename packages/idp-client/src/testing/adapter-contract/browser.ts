@@ -55,16 +55,16 @@ function isConnectionLost(error: unknown): boolean {
 
 /** A browser of one user in front of the host under test. Stores cookies like browsers and follows no redirect. */
 export class Browser {
-  readonly #host: ContractHost
+  readonly host: ContractHost
   readonly #cookies = new Map<string, SetCookie>()
 
   constructor(host: ContractHost) {
-    this.#host = host
+    this.host = host
   }
 
   /** Returns the absolute URL of a path below the base path. */
   url(path: string): URL {
-    return new URL(this.#host.url + path)
+    return new URL(this.host.url + path)
   }
 
   /** Adds a cookie to the jar, as if the host had set it. */
@@ -95,8 +95,8 @@ export class Browser {
 
   /** Returns the address that a request for a URL of the application is sent to. */
   address(url: URL): URL {
-    const base = new URL(this.#host.url).pathname.replace(/\/$/, '').length
-    return new URL((this.#host.listensAt ?? this.#host.url) + url.pathname.slice(base) + url.search)
+    const base = new URL(this.host.url).pathname.replace(/\/$/, '').length
+    return new URL((this.host.listensAt ?? this.host.url) + url.pathname.slice(base) + url.search)
   }
 
   /** Returns the headers of every request: the cookies, and those of a proxy in front. */
@@ -130,11 +130,8 @@ export class Browser {
     { method, headers = {}, body, crossSiteForm }: Sending = {},
   ): Promise<BrowserResponse> {
     const url = typeof target === 'string' ? this.url(target) : target
-    const inside = `${url.origin}${url.pathname}/`.startsWith(`${this.#host.url}/`)
-    claim(
-      inside,
-      `the browser stays below ${this.#host.url}, and is not sent to ${url.origin}${url.pathname}`,
-    )
+    const inside = `${url.origin}${url.pathname}/`.startsWith(`${this.host.url}/`)
+    claim(inside, `the browser stays below ${this.host.url}, and is not sent to ${url.origin}${url.pathname}`)
     const isCrossSite = crossSiteForm !== undefined
     const init = {
       method: method ?? (isCrossSite ? 'POST' : 'GET'),
@@ -167,8 +164,13 @@ export class Browser {
     }
   }
 
+  /** A calling style that the host supports. */
+  get style(): CallingStyle {
+    return this.host.styles[0] ?? 'explicit'
+  }
+
   /** Returns the session of this browser as the application sees it. */
-  whoami(style: CallingStyle): Promise<Record<string, unknown>> {
+  whoami(style: CallingStyle = this.style): Promise<Record<string, unknown>> {
     return this.json(`/whoami?style=${style}`)
   }
 
@@ -189,11 +191,11 @@ export class Browser {
 
   /** Logs in completely and returns the response of the callback route. */
   async logIn(user: ContractUser, returnTo?: string): Promise<BrowserResponse> {
-    return this.comeBack(await this.#host.signIn(await this.begin(returnTo), user))
+    return this.comeBack(await this.host.signIn(await this.begin(returnTo), user))
   }
 
   #forwarded(url: URL): Record<string, string> {
-    if (this.#host.listensAt === undefined) return {}
+    if (this.host.listensAt === undefined) return {}
     return { 'x-forwarded-host': url.host, 'x-forwarded-proto': url.protocol.slice(0, -1) }
   }
 }

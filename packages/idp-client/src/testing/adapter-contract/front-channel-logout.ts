@@ -1,7 +1,8 @@
+import { decode } from './attacks/forge.ts'
 import type { Sending } from './browser.ts'
 import { Browser, signedInBrowser } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
-import type { ContractCase, ContractHost } from './host.ts'
+import type { ContractHost, ContractRuns } from './host.ts'
 import { claimNoCookies, claimNotStored, claimSignedIn, claimSignedOut } from './response-claims.ts'
 
 const ROUTE = '/auth/frontchannel-logout'
@@ -12,23 +13,22 @@ const FRAME = { 'sec-fetch-dest': 'iframe', 'sec-fetch-mode': 'navigate', 'sec-f
 /** Returns the issuer, which signed tokens name. */
 async function readIssuer(host: ContractHost): Promise<string> {
   const token = await host.accessToken({ sub: 'test|carol' })
-  const payload = (token.split('.')[1] ?? '').replaceAll('-', '+').replaceAll('_', '/')
-  return String((JSON.parse(atob(payload)) as { iss?: unknown }).iss)
+  return String(decode(token.split('.')[1])['iss'])
 }
 
 /** Returns the parameters that name the provider's session of a browser. */
-async function toParameters(host: ContractHost, browser: Browser): Promise<URLSearchParams> {
-  const session = await browser.json(`/unhandled?style=${host.styles[0]}`)
+async function toParameters(browser: Browser): Promise<URLSearchParams> {
+  const session = await browser.json(`/unhandled?style=${browser.style}`)
   const { sid } = { ...(session['internal'] as { sid?: unknown } | undefined) }
   claim(typeof sid === 'string', 'the session has the sid of the provider')
-  return new URLSearchParams({ iss: await readIssuer(host), sid })
+  return new URLSearchParams({ iss: await readIssuer(browser.host), sid })
 }
 
-const endsOne: ContractCase = {
-  title: 'an iframe of the provider ends the session that it names, and not that of its browser',
-  async run(host) {
+/** Cases for hosts whose client has a session store, and the option `frontChannelLogout`. */
+export const frontChannelLogouts: ContractRuns = {
+  'an iframe of the provider ends the session that it names, and not that of its browser': async (host) => {
     const [here, there] = [await signedInBrowser(host), await signedInBrowser(host)]
-    const target = `${ROUTE}?${await toParameters(host, there)}`
+    const target = `${ROUTE}?${await toParameters(there)}`
     const issuer = new URL(await readIssuer(host)).origin
     for (const found of ['a session', 'no session']) {
       const response = await here.send(target, { headers: FRAME })
@@ -39,16 +39,13 @@ const endsOne: ContractCase = {
       claimEqual(policy, `frame-ancestors ${issuer}`, 'the pages that may contain the response')
       claimEqual(response.headers.has('x-frame-options'), false, 'whether X-Frame-Options forbids that')
     }
-    await claimSignedOut(host, there, 'after the logout in another browser')
-    await claimSignedIn(host, here, 'alice', 'after the logout of another session')
+    await claimSignedOut(there, 'after the logout in another browser')
+    await claimSignedIn(here, 'alice', 'after the logout of another session')
   },
-}
 
-const endsNone: ContractCase = {
-  title: 'a logout request that is not an iframe of the provider ends no session',
-  async run(host) {
+  'a logout request that is not an iframe of the provider ends no session': async (host) => {
     const browser = await signedInBrowser(host)
-    const right = await toParameters(host, browser)
+    const right = await toParameters(browser)
     const [iss, sid] = ['iss', 'sid'].map((name) => right.get(name) ?? '')
     const framed = { headers: FRAME }
     const requests: readonly (readonly [string, number, Sending])[] = [
@@ -66,9 +63,6 @@ const endsNone: ContractCase = {
       claimEqual(response.status, status, `the status of ${query.replaceAll(sid ?? '', '…')}`)
       claimEqual(response.text.includes(sid ?? ''), false, 'whether the response repeats the parameter')
     }
-    await claimSignedIn(host, browser, 'alice', 'after requests that are refused')
+    await claimSignedIn(browser, 'alice', 'after requests that are refused')
   },
 }
-
-/** Cases for hosts whose client has a session store, and the option `frontChannelLogout`. */
-export const frontChannelLogouts: readonly ContractCase[] = [endsOne, endsNone]

@@ -99,6 +99,9 @@ export interface ContractCase {
   readonly run: (host: ContractHost) => Promise<void>
 }
 
+/** Rules of the contract by their titles. */
+export type ContractRuns = Readonly<Record<string, ContractCase['run']>>
+
 const hookResults: Readonly<Record<string, () => ReturnType<OnCallbackHook>>> = {
   '/hook/elsewhere': () => ({ returnTo: '/public?from=hook' }),
   '/hook/away': () => ({ returnTo: 'https://evil.example/' }),

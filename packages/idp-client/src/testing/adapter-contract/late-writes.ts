@@ -1,10 +1,10 @@
 import { Browser } from './browser.ts'
 import { claimEqual } from './claim.ts'
-import type { ContractCase } from './host.ts'
+import type { ContractRuns } from './host.ts'
 
-const lateUpdate: ContractCase = {
-  title: 'a session that is saved after the response has left is refused, in every calling style',
-  async run(host) {
+/** Cases for hosts whose middleware surrounds the handlers of the application. */
+export const lateWrites: ContractRuns = {
+  'a session that is saved after the response has left is refused, in every calling style': async (host) => {
     const browser = new Browser(host)
     await browser.logIn({ user: 'alice' })
     for (const style of host.styles) {
@@ -17,6 +17,3 @@ const lateUpdate: ContractCase = {
     }
   },
 }
-
-/** Cases for hosts whose middleware surrounds the handlers of the application. */
-export const lateWrites: readonly ContractCase[] = [lateUpdate]

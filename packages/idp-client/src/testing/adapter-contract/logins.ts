@@ -1,6 +1,6 @@
 import { Browser } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
-import type { ContractCase } from './host.ts'
+import type { ContractRuns } from './host.ts'
 import {
   claimNoCookies,
   claimNotStored,
@@ -15,16 +15,16 @@ import {
 const alice = { user: 'alice' } as const
 const bob = { user: 'bob' } as const
 
-const wholeLife: ContractCase = {
-  title: 'a user logs in, is signed in everywhere, gets a token, and logs out',
-  async run(host) {
+/** Cases from the first click to the logout. */
+export const logins: ContractRuns = {
+  'a user logs in, is signed in everywhere, gets a token, and logs out': async (host) => {
     const browser = new Browser(host)
-    await claimSignedOut(host, browser, 'before the login')
+    await claimSignedOut(browser, 'before the login')
     const response = await browser.logIn(alice, '/page')
     claimRedirect(response, browser.url('/page'), 'the callback redirects to returnTo')
     claimNotStored(response, 'the callback')
     claimEqual(browser.names(TRANSACTION), [], 'the transaction is gone after the callback')
-    await claimSignedIn(host, browser, 'alice', 'after the login')
+    await claimSignedIn(browser, 'alice', 'after the login')
     claim((await browser.send('/page')).text.includes('alice'), 'the guarded page is shown')
     const api = await browser.json('/api')
     claim(String(api['sub']).includes('alice'), 'the guarded API responds')
@@ -41,13 +41,10 @@ const wholeLife: ContractCase = {
     claim(logout.location?.origin !== browser.url('').origin, 'logout redirects to the provider')
     claimNotStored(logout, 'logout')
     claim(browser.value(SESSION) === undefined, 'logout deletes the session cookie')
-    await claimSignedOut(host, browser, 'after the logout')
+    await claimSignedOut(browser, 'after the logout')
   },
-}
 
-const returnTo: ContractCase = {
-  title: 'returnTo is unchanged after the login, from the login route and from the page guard',
-  async run(host) {
+  'returnTo is unchanged after the login, from the login route and from the page guard': async (host) => {
     const browser = new Browser(host)
     const target = browser.url('/page?q=a%20b&u=%C3%BC&next=%2Fpublic%3Fx%3D1')
     const guarded = await browser.send(target)
@@ -60,11 +57,8 @@ const returnTo: ContractCase = {
     const again = await new Browser(host).logIn(alice, target.pathname + target.search)
     claimRedirect(again, target, 'the login leads to the path that its query names')
   },
-}
 
-const hostileReturnTo: ContractCase = {
-  title: 'a hostile returnTo never leaves the origin',
-  async run(host) {
+  'a hostile returnTo never leaves the origin': async (host) => {
     const targets = [
       'https://evil.example/',
       '//evil.example',
@@ -79,11 +73,8 @@ const hostileReturnTo: ContractCase = {
       claim(!location?.pathname.startsWith('//'), `no target begins with two slashes (${target})`)
     }
   },
-}
 
-const parallelLogins: ContractCase = {
-  title: 'five logins of one browser finish in any order',
-  async run(host) {
+  'five logins of one browser finish in any order': async (host) => {
     const browser = new Browser(host)
     const ways = []
     for (const tab of [0, 1, 2, 3, 4]) {
@@ -100,25 +91,19 @@ const parallelLogins: ContractCase = {
       )
     }
     claimEqual(browser.names(TRANSACTION), [], 'no transaction is left')
-    await claimSignedIn(host, browser, 'alice', 'after five logins')
+    await claimSignedIn(browser, 'alice', 'after five logins')
   },
-}
 
-const abandonedLogins: ContractCase = {
-  title: 'thirty abandoned logins stay below 3500 bytes of cookies, and the next one works',
-  async run(host) {
+  'thirty abandoned logins stay below 3500 bytes of cookies, and the next one works': async (host) => {
     const browser = new Browser(host)
     for (let count = 0; count < 30; count++) await browser.begin(`/page?attempt=${count}`)
     const bytes = browser.cookieHeader(browser.url('/auth/callback')).length
     claim(bytes < 3500, `the cookies of unfinished logins stay below 3500 bytes (${bytes})`)
     claimRedirect(await browser.logIn(alice, '/page'), browser.url('/page'), 'the login after them')
-    await claimSignedIn(host, browser, 'alice', 'after thirty abandoned logins')
+    await claimSignedIn(browser, 'alice', 'after thirty abandoned logins')
   },
-}
 
-const strangers: ContractCase = {
-  title: 'two concurrent users never share a session',
-  async run(host) {
+  'two concurrent users never share a session': async (host) => {
     const visits = Array.from({ length: 8 }, (_, index) => ({
       user: index % 2 === 0 ? alice : bob,
       browser: new Browser(host),
@@ -127,17 +112,14 @@ const strangers: ContractCase = {
     const rounds = Array.from({ length: 5 }, () => visits).flat()
     await Promise.all(
       rounds.map(async ({ browser, user }) => {
-        await claimSignedIn(host, browser, user.user, 'with others at the same time')
+        await claimSignedIn(browser, user.user, 'with others at the same time')
         const page = await browser.send('/page')
         claim(page.text.includes(user.user), `the page is ${user.user}'s`)
       }),
     )
   },
-}
 
-const refusal: ContractCase = {
-  title: 'a denied login shows a page, starts no session, and does not affect an existing one',
-  async run(host) {
+  'a denied login shows a page, starts no session, and does not affect an existing one': async (host) => {
     const browser = new Browser(host)
     await browser.logIn(bob, '/page')
     const response = await browser.logIn({ ...alice, deny: true }, '/page')
@@ -145,13 +127,10 @@ const refusal: ContractCase = {
     claimNotStored(response, 'the failure page')
     claim(response.headers.get('content-type')?.startsWith('text/html') === true, 'the failure is a page')
     claimEqual(browser.names(TRANSACTION), [], 'the transaction is gone')
-    await claimSignedIn(host, browser, 'bob', 'after a rejected login of another user')
+    await claimSignedIn(browser, 'bob', 'after a rejected login of another user')
   },
-}
 
-const foreignCallback: ContractCase = {
-  title: 'a callback that this browser did not start signs no user in',
-  async run(host) {
+  'a callback that this browser did not start signs no user in': async (host) => {
     const [browser, other] = [new Browser(host), new Browser(host)]
     const way = await host.signIn(await other.begin('/page'), bob)
     const stolen = await browser.comeBack(way)
@@ -159,31 +138,25 @@ const foreignCallback: ContractCase = {
       stolen.status >= 400 && stolen.status < 500,
       `a foreign callback is refused (status ${stolen.status})`,
     )
-    await claimSignedOut(host, browser, 'after a foreign callback')
+    await claimSignedOut(browser, 'after a foreign callback')
     for (const query of ['', '?state=', '?state=x', '?code=c&state=x&state=x']) {
       const { status } = await browser.send(`/auth/callback${query}`)
       claim(status >= 400 && status < 500, `the callback ${query} is refused (status ${status})`)
     }
     claimRedirect(await other.comeBack(way), other.url('/page'), 'the browser that began it still finishes')
   },
-}
 
-const replay: ContractCase = {
-  title: 'a used callback never signs in again',
-  async run(host) {
+  'a used callback never signs in again': async (host) => {
     const browser = new Browser(host)
     const way = await host.signIn(await browser.begin('/page'), alice)
     await browser.comeBack(way)
     await browser.send('/auth/logout')
     const again = await browser.comeBack(way)
     claim(again.status >= 400 && again.status < 500, `a used callback is refused (status ${again.status})`)
-    await claimSignedOut(host, browser, 'after a used callback')
+    await claimSignedOut(browser, 'after a used callback')
   },
-}
 
-const byCode: ContractCase = {
-  title: 'startInteractiveLogin redirects with its transaction cookie, in every calling style',
-  async run(host) {
+  'startInteractiveLogin redirects with its transaction cookie, in every calling style': async (host) => {
     for (const style of host.styles) {
       const browser = new Browser(host)
       const target = '/public?begun=by-code'
@@ -193,14 +166,11 @@ const byCode: ContractCase = {
       claimNotStored(response, `the redirect (${style})`)
       const back = await browser.comeBack(await host.signIn(response.location?.href ?? '', alice))
       claimRedirect(back, browser.url(target), `the login leads to its target (${style})`)
-      await claimSignedIn(host, browser, 'alice', 'after a login begun by code')
+      await claimSignedIn(browser, 'alice', 'after a login begun by code')
     }
   },
-}
 
-const formPost: ContractCase = {
-  title: 'form_post works across sites over https, and is rejected over http',
-  async run(host) {
+  'form_post works across sites over https, and is rejected over http': async (host) => {
     const https = host.url.startsWith('https:')
     for (const style of host.styles) {
       const browser = new Browser(host)
@@ -217,19 +187,15 @@ const formPost: ContractCase = {
       claimEqual(response.status, 303, 'the callback redirects after a POST')
       claimRedirect(response, browser.url('/page'), 'the callback redirects to returnTo')
       claimNotStored(response, 'the callback')
-      await claimSignedIn(host, browser, 'alice', 'after form_post')
+      await claimSignedIn(browser, 'alice', 'after form_post')
     }
   },
-}
 
-const hooks: ContractCase = {
-  title: 'onCallback and beforeSessionSaved decide about a login',
-  async run(host) {
+  'onCallback and beforeSessionSaved decide about a login': async (host) => {
     const elsewhere = new Browser(host)
     const target = elsewhere.url('/public?from=hook')
     claimRedirect(await elsewhere.logIn(alice, '/hook/elsewhere'), target, 'onCallback names another target')
-    const [style = 'explicit'] = host.styles
-    const { hooked } = await elsewhere.whoami(style)
+    const { hooked } = await elsewhere.whoami()
     claimEqual(hooked, 'before-session-saved', 'what beforeSessionSaved adds is saved')
     const away = await new Browser(host).logIn(alice, '/hook/away')
     claimEqual(away.location?.origin, elsewhere.url('').origin, 'onCallback cannot lead to another origin')
@@ -242,7 +208,7 @@ const hooks: ContractCase = {
       'a Response of onCallback is sent as it is',
     )
     claimEqual(responding.value('hook'), '1', 'with its own cookie')
-    await claimSignedIn(host, responding, 'alice', 'with a Response of onCallback')
+    await claimSignedIn(responding, 'alice', 'with a Response of onCallback')
 
     for (const [path, status] of [
       ['/hook/deny', 403],
@@ -250,39 +216,19 @@ const hooks: ContractCase = {
     ] as const) {
       const browser = new Browser(host)
       claimEqual((await browser.logIn(alice, path)).status, status, `status of ${path}`)
-      await claimSignedOut(host, browser, `after ${path}`)
+      await claimSignedOut(browser, `after ${path}`)
     }
 
     const denied = new Browser(host)
     const failed = await denied.logIn({ ...alice, deny: true }, '/hook/error')
     claimRedirect(failed, denied.url('/public?error=AUTHORIZATION_ERROR'), 'onCallback gets the failure')
-    await claimSignedOut(host, denied, 'after a failure')
+    await claimSignedOut(denied, 'after a failure')
   },
-}
 
-const strayProfile: ContractCase = {
-  title: 'the profile route responds 401 without body and cookie if no user is signed in',
-  async run(host) {
+  'the profile route responds 401 without body and cookie if no user is signed in': async (host) => {
     const response = await new Browser(host).send('/auth/profile')
     claimEqual([response.status, response.text], [401, ''], 'the profile without a user')
     claimNoCookies(response, 'the profile route')
     claimNotStored(response, 'the profile route')
   },
 }
-
-/** Cases from the first click to the logout. */
-export const logins: readonly ContractCase[] = [
-  wholeLife,
-  returnTo,
-  hostileReturnTo,
-  parallelLogins,
-  abandonedLogins,
-  strangers,
-  refusal,
-  foreignCallback,
-  replay,
-  byCode,
-  formPost,
-  hooks,
-  strayProfile,
-]

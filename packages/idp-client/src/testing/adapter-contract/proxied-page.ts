@@ -1,6 +1,7 @@
+import { atMost } from '../../lib/pause.ts'
 import type { Browser } from './browser.ts'
 import { signedInBrowser } from './browser.ts'
-import { ContractViolation, claim, claimEqual } from './claim.ts'
+import { claim, claimEqual } from './claim.ts'
 import type { ContractHost } from './host.ts'
 import type { ContractUpstream, ProxiedRequest, ProxiedResponse } from './upstream.ts'
 
@@ -20,15 +21,8 @@ const ALLOWED: readonly RegExp[] = [
 
 /** Ends a test that hangs with what did not happen. */
 export async function within<T>(what: string, promise: Promise<T>): Promise<T> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const guard = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new ContractViolation(`it did not happen that ${what}`)), HANG_GUARD)
-  })
-  try {
-    return await Promise.race([promise, guard])
-  } finally {
-    clearTimeout(timer)
-  }
+  claim(await atMost(HANG_GUARD, promise), `it did not happen that ${what}`)
+  return promise
 }
 
 /** Returns the path of the proxy. */
@@ -48,32 +42,28 @@ export class ProxiedPage {
   /** The segment below the prefix, which only requests of this page contain. */
   readonly id: string = `page-${crypto.randomUUID()}`
 
-  readonly host: ContractHost
-
-  private constructor(host: ContractHost, browser: Browser, token: string) {
-    this.host = host
+  private constructor(browser: Browser, token: string) {
     this.browser = browser
-    this.upstream = getUpstream(host)
+    this.upstream = getUpstream(browser.host)
     this.token = token
   }
 
   /** Signs a user in. */
   static async open(host: ContractHost): Promise<ProxiedPage> {
     const browser = await signedInBrowser(host)
-    const [style = 'explicit'] = host.styles
-    const { token } = await browser.json(`/token?style=${style}`)
+    const { token } = await browser.json(`/token?style=${browser.style}`)
     claim(typeof token === 'string', 'the session has an access token')
-    return new ProxiedPage(host, browser, token)
+    return new ProxiedPage(browser, token)
   }
 
   /** Returns another page of the same user. */
   next(): ProxiedPage {
-    return new ProxiedPage(this.host, this.browser, this.token)
+    return new ProxiedPage(this.browser, this.token)
   }
 
   /** Returns the URL of a path of the API. */
   url(rest = ''): URL {
-    return this.browser.url(`${getProxyPath(this.host)}/${this.id}${rest}`)
+    return this.browser.url(`${getProxyPath(this.browser.host)}/${this.id}${rest}`)
   }
 
   /** Returns the path of the API that a path below this page is for. */
@@ -83,7 +73,7 @@ export class ProxiedPage {
 
   /** Returns path and query of a request as they can be compared: servers may write the query anew. */
   toComparable(target: string): string {
-    if (!this.host.proxyLimits?.respellsQuery) return target
+    if (!this.browser.host.proxyLimits?.respellsQuery) return target
     const [path, ...query] = target.split('?')
     return `${path}?${new URLSearchParams(query.join('?'))}`
   }

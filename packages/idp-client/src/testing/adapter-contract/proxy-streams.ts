@@ -1,5 +1,5 @@
 import { claim, claimEqual } from './claim.ts'
-import type { ContractCase, ContractHost } from './host.ts'
+import type { ContractHost, ContractRuns } from './host.ts'
 import { ProxiedPage, sha256, within } from './proxied-page.ts'
 import { claimSignedIn } from './response-claims.ts'
 
@@ -38,27 +38,6 @@ const upload = (body: Bytes | ReadableStream<Uint8Array>, further: StreamInit = 
   ...further,
 })
 
-const bigBodies: ContractCase = {
-  title: 'the proxy passes bodies of several megabytes in both directions unchanged',
-  async run(host) {
-    const page = await ProxiedPage.open(host)
-    const bytes = Uint8Array.from({ length: BIG }, (_, index) => (index * 31 + (index >> 8)) & 255)
-    const hash = await sha256(bytes)
-    for (const body of [bytes, toParts(bytes)]) {
-      const response = await page.fetch('', upload(body))
-      const echo = (await response.json()) as Record<string, unknown>
-      const what = body instanceof Uint8Array ? 'a body of known length' : 'a body of unknown length'
-      claimEqual([response.status, echo['bytes'], echo['sha256']], [200, BIG, hash], what)
-    }
-    page.respond({ kind: 'big', bytes: BIG })
-    const response = await page.fetch()
-    const received = new Uint8Array(await response.arrayBuffer())
-    const sent = new Uint8Array(BIG).fill('u'.charCodeAt(0))
-    claimEqual([response.status, received.length], [200, BIG], 'the response')
-    claimEqual(await sha256(received), await sha256(sent), 'its bytes')
-  },
-}
-
 /** Reads until the parts contain a text. */
 async function readUntil(reader: ReadableStreamDefaultReader<Uint8Array>, text: string): Promise<void> {
   const decoder = new TextDecoder()
@@ -75,35 +54,6 @@ async function claimUnsupported(page: ProxiedPage): Promise<void> {
   await page.upstream.endEvents()
   const { status } = await responding
   claim(status === 200 || status === 501, `a host without streams responds with 501 (status ${status})`)
-}
-
-const events: ContractCase = {
-  title: 'the proxy passes each event of a stream on when it is sent',
-  async run(host) {
-    const page = await ProxiedPage.open(host)
-    page.respond({ kind: 'events' })
-    if (host.proxyLimits?.buffers) return claimUnsupported(page)
-    const responding = page.fetch('', { headers: { accept: 'text/event-stream', 'last-event-id': '7' } })
-    await page.until('the API receives the request', ({ sent }) => sent > 0)
-    // Otherwise the head arrives before there is an event.
-    if (host.proxyLimits?.delaysHead) await page.upstream.push('none')
-    const response = await within('the head arrives', responding)
-    const type = response.headers.get('content-type')
-    claim(
-      response.status === 200 && /^text\/event-stream\b/.test(type ?? ''),
-      `the head (${response.status} ${type})`,
-    )
-    const reader = response.body?.getReader()
-    claim(reader !== undefined, 'the response has a body')
-    for (const event of ['first', 'second']) {
-      await page.upstream.push(event)
-      await readUntil(reader, `data: ${event}\n\n`)
-    }
-    await page.upstream.endEvents()
-    const { done } = await within('the stream ends', reader.read())
-    claim(done, 'the stream ends with that of the API')
-    claimEqual(page.received()[0]?.header('last-event-id'), '7', 'the last event that the browser knows')
-  },
 }
 
 /** Opens a page whose request the browser ends. */
@@ -150,18 +100,6 @@ async function leaveFlow(host: ContractHost): Promise<void> {
   await page.until('the request ends at the next part', ({ closedEarly }) => closedEarly)
 }
 
-const leaving: ContractCase = {
-  title:
-    'a client that leaves ends the request to the API: before the head, in the middle of a response and of an upload',
-  async run(host) {
-    const { buffers, noticesLate } = host.proxyLimits ?? {}
-    if (buffers) return
-    await leaveFlow(host)
-    if (noticesLate) return
-    for (const leave of [leaveBeforeHead, leaveDownload, leaveUpload]) await leave(host)
-  },
-}
-
 /** Returns whether the whole response arrived. */
 async function isComplete(page: ProxiedPage): Promise<boolean> {
   try {
@@ -174,17 +112,67 @@ async function isComplete(page: ProxiedPage): Promise<boolean> {
   }
 }
 
-const broken: ContractCase = {
-  title: 'a response that breaks off at the API never looks complete',
-  async run(host) {
+/** Cases for bodies that take time. */
+export const proxyStreams: ContractRuns = {
+  'the proxy passes bodies of several megabytes in both directions unchanged': async (host) => {
+    const page = await ProxiedPage.open(host)
+    const bytes = Uint8Array.from({ length: BIG }, (_, index) => (index * 31 + (index >> 8)) & 255)
+    const hash = await sha256(bytes)
+    for (const body of [bytes, toParts(bytes)]) {
+      const response = await page.fetch('', upload(body))
+      const echo = (await response.json()) as Record<string, unknown>
+      const what = body instanceof Uint8Array ? 'a body of known length' : 'a body of unknown length'
+      claimEqual([response.status, echo['bytes'], echo['sha256']], [200, BIG, hash], what)
+    }
+    page.respond({ kind: 'big', bytes: BIG })
+    const response = await page.fetch()
+    const received = new Uint8Array(await response.arrayBuffer())
+    const sent = new Uint8Array(BIG).fill('u'.charCodeAt(0))
+    claimEqual([response.status, received.length], [200, BIG], 'the response')
+    claimEqual(await sha256(received), await sha256(sent), 'its bytes')
+  },
+
+  'the proxy passes each event of a stream on when it is sent': async (host) => {
+    const page = await ProxiedPage.open(host)
+    page.respond({ kind: 'events' })
+    if (host.proxyLimits?.buffers) return claimUnsupported(page)
+    const responding = page.fetch('', { headers: { accept: 'text/event-stream', 'last-event-id': '7' } })
+    await page.until('the API receives the request', ({ sent }) => sent > 0)
+    // Otherwise the head arrives before there is an event.
+    if (host.proxyLimits?.delaysHead) await page.upstream.push('none')
+    const response = await within('the head arrives', responding)
+    const type = response.headers.get('content-type')
+    claim(
+      response.status === 200 && /^text\/event-stream\b/.test(type ?? ''),
+      `the head (${response.status} ${type})`,
+    )
+    const reader = response.body?.getReader()
+    claim(reader !== undefined, 'the response has a body')
+    for (const event of ['first', 'second']) {
+      await page.upstream.push(event)
+      await readUntil(reader, `data: ${event}\n\n`)
+    }
+    await page.upstream.endEvents()
+    const { done } = await within('the stream ends', reader.read())
+    claim(done, 'the stream ends with that of the API')
+    claimEqual(page.received()[0]?.header('last-event-id'), '7', 'the last event that the browser knows')
+  },
+
+  'a client that leaves ends the request to the API: before the head, in the middle of a response and of an upload':
+    async (host) => {
+      const { buffers, noticesLate } = host.proxyLimits ?? {}
+      if (buffers) return
+      await leaveFlow(host)
+      if (noticesLate) return
+      for (const leave of [leaveBeforeHead, leaveDownload, leaveUpload]) await leave(host)
+    },
+
+  'a response that breaks off at the API never looks complete': async (host) => {
     for (const chunked of [false, true]) {
       const page = await ProxiedPage.open(host)
       page.respond({ kind: 'cut', after: 1000, chunked })
       claim(!(await isComplete(page)), `the response is not complete (chunked: ${chunked})`)
-      await claimSignedIn(host, page.browser, 'alice', 'after a response that broke off')
+      await claimSignedIn(page.browser, 'alice', 'after a response that broke off')
     }
   },
 }
-
-/** Cases for bodies that take time. */
-export const proxyStreams: readonly ContractCase[] = [bigBodies, events, leaving, broken]

@@ -1,7 +1,7 @@
 import { utf8 } from '../../lib/utf8.ts'
 import { Browser } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
-import type { ContractCase } from './host.ts'
+import type { ContractRuns } from './host.ts'
 import { getProxyPath, getUpstream, own, ProxiedPage, sha256 } from './proxied-page.ts'
 import { claimSignedIn } from './response-claims.ts'
 
@@ -64,43 +64,6 @@ const BODIES = {
 /** Media types that the body parsers of frameworks read by default. */
 const PARSED: readonly string[] = ['application/json', 'application/x-www-form-urlencoded']
 
-const methods: ContractCase = {
-  title:
-    'the proxy sends every method on with path, query, body and token, and without credentials of the browser',
-  async run(host) {
-    const page = await ProxiedPage.open(host)
-    for (const method of ['GET', 'HEAD', 'DELETE']) await claimSentOn(page, method)
-    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
-      for (const [type, body] of Object.entries(BODIES)) {
-        const headers = { 'content-type': type }
-        if (host.proxyLimits?.parsesBodies && PARSED.includes(type))
-          await claimConsumed(page, { method, body, headers })
-        else await claimSentOn(page, method, { bytes: utf8(body), type })
-      }
-  },
-}
-
-const noSession: ContractCase = {
-  title: 'the proxy responds 401 as JSON without a session, and sends nothing',
-  async run(host) {
-    const { origin } = new URL(host.url)
-    const id = crypto.randomUUID()
-    for (const method of ['GET', 'POST']) {
-      const response = await new Browser(host).send(`${getProxyPath(host)}/${id}`, {
-        method,
-        headers: { ...own, origin },
-      })
-      claimEqual(response.status, 401, `the status of ${method}`)
-      const { code } = JSON.parse(response.text) as Record<string, unknown>
-      claimEqual(code, 'NOT_AUTHENTICATED', `the code of ${method}`)
-      claimEqual(response.headers.get('idp-client-error'), '1', 'the mark of our own failures')
-      claim(/no-store/.test(response.headers.get('cache-control') ?? ''), 'the failure is not stored')
-    }
-    const sent = getUpstream(host).requests.filter(({ target }) => target.includes(id))
-    claimEqual(sent.length, 0, 'the requests that the API receives')
-  },
-}
-
 const PASSED = {
   'content-type': 'application/problem+json',
   'content-language': 'en',
@@ -123,9 +86,45 @@ const ADDED = {
   'cross-origin-resource-policy': 'same-origin',
 } as const
 
-const responses: ContractCase = {
-  title: 'the proxy passes status, body and allowed headers of responses on, and adds its policies',
-  async run(host) {
+/** How many requests are sent at once. */
+const MANY = 50
+
+/** Cases for an application that has a proxy. */
+export const proxy: ContractRuns = {
+  'the proxy sends every method on with path, query, body and token, and without credentials of the browser':
+    async (host) => {
+      const page = await ProxiedPage.open(host)
+      for (const method of ['GET', 'HEAD', 'DELETE']) await claimSentOn(page, method)
+      for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
+        for (const [type, body] of Object.entries(BODIES)) {
+          const headers = { 'content-type': type }
+          if (host.proxyLimits?.parsesBodies && PARSED.includes(type))
+            await claimConsumed(page, { method, body, headers })
+          else await claimSentOn(page, method, { bytes: utf8(body), type })
+        }
+    },
+
+  'the proxy responds 401 as JSON without a session, and sends nothing': async (host) => {
+    const { origin } = new URL(host.url)
+    const id = crypto.randomUUID()
+    for (const method of ['GET', 'POST']) {
+      const response = await new Browser(host).send(`${getProxyPath(host)}/${id}`, {
+        method,
+        headers: { ...own, origin },
+      })
+      claimEqual(response.status, 401, `the status of ${method}`)
+      const { code } = JSON.parse(response.text) as Record<string, unknown>
+      claimEqual(code, 'NOT_AUTHENTICATED', `the code of ${method}`)
+      claimEqual(response.headers.get('idp-client-error'), '1', 'the mark of our own failures')
+      claim(/no-store/.test(response.headers.get('cache-control') ?? ''), 'the failure is not stored')
+    }
+    const sent = getUpstream(host).requests.filter(({ target }) => target.includes(id))
+    claimEqual(sent.length, 0, 'the requests that the API receives')
+  },
+
+  'the proxy passes status, body and allowed headers of responses on, and adds its policies': async (
+    host,
+  ) => {
     const page = await ProxiedPage.open(host)
     const headers = [...Object.entries(PASSED), ...Object.entries(DROPPED)]
     for (const status of [200, 201, 400, 403, 404, 409, 422, 429, 500, 503]) {
@@ -146,11 +145,8 @@ const responses: ContractCase = {
       remove()
     }
   },
-}
 
-const ranges: ContractCase = {
-  title: 'conditional and partial requests reach the API, and 304 and 206 the browser',
-  async run(host) {
+  'conditional and partial requests reach the API, and 304 and 206 the browser': async (host) => {
     const page = await ProxiedPage.open(host)
     const removeFirst = page.respond({ kind: 'respond', status: 304, headers: [['ETag', '"v1"']] })
     const unchanged = await page.fetch('', { headers: { 'if-none-match': '"v1"' } })
@@ -171,14 +167,8 @@ const ranges: ContractCase = {
       'the headers that the API receives',
     )
   },
-}
 
-/** How many requests are sent at once. */
-const MANY = 50
-
-const refusedToken: ContractCase = {
-  title: 'a token that the API refuses is refreshed once, however many requests have it',
-  async run(host) {
+  'a token that the API refuses is refreshed once, however many requests have it': async (host) => {
     const page = await ProxiedPage.open(host)
     page.respond({ kind: 'invalidToken' }, ({ token }) => token === page.token)
     const responses = await Promise.all(
@@ -197,9 +187,6 @@ const refusedToken: ContractCase = {
     claimEqual(new Set(later.map(({ token }) => token)).size, 1, 'the tokens after the refresh')
     const bodies = later.filter(({ method }) => method === 'POST').every(({ bodyBytes }) => bodyBytes > 0)
     claim(bodies, 'repeated requests have their bodies')
-    await claimSignedIn(host, page.browser, 'alice', 'after the refresh')
+    await claimSignedIn(page.browser, 'alice', 'after the refresh')
   },
 }
-
-/** Cases for an application that has a proxy. */
-export const proxy: readonly ContractCase[] = [methods, noSession, responses, ranges, refusedToken]

@@ -52,11 +52,14 @@ function parse(bytes: string, method: string): RawResponse {
   return { ...common, ...parseLength(rest, length === undefined ? rest.length : Number(length)) }
 }
 
+/** Headers by their names in lower case; of an array each value is sent on a line of its own. */
+export type RawHeaders = Readonly<Record<string, string | readonly string[]>>
+
 /** A request as its bytes are sent. Its headers are added to `Host` and `Connection: close`. */
 export interface RawRequest {
   readonly method: string
   readonly target: string
-  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly headers: RawHeaders
   readonly body?: string
 }
 
@@ -67,13 +70,11 @@ export async function sendRaw(
   { body = '', headers, method, target }: RawRequest,
 ): Promise<RawResponse> {
   claim(sendBytes !== undefined, 'the host has sendBytes')
-  const named = new Set(headers.map(([name]) => name.toLowerCase()))
-  const own = [
-    ['host', address.host],
-    ['connection', 'close'],
-    ...(body === '' ? [] : [['content-length', String(body.length)]]),
-  ].filter(([name = '']) => !named.has(name))
-  const lines = [...own, ...headers].map(([name, value]) => `${name}: ${value}`)
+  const length = body === '' ? {} : { 'content-length': String(body.length) }
+  const sent: RawHeaders = { host: address.host, connection: 'close', ...length, ...headers }
+  const lines = Object.entries(sent).flatMap(([name, value]) =>
+    [value].flat().map((each) => `${name}: ${each}`),
+  )
   const head = [`${method} ${target} HTTP/1.1`, ...lines].join('\r\n')
   return parse(await sendBytes(address, `${head}\r\n\r\n${body}`), method)
 }

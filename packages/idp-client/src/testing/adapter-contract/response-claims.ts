@@ -1,6 +1,5 @@
 import type { Browser, BrowserResponse } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
-import type { ContractHost } from './host.ts'
 
 export const SESSION = '__session'
 export const TRANSACTION = '__txn_'
@@ -24,14 +23,19 @@ export function claimNotStored(response: BrowserResponse, what: string): void {
   )
 }
 
+/** Asserts that a text contains no token: each begins with a JSON object in base64url. */
+export function claimNoToken(text: string, what: string): void {
+  claim(!text.includes('eyJ'), `${what} contains no token`)
+}
+
 export function claimRedirect(response: BrowserResponse, expected: URL, what: string): void {
   claim([302, 303, 307].includes(response.status), `${what} redirects (status ${response.status})`)
   claimEqual(response.location?.href, expected.href, what)
 }
 
 /** Asserts that the browser is signed out: for `getSession` and for both guards. */
-export async function claimSignedOut(host: ContractHost, browser: Browser, when: string): Promise<void> {
-  for (const style of host.styles) {
+export async function claimSignedOut(browser: Browser, when: string): Promise<void> {
+  for (const style of browser.host.styles) {
     const { sub } = await browser.whoami(style)
     claimEqual(sub, null, `${when}, there is no session (${style})`)
   }
@@ -45,13 +49,8 @@ export async function claimSignedOut(host: ContractHost, browser: Browser, when:
   claimEqual((await browser.send('/api')).status, 401, `${when}, the API responds 401`)
 }
 
-export async function claimSignedIn(
-  host: ContractHost,
-  browser: Browser,
-  user: string,
-  when: string,
-): Promise<void> {
-  for (const style of host.styles) {
+export async function claimSignedIn(browser: Browser, user: string, when: string): Promise<void> {
+  for (const style of browser.host.styles) {
     const { sub } = await browser.whoami(style)
     claim(
       typeof sub === 'string' && sub.includes(user),

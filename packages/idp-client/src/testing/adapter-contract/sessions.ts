@@ -3,7 +3,7 @@ import { generateSessionCookies } from '../session-cookie.ts'
 import type { BrowserResponse } from './browser.ts'
 import { Browser } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
-import type { ContractCase, ContractHost } from './host.ts'
+import type { ContractHost, ContractRuns } from './host.ts'
 import {
   claimNoCookies,
   claimNotStored,
@@ -39,9 +39,14 @@ function sessionCookie(response: BrowserResponse): BrowserResponse['cookies'][nu
   return response.cookies.find(({ name }) => name.startsWith(SESSION))
 }
 
-const attributes: ContractCase = {
-  title: 'the session cookie is HttpOnly, SameSite=Lax, for the whole host, and Secure over https',
-  async run(host) {
+/** Returns a string that compresses badly. */
+function padding(length: number): string {
+  return Array.from({ length }, (_, index) => 'abcdefghijklmnopqrstuvwxyz'[(index * 7) % 26]).join('')
+}
+
+/** Cases for a session between login and logout. */
+export const sessions: ContractRuns = {
+  'the session cookie is HttpOnly, SameSite=Lax, for the whole host, and Secure over https': async (host) => {
     const response = await new Browser(host).logIn({ user: 'alice' })
     const cookie = sessionCookie(response)
     claim(cookie !== undefined, 'the callback sets the session cookie')
@@ -52,11 +57,10 @@ const attributes: ContractCase = {
     claimEqual(cookie.attributes.has('secure'), host.url.startsWith('https:'), 'whether it is Secure')
     claim(Number(cookie.attributes.get('max-age')) > 80_000, 'it lives for the inactivity window')
   },
-}
 
-const update: ContractCase = {
-  title: 'updateSession is seen by the next request, in every calling style, and changes nothing else',
-  async run(host) {
+  'updateSession is seen by the next request, in every calling style, and changes nothing else': async (
+    host,
+  ) => {
     for (const style of host.styles) {
       const browser = new Browser(host)
       await browser.logIn({ user: 'alice' })
@@ -68,11 +72,10 @@ const update: ContractCase = {
       claimEqual(after, { ...before, value: `changed-${style}` }, `the session after the update (${style})`)
     }
   },
-}
 
-const updateOfNobody: ContractCase = {
-  title: 'updateSession and getAccessToken without a session fail with MISSING_SESSION and set no cookie',
-  async run(host) {
+  'updateSession and getAccessToken without a session fail with MISSING_SESSION and set no cookie': async (
+    host,
+  ) => {
     for (const style of host.styles) {
       for (const path of [`/update?style=${style}&value=x`, `/token?style=${style}`]) {
         const response = await new Browser(host).send(path)
@@ -85,18 +88,10 @@ const updateOfNobody: ContractCase = {
       }
     }
   },
-}
 
-/** Returns a string that compresses badly. */
-function padding(length: number): string {
-  return Array.from({ length }, (_, index) => 'abcdefghijklmnopqrstuvwxyz'[(index * 7) % 26]).join('')
-}
-
-const chunks: ContractCase = {
-  title: 'a session too large for one cookie is spread over several, and shrinks again',
-  async run(host) {
-    const [style = 'explicit'] = host.styles
+  'a session too large for one cookie is spread over several, and shrinks again': async (host) => {
     const browser = await signedInBrowser(host, FRESH)
+    const { style } = browser
     const large = padding(3600)
     await browser.send(`/update?style=${style}&value=${large}`)
     claim(browser.names(SESSION).length > 1, `it takes several cookies (${browser.names(SESSION).join(' ')})`)
@@ -106,13 +101,10 @@ const chunks: ContractCase = {
     }
     await browser.send(`/update?style=${style}&value=small`)
     claimEqual(browser.names(SESSION), [SESSION], 'one cookie is left after it shrank')
-    claimEqual((await browser.whoami(style))['value'], 'small', 'the value after it shrank')
+    claimEqual((await browser.whoami())['value'], 'small', 'the value after it shrank')
   },
-}
 
-const neighbours: ContractCase = {
-  title: "the application's cookies are kept beside those of the library, set before and after",
-  async run(host) {
+  "the application's cookies are kept beside those of the library, set before and after": async (host) => {
     for (const style of host.styles) {
       const browser = await signedInBrowser(host, DUE)
       const response = await browser.send(`/app-cookie?style=${style}&value=v`)
@@ -122,29 +114,24 @@ const neighbours: ContractCase = {
       claimEqual((await browser.whoami(style))['value'], 'v', `the updated session (${style})`)
     }
   },
-}
 
-const freshPassThrough: ContractCase = {
-  title: 'a request with a fresh session sets no cookie',
-  async run(host) {
+  'a request with a fresh session sets no cookie': async (host) => {
     const browser = await signedInBrowser(host, FRESH)
-    for (const path of ['/public', '/page', '/api', `/whoami?style=${host.styles[0]}`, '/auth/profile']) {
+    for (const path of ['/public', '/page', '/api', `/whoami?style=${browser.style}`, '/auth/profile']) {
       claimNoCookies(await browser.send(path), `a fresh session on ${path}`)
     }
-    await claimSignedIn(host, browser, 'carol', 'with a fresh session')
+    await claimSignedIn(browser, 'carol', 'with a fresh session')
   },
-}
 
-const roll: ContractCase = {
-  title: 'use extends a session once it is due, without changing it, and that response is not cacheable',
-  async run(host) {
+  'use extends a session once it is due, without changing it, and that response is not cacheable': async (
+    host,
+  ) => {
     const browser = await signedInBrowser(host, DUE)
-    const [style = 'explicit'] = host.styles
     const rolled = await browser.send('/public')
     claimEqual([rolled.status, rolled.text.includes('public')], [200, true], 'the page itself')
     claim(sessionCookie(rolled) !== undefined, 'the session cookie is written again')
     claimNotStored(rolled, 'a public page with our cookie')
-    const { createdAt } = await browser.whoami(style)
+    const { createdAt } = await browser.whoami()
     claim(Math.abs(Number(createdAt) - (systemClock() - DUE.createdAgo)) < 60, 'the login time stays')
     const next = await browser.send('/public')
     claimNoCookies(next, 'the next request')
@@ -156,11 +143,8 @@ const roll: ContractCase = {
     const profile = await (await signedInBrowser(host, DUE)).send('/auth/profile')
     claim(sessionCookie(profile) !== undefined, 'the profile route counts as use')
   },
-}
 
-const noRoll: ContractCase = {
-  title: 'prefetches do not extend a session, the visit after them does',
-  async run(host) {
+  'prefetches do not extend a session, the visit after them does': async (host) => {
     const kinds: readonly Record<string, string>[] = [
       { purpose: 'prefetch' },
       { 'sec-purpose': 'prefetch' },
@@ -179,11 +163,8 @@ const noRoll: ContractCase = {
       )
     }
   },
-}
 
-const deadCookies: ContractCase = {
-  title: 'an expired or tampered session is rejected, and its cookie is deleted once',
-  async run(host) {
+  'an expired or tampered session is rejected, and its cookie is deleted once': async (host) => {
     const tampered = await signedInBrowser(host, FRESH)
     const value = tampered.value(SESSION) ?? ''
     const middle = Math.floor(value.length / 2)
@@ -204,13 +185,10 @@ const deadCookies: ContractCase = {
       claimNoCookies(await browser.send('/public'), `the next request (${kind})`)
     }
     const guarded = await signedInBrowser(host, TOO_OLD)
-    await claimSignedOut(host, guarded, 'with a dead cookie')
+    await claimSignedOut(guarded, 'with a dead cookie')
   },
-}
 
-const foreignCookies: ContractCase = {
-  title: 'a session cookie that another application wrote is ignored, and stays until a login',
-  async run(host) {
+  'a session cookie that another application wrote is ignored, and stays until a login': async (host) => {
     const garbage = new Browser(host)
     garbage.plant(SESSION, '%E0%A4%A')
     const browsers = {
@@ -231,13 +209,12 @@ const foreignCookies: ContractCase = {
       claim(browser.value(SESSION) !== before, `a login takes its place (${kind})`)
     }
     const guarded = await signedInBrowser(host, FRESH, 'another-secret-of-thirty-two-characters')
-    await claimSignedOut(host, guarded, 'with a foreign cookie')
+    await claimSignedOut(guarded, 'with a foreign cookie')
   },
-}
 
-const lateResponses: ContractCase = {
-  title: 'a response that arrives after the logout restores no session, and the next login stays valid',
-  async run(host) {
+  'a response that arrives after the logout restores no session, and the next login stays valid': async (
+    host,
+  ) => {
     const browser = new Browser(host)
     await browser.logIn({ user: 'alice' })
     const late = browser.names(SESSION).map((name) => ({ name, value: browser.value(name) ?? '' }))
@@ -246,7 +223,7 @@ const lateResponses: ContractCase = {
     }
     await browser.send('/auth/logout')
     arrive()
-    await claimSignedOut(host, browser, 'with the session of before the logout')
+    await claimSignedOut(browser, 'with the session of before the logout')
     arrive()
     const response = await browser.send('/public')
     claimEqual(
@@ -255,21 +232,6 @@ const lateResponses: ContractCase = {
       'the next response clears it',
     )
     await browser.logIn({ user: 'bob' })
-    await claimSignedIn(host, browser, 'bob', 'after a logout')
+    await claimSignedIn(browser, 'bob', 'after a logout')
   },
 }
-
-/** Cases for a session between login and logout. */
-export const sessions: readonly ContractCase[] = [
-  attributes,
-  update,
-  updateOfNobody,
-  chunks,
-  neighbours,
-  freshPassThrough,
-  roll,
-  noRoll,
-  deadCookies,
-  foreignCookies,
-  lateResponses,
-]

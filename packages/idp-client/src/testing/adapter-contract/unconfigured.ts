@@ -1,7 +1,7 @@
 import { bearer } from './attacks/attack.ts'
 import { Browser } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
-import type { ContractCase } from './host.ts'
+import type { ContractRuns } from './host.ts'
 import { claimNoCookies } from './response-claims.ts'
 
 /** Messages of errors have them in development only. */
@@ -9,9 +9,11 @@ function claimNoNames({ text }: { readonly text: string }, what: string): void {
   claim(!/\b(?:IDP|APP)_[A-Z]/.test(text), `${what} names no option or variable`)
 }
 
-const failClosed: ContractCase = {
-  title: 'without configuration every guard denies access, no redirect loops, and public pages work',
-  async run(host) {
+/** Cases for a host whose client has no secret and no other required option. */
+export const unconfigured: ContractRuns = {
+  'without configuration every guard denies access, no redirect loops, and public pages work': async (
+    host,
+  ) => {
     const browser = new Browser(host)
     browser.plant('__session', 'anything')
     const page = await browser.send('/page')
@@ -32,11 +34,8 @@ const failClosed: ContractCase = {
     claimEqual([open.status, open.text.includes('public')], [200, true], 'a public page')
     claimNoCookies(open, 'a public page')
   },
-}
 
-const operations: ContractCase = {
-  title: 'without configuration every operation fails with INVALID_CONFIGURATION',
-  async run(host) {
+  'without configuration every operation fails with INVALID_CONFIGURATION': async (host) => {
     for (const style of host.styles) {
       for (const path of ['/whoami', '/update', '/token', '/start']) {
         const response = await new Browser(host).json(`${path}?style=${style}&value=x`)
@@ -44,11 +43,8 @@ const operations: ContractCase = {
       }
     }
   },
-}
 
-const unhandled: ContractCase = {
-  title: "without configuration the framework's own error handler shows no option and no variable",
-  async run(host) {
+  "without configuration the framework's own error handler shows no option and no variable": async (host) => {
     for (const style of host.styles) {
       const response = await new Browser(host).send(`/unhandled?style=${style}`)
       claim(response.status >= 500, `the status is that of an error (${response.status})`)
@@ -57,6 +53,3 @@ const unhandled: ContractCase = {
     }
   },
 }
-
-/** Cases for a host whose client has no secret and no other required option. */
-export const unconfigured: readonly ContractCase[] = [failClosed, operations, unhandled]

@@ -1,4 +1,4 @@
-import { toBase64url } from '../../../crypto/base64url.ts'
+import { fromBase64url, toBase64url } from '../../../crypto/base64url.ts'
 import { hashToken } from '../../../crypto/random.ts'
 import { text, utf8 } from '../../../lib/utf8.ts'
 
@@ -47,8 +47,7 @@ export const encode = (value: unknown): string => toBase64url(utf8(JSON.stringif
 
 /** Decodes a part of a token that is known to be valid. */
 export function decode(part = ''): Members {
-  const bytes = Uint8Array.from(atob(part.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0))
-  return JSON.parse(text(bytes)) as Members
+  return JSON.parse(text(fromBase64url(part) ?? new Uint8Array())) as Members
 }
 
 /** Signs any header and claims. */

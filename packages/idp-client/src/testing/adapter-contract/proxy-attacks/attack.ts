@@ -1,8 +1,9 @@
 import { claim, claimEqual } from '../claim.ts'
 import type { ProxiedPage } from '../proxied-page.ts'
 import { own } from '../proxied-page.ts'
-import type { RawResponse } from '../raw-request.ts'
+import type { RawHeaders, RawResponse } from '../raw-request.ts'
 import { sendRaw } from '../raw-request.ts'
+import { claimNoToken } from '../response-claims.ts'
 import type { ProxiedRequest, ProxiedResponse } from '../upstream.ts'
 
 /** Where a request goes. */
@@ -15,8 +16,6 @@ export interface AttackPlace {
   readonly authority: string
 }
 
-type Pairs = readonly (readonly [name: string, value: string])[]
-
 /** A request, or a response of the API, that must do no harm. */
 export interface ProxyAttack {
   readonly title: string
@@ -25,7 +24,7 @@ export interface ProxyAttack {
   /** Default: the page's own path. */
   readonly target?: (place: AttackPlace) => string
   /** Default: those of a script of the application. */
-  readonly headers?: (origin: string) => Pairs
+  readonly headers?: (origin: string) => RawHeaders
   readonly body?: string
   /** Response of the API; default: the JSON of the request. */
   readonly response?: ProxiedResponse
@@ -42,10 +41,7 @@ export interface ProxyAttack {
 }
 
 /** Headers of a write by a script of the application. */
-export const ownWrite = (origin: string): Pairs => [...Object.entries(own), ['origin', origin]]
-
-/** The beginning of every JSON object in base64url: no token may be in a response. */
-const TOKEN = 'eyJ'
+export const ownWrite = (origin: string): RawHeaders => ({ ...own, origin })
 
 export const valuesOf = ({ headers }: RawResponse, name: string): readonly string[] =>
   headers.flatMap(([other, value]) => (other === name ? [value] : []))
@@ -71,23 +67,23 @@ function claimHarmless(page: ProxiedPage, attack: ProxyAttack, response: RawResp
   if (code !== undefined) claimOwnFailure(response, code)
   const foreign = valuesOf(response, 'set-cookie').filter((line) => !line.startsWith('__session'))
   claimEqual(foreign, [], 'cookies of others')
-  claim(!bytes.includes(TOKEN), 'the response contains no token')
+  claimNoToken(bytes, 'the response')
   claim(!/^x-injected/im.test(bytes), 'the response has no injected header')
   attack.check?.(response, received[0])
 }
 
 /** Sends the request of an attack by a page of its own, and asserts that it does no harm. */
 export async function attackProxy(page: ProxiedPage, attack: ProxyAttack): Promise<void> {
-  const { body, headers = (): Pairs => Object.entries(own), method = 'GET', response } = attack
+  const { body, headers = (): RawHeaders => own, method = 'GET', response } = attack
   const url = page.url()
   const address = page.browser.address(url)
   const prefix = address.pathname.slice(0, -page.id.length - 1)
   const toTarget = attack.target ?? (({ id }: AttackPlace): string => `${prefix}/${id}`)
   if (response) page.respond(response)
-  const raw = await sendRaw(page.host, address, {
+  const raw = await sendRaw(page.browser.host, address, {
     method,
     target: toTarget({ prefix, id: page.id, authority: address.host }),
-    headers: [...Object.entries(page.browser.headers(url)), ...headers(url.origin)],
+    headers: { ...page.browser.headers(url), ...headers(url.origin) },
     ...(body === undefined ? {} : { body }),
   })
   claimHarmless(page, attack, raw)

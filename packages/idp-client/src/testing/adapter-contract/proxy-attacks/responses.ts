@@ -1,6 +1,7 @@
 import { claim, claimEqual } from '../claim.ts'
 import type { RawResponse } from '../raw-request.ts'
-import type { InwardPlace, OutwardPlace, PlainResponse, ProxiedOddity, ProxiedResponse } from '../upstream.ts'
+import type { InwardPlace, OutwardPlace, ProxiedPlace, ProxiedResponse } from '../upstream.ts'
+import { INWARD, ODDITIES, OUTWARD } from '../upstream.ts'
 import type { ProxyAttack } from './attack.ts'
 import { valuesOf } from './attack.ts'
 
@@ -25,6 +26,8 @@ function claimPolicies(response: RawResponse): void {
 }
 
 interface Rules {
+  /** Default: the kind of the response. */
+  readonly title?: string
   readonly statuses?: readonly number[]
   /** The whole body, if there is a response. */
   readonly body?: string
@@ -33,9 +36,8 @@ interface Rules {
 
 /** A response that passes without what is dangerous in it. */
 const passed = (
-  title: string,
   response: ProxiedResponse,
-  { body, check, statuses = [200] }: Rules = {},
+  { body, check, statuses = [200], title = response.kind }: Rules = {},
 ): ProxyAttack => ({
   title: `the response ${title}`,
   response,
@@ -49,9 +51,9 @@ const passed = (
   },
 })
 
-/** A kind of response whose body must arrive. */
-const whole = (response: PlainResponse, rules: Rules = {}): ProxyAttack =>
-  passed(response.kind, response, {
+/** A response whose body must arrive. */
+const whole = (response: ProxiedResponse, rules: Rules = {}): ProxyAttack =>
+  passed(response, {
     ...rules,
     check(raw) {
       claim(raw.isComplete, 'the response is complete')
@@ -60,71 +62,50 @@ const whole = (response: PlainResponse, rules: Rules = {}): ProxyAttack =>
   })
 
 /** A response that breaks HTTP: the clients of some runtimes repair it, others reject it. It never adds anything. */
-const malformed = (title: string, response: ProxiedResponse, body = BODY): ProxyAttack =>
-  passed(title, response, { statuses: [0, 200, 502], body })
-
-const refusedByUs = (title: string, response: ProxiedResponse, code: string): ProxyAttack => ({
-  title: `the response ${title}`,
-  response,
-  statuses: [502],
-  code,
-  sent: [1],
-  check: ({ headers }) =>
-    claimEqual(
-      headers.some(([name]) => /^(?:content-)?location$/.test(name)),
-      false,
-      'an address',
-    ),
-})
+const malformed = (response: ProxiedResponse, rules: Rules = {}): ProxyAttack =>
+  passed(response, { statuses: [0, 200, 502], body: BODY, ...rules })
 
 const contents: readonly ProxyAttack[] = [
   whole({ kind: 'html' }, { check: ({ body }) => claim(body.includes('<script>'), 'it arrives as data') }),
   whole({ kind: 'svg' }),
-  whole({ kind: 'setCookie' }, { body: BODY }),
-  whole({ kind: 'serverDirectives' }, { body: BODY }),
-  whole({ kind: 'clearSiteData' }, { body: BODY }),
   whole({ kind: 'serviceWorker' }),
-  whole({ kind: 'cors' }, { body: BODY }),
+  ...(['setCookie', 'serverDirectives', 'clearSiteData', 'cors', 'connectionNamed'] as const).map((kind) =>
+    whole({ kind }, { body: BODY }),
+  ),
   whole(
     { kind: 'policies' },
     { body: BODY, check: (raw) => claim(!valuesOf(raw, 'vary').includes('*'), 'Vary') },
   ),
-  whole({ kind: 'lookalike' }, { statuses: [401] }),
-  whole({ kind: 'unauthorized' }, { statuses: [401] }),
-  whole({ kind: 'basicChallenge' }, { statuses: [401] }),
-  whole({ kind: 'connectionNamed' }, { body: BODY }),
+  ...(['lookalike', 'unauthorized', 'basicChallenge'] as const).map((kind) =>
+    whole({ kind }, { statuses: [401] }),
+  ),
   // The fetch of some runtimes decompresses it.
-  passed('gzip', { kind: 'gzip' }, { check: claimNoFalseEncoding }),
-  malformed('falseGzip', { kind: 'falseGzip' }),
+  passed(
+    { kind: 'gzip' },
+    { check: (raw) => claimEqual(valuesOf(raw, 'content-encoding'), [], 'Content-Encoding') },
+  ),
 ]
 
-function claimNoFalseEncoding(raw: RawResponse): void {
-  claimEqual(valuesOf(raw, 'content-encoding'), [], 'Content-Encoding')
-}
+const MALFORMED = [
+  'falseGzip', 'lengthAndChunked', 'twoLengths', 'obsFold', 'trailers', 'switchingProtocols', 'surplus',
+  'badStatusLine', 'hugeHead',
+] as const // biome-ignore format: a list
 
 const framing: readonly ProxyAttack[] = [
-  malformed('lengthAndChunked', { kind: 'lengthAndChunked' }),
-  passed('gzipChunked', { kind: 'gzipChunked' }, { statuses: [0, 200, 502] }),
-  malformed('twoLengths', { kind: 'twoLengths' }),
+  ...MALFORMED.map((kind) => malformed({ kind })),
+  passed({ kind: 'gzipChunked' }, { statuses: [0, 200, 502] }),
   passed(
-    'badChunk',
     { kind: 'badChunk' },
     {
       statuses: [0, 200, 502],
       check: ({ isComplete }) => claim(!isComplete, 'it never looks complete'),
     },
   ),
-  malformed('obsFold', { kind: 'obsFold' }),
-  malformed('trailers', { kind: 'trailers' }),
-  malformed('switchingProtocols', { kind: 'switchingProtocols' }),
-  malformed('surplus', { kind: 'surplus' }),
-  malformed('badStatusLine', { kind: 'badStatusLine' }),
-  malformed('hugeHead', { kind: 'hugeHead' }),
   ...([100, 102, 103] as const).map((status) =>
     passed(
-      `with an interim ${status}`,
       { kind: 'informational', status },
       {
+        title: `with an interim ${status}`,
         statuses: [200, 502],
         body: BODY,
         check: (raw) => claimEqual(valuesOf(raw, 'link'), [], 'links of the interim response'),
@@ -132,69 +113,58 @@ const framing: readonly ProxyAttack[] = [
     ),
   ),
   ...([204, 205, 304] as const).map((status) =>
-    passed(`${status} with a body`, { kind: 'bodyless', status }, { statuses: [status, 502], body: '' }),
+    passed(
+      { kind: 'bodyless', status },
+      { title: `${status} with a body`, statuses: [status, 502], body: '' },
+    ),
   ),
 ]
 
-const ODDITIES = [
-  'latin1', 'utf8', 'control', 'nul', 'bareCr', 'bareLf', 'spaceBeforeColon', 'noColon', 'emptyName', 'nonToken',
-] as const satisfies readonly ProxiedOddity[] // biome-ignore format: a list
-
-const INWARD = [
-  'relative',
-  'query',
-  'path',
-  'url',
-  'hostRelative',
-  'root',
-] as const satisfies readonly InwardPlace[]
-
-const OUTWARD = [
-  'otherHost', 'otherHostRelative', 'otherPort', 'otherScheme', 'userinfo', 'above', 'beside', 'dots', 'encodedDots',
-  'twiceEncodedDots', 'encodedSlash', 'backslashes', 'slashBackslash', 'tab', 'javascript', 'invalid',
-] as const satisfies readonly OutwardPlace[] // biome-ignore format: a list
-
-/** The path that the browser gets for each place: below the prefix. */
-const rewritten: Readonly<Record<InwardPlace, RegExp>> = {
-  relative: /^(?:\/[\w-]+)*\/proxied\/next\?page=2$/,
+/** The path that the browser gets: below the prefix. */
+const NEXT = /^(?:\/[\w-]+)*\/proxied\/next\?page=2$/
+const otherPaths: Readonly<Partial<Record<InwardPlace, RegExp>>> = {
   query: /^(?:\/[\w-]+)*\/proxied\/page-[\w-]+\?page=2$/,
-  path: /^(?:\/[\w-]+)*\/proxied\/next\?page=2$/,
-  url: /^(?:\/[\w-]+)*\/proxied\/next\?page=2$/,
-  hostRelative: /^(?:\/[\w-]+)*\/proxied\/next\?page=2$/,
   root: /^(?:\/[\w-]+)*\/proxied$/,
 }
 
-const inward = (to: InwardPlace, header: 'location' | 'content-location'): ProxyAttack =>
-  passed(
-    `with ${header} inward: ${to}`,
-    { kind: 'redirect', to, ...(header === 'location' ? {} : { header }) },
-    {
-      statuses: [header === 'location' ? 302 : 200],
-      check(raw) {
-        const [value = ''] = valuesOf(raw, header)
-        claim(rewritten[to].test(value), `the address is below the prefix: ${value}`)
-      },
+type AddressHeader = 'location' | 'content-location'
+
+const redirect = (to: ProxiedPlace, header: AddressHeader): ProxiedResponse => ({
+  kind: 'redirect',
+  to,
+  ...(header === 'location' ? {} : { header }),
+})
+
+const inward = (to: InwardPlace, header: AddressHeader): ProxyAttack =>
+  passed(redirect(to, header), {
+    title: `with ${header} inward: ${to}`,
+    statuses: [header === 'location' ? 302 : 200],
+    check(raw) {
+      const [value = ''] = valuesOf(raw, header)
+      claim((otherPaths[to] ?? NEXT).test(value), `the address is below the prefix: ${value}`)
     },
-  )
+  })
 
-const redirects: readonly ProxyAttack[] = [
-  ...INWARD.flatMap((to) => [inward(to, 'location'), inward(to, 'content-location')]),
-  ...OUTWARD.flatMap((to) => [
-    outward(`with Location outward: ${to}`, { kind: 'redirect', to }),
-    outward(`with Content-Location outward: ${to}`, { kind: 'redirect', to, header: 'content-location' }),
-  ]),
-]
-
-function outward(title: string, response: ProxiedResponse): ProxyAttack {
-  return refusedByUs(title, response, 'PROXY_REDIRECT_REFUSED')
-}
+const outward = (to: OutwardPlace, header: AddressHeader): ProxyAttack => ({
+  title: `the response with ${header} outward: ${to}`,
+  response: redirect(to, header),
+  statuses: [502],
+  code: 'PROXY_REDIRECT_REFUSED',
+  sent: [1],
+  check({ headers }) {
+    const addresses = headers.filter(([name]) => /^(?:content-)?location$/.test(name))
+    claimEqual(addresses, [], 'addresses')
+  },
+})
 
 /** Attacks by responses of the API. */
 export const responses: readonly ProxyAttack[] = [
   ...contents,
   ...framing,
-  ...ODDITIES.map((of) => malformed(`with an odd header: ${of}`, { kind: 'oddHeader', of })),
+  ...ODDITIES.map((of) => malformed({ kind: 'oddHeader', of }, { title: `with an odd header: ${of}` })),
 ]
 
 /** Attacks by addresses in responses. */
-export const addresses: readonly ProxyAttack[] = redirects
+export const addresses: readonly ProxyAttack[] = (['location', 'content-location'] as const).flatMap(
+  (header) => [...INWARD.map((to) => inward(to, header)), ...OUTWARD.map((to) => outward(to, header))],
+)
