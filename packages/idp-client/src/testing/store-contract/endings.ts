@@ -1,14 +1,10 @@
 import { systemClock } from '../../lib/clock.ts'
 import { claimEqual } from '../adapter-contract/claim.ts'
 import type { Rule } from './rule.ts'
-import { createSession, expiryRule, isThere, later, newId, rule, soon, until } from './rule.ts'
+import { createSession, expiryRules, isThere, later, newId, rules, soon, until } from './rule.ts'
 
-const needs = ['deleteByLogoutToken', 'endedAt'] as const
-
-const remembered = rule(
-  'endedAt: returns the latest iat of the logout tokens of a sid',
-  needs,
-  async (store) => {
+const tokens = rules(['deleteByLogoutToken', 'endedAt'], {
+  'endedAt: returns the latest iat of the logout tokens of a sid': async (store) => {
     const [one, two] = ['https://one.example.com', 'https://two.example.com']
     const sid = newId()
     const iat = systemClock() - 30
@@ -25,12 +21,8 @@ const remembered = rule(
     await store.deleteByLogoutToken({ sid: odd, iat })
     claimEqual(await store.endedAt({ sid: odd }), iat, 'a sid of any characters, without issuer')
   },
-)
 
-const rememberedUser = rule(
-  'endedAt: a logout token without sid counts for every session of its sub',
-  needs,
-  async (store) => {
+  'endedAt: a logout token without sid counts for every session of its sub': async (store) => {
     const [one, two] = ['https://one.example.com', 'https://two.example.com']
     const [sub, sid] = [newId(), newId()]
     const iat = systemClock() - 30
@@ -52,35 +44,32 @@ const rememberedUser = rule(
     await store.deleteByLogoutToken({ sid, iss: one, iat: iat + 20 })
     claimEqual(await store.endedAt({ sub, sid, iss: one }), iat + 20, 'the later one in the other order')
   },
-)
+})
 
-const rememberedForLonger = rule(
-  'rememberEnd: endedAt returns it until the given time, whatever logout tokens arrive meanwhile, and nothing is deleted',
-  [...needs, 'rememberEnd'],
-  async (store) => {
-    const iss = 'https://one.example.com'
-    const [sid, sub, id] = [newId(), newId(), newId()]
-    const now = systemClock()
-    const { expiresAt } = later()
-    await store.set(id, createSession({ sid, sub, iss }), { expiresAt })
-    await store.rememberEnd({ sid, iss, iat: now - 30 }, { expiresAt })
-    await store.rememberEnd({ sub, iss, iat: now - 20 }, { expiresAt })
-    claimEqual(await store.endedAt({ sid, iss }), now - 30, 'the end of a session')
-    claimEqual(await store.endedAt({ sub, iss }), now - 20, 'the end of every session of a user')
-    claimEqual(await store.endedAt({ sid, sub, iss }), now - 20, 'the later one of both')
-    claimEqual(await isThere(store, id), true, 'the session stays')
-    await store.rememberEnd({ sid, iss, iat: now - 40 }, { expiresAt: expiresAt - 10 })
-    claimEqual(await store.endedAt({ sid, iss }), now - 30, 'an earlier end changes nothing')
-    await store.deleteByLogoutToken({ sid, iss, iat: now })
-    claimEqual(await store.endedAt({ sid, iss }), now, 'a logout token that arrives later')
-    claimEqual(await store.endedAt({ sid, iss: 'https://two.example.com' }), null, 'another issuer')
-  },
-)
+const longer = rules(['deleteByLogoutToken', 'endedAt', 'rememberEnd'], {
+  'rememberEnd: endedAt returns it until the given time, whatever logout tokens arrive meanwhile, and nothing is deleted':
+    async (store) => {
+      const iss = 'https://one.example.com'
+      const [sid, sub, id] = [newId(), newId(), newId()]
+      const now = systemClock()
+      const { expiresAt } = later()
+      await store.set(id, createSession({ sid, sub, iss }), { expiresAt })
+      await store.rememberEnd({ sid, iss, iat: now - 30 }, { expiresAt })
+      await store.rememberEnd({ sub, iss, iat: now - 20 }, { expiresAt })
+      claimEqual(await store.endedAt({ sid, iss }), now - 30, 'the end of a session')
+      claimEqual(await store.endedAt({ sub, iss }), now - 20, 'the end of every session of a user')
+      claimEqual(await store.endedAt({ sid, sub, iss }), now - 20, 'the later one of both')
+      claimEqual(await isThere(store, id), true, 'the session stays')
+      await store.rememberEnd({ sid, iss, iat: now - 40 }, { expiresAt: expiresAt - 10 })
+      claimEqual(await store.endedAt({ sid, iss }), now - 30, 'an earlier end changes nothing')
+      await store.deleteByLogoutToken({ sid, iss, iat: now })
+      claimEqual(await store.endedAt({ sid, iss }), now, 'a logout token that arrives later')
+      claimEqual(await store.endedAt({ sid, iss: 'https://two.example.com' }), null, 'another issuer')
+    },
+})
 
-const keptForLonger = expiryRule(
-  'rememberEnd: what is remembered for longer stays so',
-  ['endedAt', 'rememberEnd'],
-  async (store) => {
+const expiring = expiryRules(['endedAt', 'rememberEnd'], {
+  'rememberEnd: what is remembered for longer stays so': async (store) => {
     const iss = 'https://one.example.com'
     const [longer, shorter] = [newId(), newId()]
     const iat = systemClock() - 30
@@ -90,7 +79,7 @@ const keptForLonger = expiryRule(
     await until(async () => (await store.endedAt({ sid: shorter, iss })) === null, 'an end is forgotten')
     claimEqual(await store.endedAt({ sid: longer, iss }), iat, 'an end that is remembered for longer')
   },
-)
+})
 
 /** Cases for the methods that tell whether a session has ended elsewhere. */
-export const endings: readonly Rule[] = [remembered, rememberedUser, rememberedForLonger, keptForLonger]
+export const endings: readonly Rule[] = [...tokens, ...longer, ...expiring]

@@ -1,11 +1,11 @@
-import type { SessionDataStore } from '../../config/options.ts'
+import type { SessionDataStore, SessionExpiry } from '../../config/options.ts'
 import { randomToken } from '../../crypto/random.ts'
 import { systemClock } from '../../lib/clock.ts'
 import { pause } from '../../lib/pause.ts'
 import type { SessionData, StoredInternalData } from '../../session/model/session-data.ts'
 import { ContractViolation } from '../adapter-contract/claim.ts'
 
-export type OptionalMember = Exclude<keyof SessionDataStore, 'get' | 'set' | 'delete'>
+type OptionalMember = Exclude<keyof SessionDataStore, 'get' | 'set' | 'delete'>
 
 type With<M extends OptionalMember> = SessionDataStore & Required<Pick<SessionDataStore, M>>
 
@@ -22,29 +22,39 @@ function has<M extends OptionalMember>(store: SessionDataStore, members: readonl
   return members.every((member) => typeof store[member] === 'function')
 }
 
-/** Creates a rule for stores that have the methods `needs`. */
-export function rule<M extends OptionalMember>(
-  title: string,
+/** Creates rules by their titles for stores that have the methods `needs`. */
+export function rules<M extends OptionalMember>(
   needs: readonly M[],
-  run: (store: With<M>) => Promise<void>,
-): Rule {
-  return { title, expires: false, bind: (store) => (has(store, needs) ? () => run(store) : null) }
+  runs: Readonly<Record<string, (store: With<M>) => Promise<void>>>,
+): Rule[] {
+  return Object.entries(runs).map(([title, run]) => ({
+    title,
+    expires: false,
+    bind: (store) => (has(store, needs) ? () => run(store) : null),
+  }))
 }
 
 /** The same for stores that delete expired sessions themselves. */
-export const expiryRule: typeof rule = (title, needs, run) => ({
-  ...rule(title, needs, run),
-  expires: true,
-})
+export const expiryRules: typeof rules = (needs, runs) =>
+  rules(needs, runs).map((rule) => ({ ...rule, expires: true }))
 
 /** Creates an id like those of the library. */
 export const newId = (): string => randomToken(32)
+
+/** Ends of names: each has a meaning in a pattern, a query language or a key layout, or differs in its encoding only. */
+export const ENDS: readonly string[] = [
+  ...['', ...`aA*?%_'"\\:/| \né`],
+  ...['{}', '{a}', '[a]', "' or '1'='1", 'e\u0301', '👩‍👧'],
+]
 
 /** An expiry that no case reaches. */
 export const later = (): { expiresAt: number } => ({ expiresAt: systemClock() + 3600 })
 
 /** An expiry that a case can wait for. */
 export const soon = (): { expiresAt: number } => ({ expiresAt: systemClock() + 1 })
+
+/** An expiry that has passed. */
+export const over = (): { expiresAt: number } => ({ expiresAt: systemClock() - 10 })
 
 /**
  * Creates a session of a unique user, without `sid` unless one is passed; `members` override its properties.
@@ -61,6 +71,17 @@ export function createSession(
     ...members,
     internal: whole,
   }
+}
+
+/** Stores a session, by default one that no case outlives, and returns its id. */
+export async function storeSession(
+  store: SessionDataStore,
+  session: SessionData = createSession(),
+  expiry: SessionExpiry = later(),
+): Promise<string> {
+  const id = newId()
+  await store.set(id, session, expiry)
+  return id
 }
 
 export async function isThere(store: SessionDataStore, id: string): Promise<boolean> {

@@ -3,21 +3,24 @@ import { systemClock } from '../../lib/clock.ts'
 import type { SessionData, StoredInternalData } from '../../session/model/session-data.ts'
 import { claim, claimEqual } from '../adapter-contract/claim.ts'
 import type { Rule } from './rule.ts'
-import { claimSame, createSession, expiryRule, isThere, later, newId, rule } from './rule.ts'
+import {
+  claimSame,
+  createSession,
+  ENDS,
+  expiryRules,
+  isThere,
+  later,
+  newId,
+  over,
+  rules,
+  storeSession,
+} from './rule.ts'
 
-const byToken = ['deleteByLogoutToken'] as const
-const list = ['listBySubject'] as const
-const removal = ['deleteBySubject'] as const
-
-async function stored(
+const stored = (
   store: SessionDataStore,
   internal: Partial<StoredInternalData>,
   members: Partial<SessionData> = {},
-): Promise<string> {
-  const id = newId()
-  await store.set(id, createSession(internal, members), later())
-  return id
-}
+): Promise<string> => storeSession(store, createSession(internal, members))
 
 /** Asserts which sessions remain: those whose names start with `stays`. */
 async function claimLeft(store: SessionDataStore, sessions: Readonly<Record<string, string>>): Promise<void> {
@@ -27,32 +30,30 @@ async function claimLeft(store: SessionDataStore, sessions: Readonly<Record<stri
   }
 }
 
-const bySid = rule('deleteByLogoutToken: with sid, deletes that session', byToken, async (store) => {
-  const [sub, sid] = [newId(), newId()]
-  const sessions = {
-    'ends: of this sid': await stored(store, { sub, sid }),
-    'stays: of another sid of the user': await stored(store, { sub, sid: newId() }),
-    'stays: without sid': await stored(store, { sub }),
-    'stays: of another user': await stored(store, {}),
-  }
-  await store.deleteByLogoutToken({ sid, sub, iss: 'https://idp.example.com' })
-  await claimLeft(store, sessions)
-})
+const tokens = rules(['deleteByLogoutToken'], {
+  'deleteByLogoutToken: with sid, deletes that session': async (store) => {
+    const [sub, sid] = [newId(), newId()]
+    const sessions = {
+      'ends: of this sid': await stored(store, { sub, sid }),
+      'stays: of another sid of the user': await stored(store, { sub, sid: newId() }),
+      'stays: without sid': await stored(store, { sub }),
+      'stays: of another user': await stored(store, {}),
+    }
+    await store.deleteByLogoutToken({ sid, sub, iss: 'https://idp.example.com' })
+    await claimLeft(store, sessions)
+  },
 
-const bySidAlone = rule('deleteByLogoutToken: sid suffices without sub', byToken, async (store) => {
-  const sid = newId()
-  const sessions = {
-    'ends: of this sid': await stored(store, { sid }),
-    'stays: of another sid': await stored(store, { sid: newId() }),
-  }
-  await store.deleteByLogoutToken({ sid })
-  await claimLeft(store, sessions)
-})
+  'deleteByLogoutToken: sid suffices without sub': async (store) => {
+    const sid = newId()
+    const sessions = {
+      'ends: of this sid': await stored(store, { sid }),
+      'stays: of another sid': await stored(store, { sid: newId() }),
+    }
+    await store.deleteByLogoutToken({ sid })
+    await claimLeft(store, sessions)
+  },
 
-const bySub = rule(
-  'deleteByLogoutToken: without sid, deletes all sessions of the user',
-  byToken,
-  async (store) => {
+  'deleteByLogoutToken: without sid, deletes all sessions of the user': async (store) => {
     const [sub, other] = [newId(), newId()]
     const many = await Promise.all(Array.from({ length: 30 }, () => stored(store, { sub })))
     const sessions = {
@@ -64,60 +65,51 @@ const bySub = rule(
     for (const id of many) claim(!(await isThere(store, id)), 'each of thirty sessions of the user ends')
     await claimLeft(store, sessions)
   },
-)
 
-const byUserSub = rule(
-  'deleteByLogoutToken: uses the sub of the user if internal has none',
-  byToken,
-  async (store) => {
+  'deleteByLogoutToken: uses the sub of the user if internal has none': async (store) => {
     const { internal, ...session } = createSession()
     const { sub: _unset, ...without }: StoredInternalData = internal
-    const id = newId()
-    await store.set(id, { ...session, internal: without }, later())
+    const id = await storeSession(store, { ...session, internal: without })
     await store.deleteByLogoutToken({ sub: session.user.sub })
     claim(!(await isThere(store, id)), 'the session ends')
   },
-)
 
-const byTime = rule('deleteByLogoutToken: keeps sessions that began after iat', byToken, async (store) => {
-  const [sub, sid] = [newId(), newId()]
-  const iat = systemClock() - 1000
-  const sessions = {
-    'ends: began before': await stored(store, { sub, createdAt: iat - 1 }),
-    'ends: began within the minute by which clocks may differ': await stored(store, {
-      sub,
-      createdAt: iat + 60,
-    }),
-    'stays: began after that': await stored(store, { sub, createdAt: iat + 61 }),
-    'ends: named by sid, whenever it began': await stored(store, { sid, createdAt: iat + 600 }),
-  }
-  await store.deleteByLogoutToken({ sub, iat })
-  await store.deleteByLogoutToken({ sid, iat })
-  await claimLeft(store, sessions)
-  await store.deleteByLogoutToken({ sub })
-  claim(!(await isThere(store, sessions['stays: began after that'])), 'without iat every session is meant')
-})
+  'deleteByLogoutToken: keeps sessions that began after iat': async (store) => {
+    const [sub, sid] = [newId(), newId()]
+    const iat = systemClock() - 1000
+    const sessions = {
+      'ends: began before': await stored(store, { sub, createdAt: iat - 1 }),
+      'ends: began within the minute by which clocks may differ': await stored(store, {
+        sub,
+        createdAt: iat + 60,
+      }),
+      'stays: began after that': await stored(store, { sub, createdAt: iat + 61 }),
+      'ends: named by sid, whenever it began': await stored(store, { sid, createdAt: iat + 600 }),
+    }
+    await store.deleteByLogoutToken({ sub, iat })
+    await store.deleteByLogoutToken({ sid, iat })
+    await claimLeft(store, sessions)
+    await store.deleteByLogoutToken({ sub })
+    claim(!(await isThere(store, sessions['stays: began after that'])), 'without iat every session is meant')
+  },
 
-const byIssuer = rule('deleteByLogoutToken: keeps sessions of another issuer', byToken, async (store) => {
-  const [one, two] = ['https://one.example.com', 'https://two.example.com']
-  const [sub, sid] = [newId(), newId()]
-  const sessions = {
-    'ends: of this issuer': await stored(store, { sub, iss: one }),
-    'ends: of an issuer that is not known': await stored(store, { sub }),
-    'stays: of another issuer': await stored(store, { sub, iss: two }),
-    'stays: of another issuer, with the sid': await stored(store, { sid, iss: two }),
-  }
-  await store.deleteByLogoutToken({ sub, iss: one })
-  await store.deleteByLogoutToken({ sid, iss: one })
-  await claimLeft(store, sessions)
-  await store.deleteByLogoutToken({ sub })
-  claim(!(await isThere(store, sessions['stays: of another issuer'])), 'without iss every issuer is meant')
-})
+  'deleteByLogoutToken: keeps sessions of another issuer': async (store) => {
+    const [one, two] = ['https://one.example.com', 'https://two.example.com']
+    const [sub, sid] = [newId(), newId()]
+    const sessions = {
+      'ends: of this issuer': await stored(store, { sub, iss: one }),
+      'ends: of an issuer that is not known': await stored(store, { sub }),
+      'stays: of another issuer': await stored(store, { sub, iss: two }),
+      'stays: of another issuer, with the sid': await stored(store, { sid, iss: two }),
+    }
+    await store.deleteByLogoutToken({ sub, iss: one })
+    await store.deleteByLogoutToken({ sid, iss: one })
+    await claimLeft(store, sessions)
+    await store.deleteByLogoutToken({ sub })
+    claim(!(await isThere(store, sessions['stays: of another issuer'])), 'without iss every issuer is meant')
+  },
 
-const nobody = rule(
-  'deleteByLogoutToken: does nothing, without an error, if no session matches',
-  byToken,
-  async (store) => {
+  'deleteByLogoutToken: does nothing, without an error, if no session matches': async (store) => {
     const sessions = {
       'stays: with sid': await stored(store, { sid: newId() }),
       'stays: without sid': await stored(store, {}),
@@ -128,12 +120,8 @@ const nobody = rule(
     await store.deleteByLogoutToken({})
     await claimLeft(store, sessions)
   },
-)
 
-const afterWrites = rule(
-  'deleteByLogoutToken: finds sessions that were written again',
-  byToken,
-  async (store) => {
+  'deleteByLogoutToken: finds sessions that were written again': async (store) => {
     const [sub, sid] = [newId(), newId()]
     const id = newId()
     for (let round = 0; round < 3; round++)
@@ -142,38 +130,8 @@ const afterWrites = rule(
     await store.deleteByLogoutToken({ sid })
     claim(!(await isThere(store, id)), 'the session ends')
   },
-)
 
-/* Each has a meaning in a pattern, a query language or a key layout; none may match the session of another user. */
-const ENDS = [
-  '',
-  'a',
-  'A',
-  '*',
-  '?',
-  '%',
-  '_',
-  '{}',
-  '{a}',
-  '[a]',
-  "'",
-  "' or '1'='1",
-  '"',
-  '\\',
-  ':',
-  '/',
-  '|',
-  ' ',
-  '\n',
-  'é',
-  'e\u0301',
-  '👩‍👧',
-]
-
-const anySubject = rule(
-  'deleteByLogoutToken: every character of sub and sid counts',
-  byToken,
-  async (store) => {
+  'deleteByLogoutToken: every character of sub and sid counts': async (store) => {
     const stem = newId()
     const people = await Promise.all(
       ENDS.map(async (end) => {
@@ -191,50 +149,54 @@ const anySubject = rule(
       claimEqual(left, expected, `what is left after the logout of ${JSON.stringify(ENDS[index])}`)
     }
   },
-)
-
-const listed = rule('listBySubject: returns the sessions of a user', list, async (store) => {
-  const sub = newId()
-  claimEqual(await store.listBySubject(sub), [], 'the sessions of a user who has none')
-  const mine = Array.from({ length: 5 }, () => ({ id: newId(), session: createSession({ sub }) }))
-  await Promise.all(mine.map(({ id, session }) => store.set(id, session, later())))
-  await stored(store, {}, { user: { sub } })
-  const [first, ...rest] = mine
-  if (first) await store.delete(first.id)
-  const found = [...(await store.listBySubject(sub))].sort((one, other) => (one.id < other.id ? -1 : 1))
-  rest.sort((one, other) => (one.id < other.id ? -1 : 1))
-  claimSame(found, rest, 'the sessions of a user')
 })
 
-const listedLive = expiryRule('listBySubject: leaves out expired sessions', list, async (store) => {
-  const [sub, id] = [newId(), newId()]
-  await store.set(id, createSession({ sub }), later())
-  await store.set(newId(), createSession({ sub }), { expiresAt: systemClock() - 10 })
-  claimEqual(
-    (await store.listBySubject(sub)).map((record) => record.id),
-    [id],
-    'the live sessions of a user',
-  )
+const lists = rules(['listBySubject'], {
+  'listBySubject: returns the sessions of a user': async (store) => {
+    const sub = newId()
+    claimEqual(await store.listBySubject(sub), [], 'the sessions of a user who has none')
+    const mine = Array.from({ length: 5 }, () => ({ id: newId(), session: createSession({ sub }) }))
+    await Promise.all(mine.map(({ id, session }) => store.set(id, session, later())))
+    await stored(store, {}, { user: { sub } })
+    const [first, ...rest] = mine
+    if (first) await store.delete(first.id)
+    const found = [...(await store.listBySubject(sub))].sort((one, other) => (one.id < other.id ? -1 : 1))
+    rest.sort((one, other) => (one.id < other.id ? -1 : 1))
+    claimSame(found, rest, 'the sessions of a user')
+  },
 })
 
-const removed = rule('deleteBySubject: deletes and counts the sessions of a user', removal, async (store) => {
-  const sub = newId()
-  claimEqual(await store.deleteBySubject(sub), 0, 'sessions of a user who has none')
-  const mine = await Promise.all(Array.from({ length: 12 }, () => stored(store, { sub })))
-  const sessions = {
-    'stays: of another user': await stored(store, {}),
-    'stays: of a user whom a hook gave that name': await stored(store, {}, { user: { sub } }),
-  }
-  claimEqual(await store.deleteBySubject(sub), 12, 'how many were deleted')
-  for (const id of mine) claim(!(await isThere(store, id)), 'a deleted session is gone')
-  await claimLeft(store, sessions)
-  claimEqual(await store.deleteBySubject(sub), 0, 'the second time')
+const expiring = expiryRules(['listBySubject'], {
+  'listBySubject: leaves out expired sessions': async (store) => {
+    const sub = newId()
+    const id = await stored(store, { sub })
+    await storeSession(store, createSession({ sub }), over())
+    claimEqual(
+      (await store.listBySubject(sub)).map((record) => record.id),
+      [id],
+      'the live sessions of a user',
+    )
+  },
 })
 
-const anySubjectRemoved = rule(
-  'deleteBySubject and listBySubject: every character counts',
-  ['listBySubject', 'deleteBySubject'],
-  async (store) => {
+const removal = rules(['deleteBySubject'], {
+  'deleteBySubject: deletes and counts the sessions of a user': async (store) => {
+    const sub = newId()
+    claimEqual(await store.deleteBySubject(sub), 0, 'sessions of a user who has none')
+    const mine = await Promise.all(Array.from({ length: 12 }, () => stored(store, { sub })))
+    const sessions = {
+      'stays: of another user': await stored(store, {}),
+      'stays: of a user whom a hook gave that name': await stored(store, {}, { user: { sub } }),
+    }
+    claimEqual(await store.deleteBySubject(sub), 12, 'how many were deleted')
+    for (const id of mine) claim(!(await isThere(store, id)), 'a deleted session is gone')
+    await claimLeft(store, sessions)
+    claimEqual(await store.deleteBySubject(sub), 0, 'the second time')
+  },
+})
+
+const both = rules(['listBySubject', 'deleteBySubject'], {
+  'deleteBySubject and listBySubject: every character counts': async (store) => {
     const stem = newId()
     const ids = await Promise.all(ENDS.map((end) => stored(store, { sub: stem + end })))
     for (const [index, end] of ENDS.entries()) {
@@ -251,21 +213,7 @@ const anySubjectRemoved = rule(
       )
     }
   },
-)
+})
 
 /** Cases for the methods that find sessions by their owner. */
-export const subjects: readonly Rule[] = [
-  bySid,
-  bySidAlone,
-  bySub,
-  byUserSub,
-  byTime,
-  byIssuer,
-  nobody,
-  afterWrites,
-  anySubject,
-  listed,
-  listedLive,
-  removed,
-  anySubjectRemoved,
-]
+export const subjects: readonly Rule[] = [...tokens, ...lists, ...expiring, ...removal, ...both]
