@@ -1,6 +1,8 @@
 import { basename, extname, posix } from 'node:path'
 import type { Remark, Rewritten } from './code.ts'
 import { rewriteManifest } from './manifest.ts'
+import type { Variables } from './variables.ts'
+import { remarkDeployment, rewriteAssignments } from './variables.ts'
 
 /** The text files of an application by their paths, relative to its folder and with `/`. */
 export type Files = ReadonlyMap<string, string>
@@ -9,12 +11,11 @@ export type Files = ReadonlyMap<string, string>
 export interface Codemod {
   /** The package that is replaced. */
   readonly peer: string
-  /** Rewrites `.env`, `.env.local` and so on. */
-  rewriteEnvironment(text: string): Rewritten
+  readonly variables: Variables
   /** Rewrites TypeScript and JavaScript. Without a text the file is deleted. */
   rewriteSource(text: string, path: string): Rewritten | Deleted
-  /** Reports variables in files that are not rewritten: they have to be renamed at deployment. */
-  remarkVariables(text: string): Remark[]
+  /** Reports variables without an equivalent in environment files. */
+  remarkUnknown?(text: string): Remark[]
   /** Files to create. */
   readonly created?: Files | undefined
 }
@@ -42,16 +43,22 @@ export function fileKind(path: string): Kind | null {
   return deployment.has(extname(name)) || name.startsWith('Dockerfile') ? 'deployment' : null
 }
 
-function rewriteFile(codemod: Codemod, path: string, text: string): Rewritten | Deleted {
+function rewriteEnvironment({ variables, remarkUnknown }: Codemod, text: string): Rewritten {
+  const { text: changed, remarks } = rewriteAssignments(text, variables)
+  return { text: changed, remarks: [...remarks, ...(remarkUnknown?.(changed) ?? [])] }
+}
+
+/** Rewrites a file of an application. */
+export function rewriteFile(codemod: Codemod, path: string, text: string): Rewritten | Deleted {
   switch (fileKind(path)) {
     case 'environment':
-      return codemod.rewriteEnvironment(text)
+      return rewriteEnvironment(codemod, text)
     case 'manifest':
       return { text: rewriteManifest(text, codemod.peer), remarks: [] }
     case 'source':
       return codemod.rewriteSource(text, path)
     case 'deployment':
-      return { text, remarks: codemod.remarkVariables(text) }
+      return { text, remarks: remarkDeployment(text, codemod.variables) }
     default:
       return { text, remarks: [] }
   }

@@ -1,14 +1,21 @@
+import type { Call } from './calls.ts'
+import { findCalls } from './calls.ts'
 import type { Edit, Remark } from './code.ts'
 import { applyEdits, blank, lineAt, word } from './code.ts'
+import type { ImportStatement } from './imports.ts'
+import { findImports, spellings } from './imports.ts'
 
 /** A file while it is rewritten; remarks are found again by a mark in the text, which is removed at the end. */
 export class Draft {
   text: string
   readonly client: string
+  /** The statements that import from the replaced package. */
+  readonly statements: readonly ImportStatement[]
   readonly #remarks: string[] = []
 
-  constructor(text: string) {
+  constructor(text: string, isPeer: (module: string) => boolean) {
     this.text = text
+    this.statements = findImports(text, isPeer)
     const code = blank(text)
     const isTaken = word('idp').test(code) && !/\bidp\s*=\s*new IdpClient\b|\bidp\b[^;\n]*\bfrom\b/.test(code)
     this.client = isTaken ? 'idpClient' : 'idp'
@@ -28,6 +35,17 @@ export class Draft {
 
   apply(edits: readonly Edit[]): void {
     this.text = applyEdits(this.text, edits)
+  }
+
+  /** Replaces the calls of an export for which `replace` returns a text. */
+  replaceCalls(name: string, replace: (call: Call) => string | null): void {
+    for (const local of spellings(this.statements, name))
+      this.apply(
+        findCalls(this.text, local).flatMap((call) => {
+          const text = replace(call)
+          return text === null ? [] : [{ start: call.start, end: call.end, text }]
+        }),
+      )
   }
 
   /** Removes the marks; returns their remarks. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { rewriteFile } from './application.ts'
 import { expressOpenidConnect, rewriteSource } from './express-openid-connect.ts'
 
 const esm = (names: string): string => `import { ${names} } from 'express-openid-connect'\n\n`
@@ -340,7 +341,9 @@ describe('variables', () => {
   })
 
   test('are renamed in environment files; a secret that is too short is reported', () => {
-    const { text, remarks: found } = codemod.rewriteEnvironment(
+    const { text, remarks: found } = rewriteFile(
+      codemod,
+      '.env',
       `ISSUER_BASE_URL=https://a\nexport BASE_URL="http://b"\nSECRET=short\nCALLBACK=\${BASE_URL}/SECRET\nMY_SECRET=x\n`,
     )
     expect(text).toBe(
@@ -352,10 +355,10 @@ describe('variables', () => {
   test('of the secret stays for the take-over, and is not read by the client', () => {
     expect(options('{ secret: process.env.SECRET }')).toContain('{ secret: process.env.IDP_SECRET, ')
     expect(rewritten('other({ secret: process.env.SECRET })')).toBe('other({ secret: process.env.SECRET })')
-    const once = codemod.rewriteEnvironment('SECRET=a\n').text
+    const once = String(rewriteFile(codemod, '.env', 'SECRET=a\n').text)
     expect(once).toBe('IDP_SECRET=a\nSECRET=a\n')
-    expect(codemod.rewriteEnvironment(once).text).toBe(once)
-    expect(codemod.remarkVariables('SECRET: a')).toEqual([
+    expect(rewriteFile(codemod, '.env', once).text).toBe(once)
+    expect(rewriteFile(codemod, 'compose.yml', 'SECRET: a').remarks).toEqual([
       { line: 1, text: 'IDP_SECRET is needed beside SECRET, which takeOver reads.' },
     ])
   })
@@ -367,7 +370,7 @@ describe('variables', () => {
   })
 
   test('are reported in files for deployment', () => {
-    expect(codemod.remarkVariables('env:\n  ISSUER_BASE_URL: x\n')).toEqual([
+    expect(rewriteFile(codemod, 'compose.yml', 'env:\n  ISSUER_BASE_URL: x\n').remarks).toEqual([
       { line: 2, text: 'ISSUER_BASE_URL is called IDP_DOMAIN now.' },
     ])
   })

@@ -17,18 +17,19 @@ import {
   variables,
 } from './express-openid-connect-rules.ts'
 import { awaitingEdits } from './functions.ts'
-import type { ImportStatement } from './imports.ts'
 import { findImports, replaceImports, spellings } from './imports.ts'
 import { reindent } from './object-literal.ts'
 import { remarksOnCode, sortRemarks } from './remarks.ts'
-import { remarkDeployment, renameReads, rewriteAssignments } from './variables.ts'
+import { renameReads } from './variables.ts'
+
+const isPeer = (module: string): boolean => module === peer
 
 class ExpressDraft extends Draft {
   /** Whether the version of Express ignores the promises of handlers. */
   readonly ignoresPromises: boolean
 
   constructor(text: string, ignoresPromises: boolean) {
-    super(text)
+    super(text, isPeer)
     this.ignoresPromises = ignoresPromises
   }
 }
@@ -95,7 +96,8 @@ function toClientRemark(text: string): string {
 }
 
 /** Replaces `app.use(auth(options))` by a client, its middleware, and a guard unless `authRequired` is false. */
-function rewriteClient(draft: ExpressDraft, calls: readonly Call[]): void {
+function rewriteClient(draft: ExpressDraft): void {
+  const calls = spellings(draft.statements, 'auth').flatMap((name) => findCalls(draft.text, name))
   const [call] = calls
   if (call === undefined || calls.length > 1) return
   const code = blank(draft.text)
@@ -142,15 +144,9 @@ function guardOf(draft: ExpressDraft, name: string, { args }: Call): string | nu
 }
 
 /** Replaces the guards whose condition is written out. */
-function rewriteGuards(draft: ExpressDraft, statements: readonly ImportStatement[]): void {
+function rewriteGuards(draft: ExpressDraft): void {
   for (const name of ['requiresAuth', 'claimEquals', 'claimIncludes'])
-    for (const local of spellings(statements, name)) {
-      const edits = findCalls(draft.text, local).flatMap((call) => {
-        const text = guardOf(draft, name, call)
-        return text === null ? [] : [{ start: call.start, end: call.end, text }]
-      })
-      draft.apply(edits)
-    }
+    draft.replaceCalls(name, (call) => guardOf(draft, name, call))
 }
 
 const request = '(?<![\\w$.])_?req(?:uest)?\\s*\\.\\s*oidc'
@@ -228,29 +224,22 @@ function rewriteLogins(draft: ExpressDraft): boolean {
 }
 
 /** Replaces the import by one of the names that the file now needs, and of those without an equivalent. */
-function rewriteImports(draft: ExpressDraft, statements: readonly ImportStatement[]): void {
+function rewriteImports(draft: ExpressDraft): void {
   const added = ['IdpClient', 'sendResponse'].filter((name) => word(name).test(blank(draft.text)))
-  replaceImports(
-    draft,
-    (module) => module === peer,
-    () => ({
-      module: 'idp-client/express',
-      added,
-      renamed: { ConfigParams: 'IdpClientOptions' },
-    }),
-  )
+  const renamed = { ConfigParams: 'IdpClientOptions' }
+  replaceImports(draft, isPeer, { module: 'idp-client/express', added, renamed })
   const kept = findImports(draft.text, (module) => module === 'idp-client/express')
   const exported = kept.filter(({ isExported }) => isExported)
   draft.apply(exported.map(({ end }) => ({ start: end, end, text: draft.mark(texts.exported) })))
-  remarkUnavailable(draft, statements)
+  remarkUnavailable(draft)
 }
 
 /** Reports each use of a name without an equivalent, where it is no import and no name of a property. */
-function remarkUnavailable(draft: ExpressDraft, statements: readonly ImportStatement[]): void {
+function remarkUnavailable(draft: ExpressDraft): void {
   const code = blank(draft.text)
   const imports = findImports(draft.text, (module) => module === 'idp-client/express')
   const edits = Object.entries(unavailable).flatMap(([name, reason]) =>
-    spellings(statements, name).flatMap((local) =>
+    spellings(draft.statements, name).flatMap((local) =>
       [...code.matchAll(word(local))].flatMap(({ 0: found, index }) => {
         const next = code.slice(index + found.length).trimStart()
         const isImport = imports.some(({ start, end }) => index >= start && index < end)
@@ -268,20 +257,17 @@ function remarkUnavailable(draft: ExpressDraft, statements: readonly ImportState
 /** Rewrites TypeScript and JavaScript. Works on text: what the spelling does not decide becomes a remark. */
 export function rewriteSource(text: string, ignoresPromises = false): Rewritten {
   const draft = new ExpressDraft(text, ignoresPromises)
-  const statements = findImports(text, (module) => module === peer)
+  const isImported = draft.statements.length > 0
   const usesOidc = /\.oidc\b/.test(blank(text))
-  if (statements.length === 0 && !usesOidc) return { text: renameReads(text, variables), remarks: [] }
-  rewriteClient(
-    draft,
-    spellings(statements, 'auth').flatMap((name) => findCalls(text, name)),
-  )
-  rewriteGuards(draft, statements)
+  if (!isImported && !usesOidc) return { text: renameReads(text, variables), remarks: [] }
+  rewriteClient(draft)
+  rewriteGuards(draft)
   rewriteRequests(draft)
   const sends = rewriteLogins(draft)
-  if (statements.length > 0) rewriteImports(draft, statements)
+  if (isImported) rewriteImports(draft)
   draft.text = renameReads(draft.text, variables)
   const marked = draft.finish()
-  const missing = remarkMissing(draft, sends && statements.length === 0)
+  const missing = remarkMissing(draft, sends && !isImported)
   return {
     text: draft.text,
     remarks: sortRemarks([...marked, ...missing, ...remarksOnCode(draft.text, remarksEverywhere)]),
@@ -308,7 +294,6 @@ const isExpress4 = (files: Files): boolean =>
 /** The codemod for express-openid-connect 3: the client, guards, `req.oidc`, `res.oidc.login` and variables. */
 export const expressOpenidConnect: CreateCodemod = (files) => ({
   peer,
-  rewriteEnvironment: (text) => rewriteAssignments(text, variables),
+  variables,
   rewriteSource: (text) => rewriteSource(text, isExpress4(files)),
-  remarkVariables: (text) => remarkDeployment(text, variables),
 })

@@ -158,13 +158,12 @@ function rewriteStatement(text: string, statement: ImportStatement, replacement:
 export function replaceImports(
   draft: { text: string },
   isWanted: (module: string) => boolean,
-  toReplacement: (module: string) => Replacement,
+  replacement: Replacement,
 ): void {
   const statements = findImports(draft.text, isWanted)
   const receiver = statements.find(({ isType }) => !isType) ?? statements[0]
   // From the end: names that are taken from a module may be all that uses it.
   for (const statement of [...statements].reverse()) {
-    const replacement = toReplacement(statement.module)
     const added = statement === receiver ? replacement.added : []
     const edit = rewriteStatement(draft.text, statement, { ...replacement, added })
     draft.text = applyEdits(draft.text, [edit])

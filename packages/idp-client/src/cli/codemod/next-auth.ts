@@ -1,11 +1,9 @@
 import { posix } from 'node:path'
 import type { CreateCodemod, Deleted } from './application.ts'
-import type { Call } from './calls.ts'
 import { findCalls } from './calls.ts'
 import type { Rewritten } from './code.ts'
 import { blank, closingBracket, literalString, word } from './code.ts'
 import { Draft } from './draft.ts'
-import type { ImportStatement } from './imports.ts'
 import { findImports, keepUsedNames, spellings } from './imports.ts'
 import type { NextAuthApplication } from './next-auth-application.ts'
 import {
@@ -18,33 +16,20 @@ import {
 import { peer, remarksEverywhere, texts, unavailable } from './next-auth-rules.ts'
 import { parseObject } from './object-literal.ts'
 import { remarksOn, sortRemarks } from './remarks.ts'
-import { remarkDeployment, renameReads, rewriteAssignments } from './variables.ts'
+import { renameReads } from './variables.ts'
 
 /** The rewriting of one file. */
 class NextAuthDraft extends Draft {
   readonly application: NextAuthApplication
   readonly original: string
-  readonly statements: readonly ImportStatement[]
   /** Names that the file needs of idp-client/react. */
   readonly react = new Set<string>()
   usesClient = false
 
   constructor(text: string, application: NextAuthApplication) {
-    super(text)
+    super(text, isPeer)
     this.application = application
     this.original = text
-    this.statements = findImports(text, isPeer)
-  }
-
-  /** Replaces the calls of an export for which `replace` returns a text. */
-  replaceCalls(name: string, replace: (call: Call) => string | null): void {
-    for (const local of spellings(this.statements, name))
-      this.apply(
-        findCalls(this.text, local).flatMap((call) => {
-          const text = replace(call)
-          return text === null ? [] : [{ start: call.start, end: call.end, text }]
-        }),
-      )
   }
 }
 
@@ -274,9 +259,8 @@ export const nextAuth: CreateCodemod = (files) => {
   const { variables, clientPath, needsClient } = application
   return {
     peer,
-    rewriteEnvironment: (text) => rewriteAssignments(text, variables),
+    variables,
     rewriteSource: (text, path) => rewriteSource(text, posix.normalize(path), application),
-    remarkVariables: (text) => remarkDeployment(text, variables),
     created: needsClient ? new Map([[clientPath, printClient(application)]]) : undefined,
   }
 }

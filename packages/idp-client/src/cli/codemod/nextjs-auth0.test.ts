@@ -5,8 +5,9 @@ import { describe, expect, test } from 'vitest'
 import { codes } from '../../errors/codes.ts'
 import { version } from '../../lib/version.ts'
 import { run } from '../run.ts'
+import { rewriteFile } from './application.ts'
 import { rewriteManifest } from './manifest.ts'
-import { nextjsAuth0, remarkRuntime, rewriteEnvironment, rewriteSource } from './nextjs-auth0.ts'
+import { nextjsAuth0, remarkRuntime, rewriteSource } from './nextjs-auth0.ts'
 import { codes as peerCodes, unavailable } from './nextjs-auth0-rules.ts'
 
 describe('[O6] the manifest', () => {
@@ -141,8 +142,9 @@ test('codes are changed only in files that import the package, methods everywher
 })
 
 test('variables are changed in sources and environment files; unknown variables and deployment files are reported', () => {
+  const codemod = nextjsAuth0(new Map())
   expect(rewriteSource('process.env.AUTH0_CLIENT_ID').text).toBe('process.env.IDP_CLIENT_ID')
-  expect(rewriteEnvironment('AUTH0_SECRET=x\nAUTH0_AUDIENCE=y\nAUTH0_SECRETS=z')).toEqual({
+  expect(rewriteFile(codemod, '.env', 'AUTH0_SECRET=x\nAUTH0_AUDIENCE=y\nAUTH0_SECRETS=z')).toEqual({
     text: 'IDP_SECRET=x\nAUTH0_SECRET=x\nAUTH0_AUDIENCE=y\nAUTH0_SECRETS=z',
     remarks: [
       { line: 1, text: expect.stringContaining('32 characters') },
@@ -150,7 +152,7 @@ test('variables are changed in sources and environment files; unknown variables 
       { line: 4, text: 'AUTH0_SECRETS is not a variable of idp-client; it was left as it is.' },
     ],
   })
-  expect(nextjsAuth0(new Map()).remarkVariables('env:\n  AUTH0_DOMAIN: x\n')).toEqual([
+  expect(rewriteFile(codemod, 'compose.yml', 'env:\n  AUTH0_DOMAIN: x\n').remarks).toEqual([
     { line: 2, text: 'AUTH0_DOMAIN is called IDP_DOMAIN now.' },
   ])
 })

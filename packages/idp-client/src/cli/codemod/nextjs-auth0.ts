@@ -16,7 +16,7 @@ import {
 } from './nextjs-auth0-rules.ts'
 import { remarksOn, sortRemarks } from './remarks.ts'
 import type { Variables } from './variables.ts'
-import { remarkDeployment, renameVariables, rewriteAssignments, withoutSecret } from './variables.ts'
+import { renameVariables, withoutSecret } from './variables.ts'
 
 const variables: Variables = Object.fromEntries(suffixes.map((name) => [`AUTH0_${name}`, `IDP_${name}`]))
 
@@ -27,12 +27,6 @@ function unknownVariables(text: string): Remark[] {
     line: lineAt(text, index),
     text: `${name} is not a variable of idp-client; it was left as it is.`,
   }))
-}
-
-/** Rewrites `.env`, `.env.local` and so on. */
-export function rewriteEnvironment(text: string): Rewritten {
-  const { text: changed, remarks: found } = rewriteAssignments(text, variables)
-  return { text: changed, remarks: sortRemarks([...found, ...unknownVariables(changed)]) }
 }
 
 /** Reports a middleware that passes requests to the client on the edge runtime, which shares no memory with the server. */
@@ -135,12 +129,12 @@ export const nextjsAuth0: CreateCodemod = (files) => {
   const renamedMethods = toRenamedMethods(files)
   return {
     peer,
-    rewriteEnvironment,
+    variables,
+    remarkUnknown: unknownVariables,
     rewriteSource(text, path) {
       const { text: changed, remarks: found } = rewriteSource(text, renamedMethods)
       const isMiddleware = /^middleware\.[jt]s$/.test(basename(path))
       return { text: changed, remarks: isMiddleware ? [...found, ...remarkRuntime(text)] : found }
     },
-    remarkVariables: (text) => remarkDeployment(text, variables),
   }
 }

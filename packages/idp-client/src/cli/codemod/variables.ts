@@ -89,22 +89,13 @@ export function rewriteAssignments(text: string, variables: Variables): Rewritte
   return { text: changed, remarks: remarkSecret(changed) }
 }
 
-/** Like `remarkVariables`, but the former secret stays. */
+/** Reports variables in files that are not rewritten: they have to be renamed at deployment, but the former secret stays. */
 export function remarkDeployment(text: string, variables: Variables): Remark[] {
-  const former = Object.entries(variables).filter(([, wanted]) => wanted === secret)
-  return remarkVariables(text, variables).map(({ line, text: remark }) => {
-    const [name] = former.find(([each]) => remark.startsWith(`${each} `)) ?? []
-    return {
-      line,
-      text: name === undefined ? remark : `${secret} is needed beside ${name}, which takeOver reads.`,
-    }
-  })
-}
-
-/** Reports variables in files that are not rewritten: they have to be renamed at deployment. */
-function remarkVariables(text: string, variables: Variables): Remark[] {
   return [...text.matchAll(variablePattern(variables))].map(({ 0: name, index }) => ({
     line: lineAt(text, index),
-    text: `${name} is called ${variables[name]} now.`,
+    text:
+      variables[name] === secret
+        ? `${secret} is needed beside ${name}, which takeOver reads.`
+        : `${name} is called ${variables[name]} now.`,
   }))
 }

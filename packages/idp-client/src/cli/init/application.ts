@@ -1,15 +1,8 @@
 import { lstat, readdir, readFile, realpath } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
-import { isObject } from '../../lib/objects.ts'
 import { InitError, toSystemCode } from './init-error.ts'
-
-/** `package.json` as far as `init` reads it. */
-export interface Manifest {
-  readonly text: string
-  readonly content: Readonly<Record<string, unknown>>
-  /** Names of all direct dependencies, with their ranges. */
-  readonly dependencies: ReadonlyMap<string, string>
-}
+import type { Manifest } from './manifest.ts'
+import { parseManifest } from './manifest.ts'
 
 /** The folder that `init` runs in. */
 export interface Application {
@@ -19,31 +12,11 @@ export interface Application {
   readonly entries: readonly string[]
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
-function toManifest(text: string): Manifest {
-  // Editors of Windows begin files with a byte order mark, which npm and Node.js ignore.
-  const content = parseJson(text.replace(/^\uFEFF/, ''))
-  if (!isObject(content)) throw new InitError('package.json is not a JSON object. Correct it first.')
-  const groups = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies']
-  const entries = groups.flatMap((name) => {
-    const group = content[name]
-    return isObject(group) ? Object.entries(group).map(([key, range]) => [key, String(range)] as const) : []
-  })
-  return { text, content, dependencies: new Map(entries.reverse()) }
-}
-
 /** Reads what `init` needs to know of a folder. */
 export async function readApplication(folder: string): Promise<Application> {
   const entries = await readEntries(folder)
   const text = await readText(folder, 'package.json')
-  return { folder, entries, manifest: text === undefined ? undefined : toManifest(text) }
+  return { folder, entries, manifest: text === undefined ? undefined : parseManifest(text) }
 }
 
 /** Returns the names in a folder; none if it does not exist. */

@@ -20,7 +20,7 @@ import { fitToNext, toNextGuide } from './next.ts'
 import { fitToNuxt } from './nuxt.ts'
 import type { PackageManager } from './package-manager.ts'
 import { findPackageManager, toInstalled, toScript } from './package-manager.ts'
-import type { Plan } from './plan.ts'
+import type { PartialPlan, Plan } from './plan.ts'
 import { joinPlans, planDependencies, planFiles, planIgnore, planManifest, planVariables } from './plan.ts'
 import { findMovedSources } from './source-folder.ts'
 import { writeChanges } from './write-changes.ts'
@@ -87,7 +87,7 @@ const devVariables = ['IDP_DOMAIN', 'IDP_CLIENT_ID', 'IDP_CLIENT_SECRET', 'IDP_S
   (name) => ({ name, value: '' }),
 )
 
-interface DevProviderPlan extends Plan {
+interface DevProviderPlan extends PartialPlan {
   readonly scripts: Readonly<Record<string, string>>
 }
 
@@ -104,14 +104,14 @@ async function planDevProvider({ application, guide, manager, git }: Setup): Pro
   if (existing !== undefined) {
     const isOwn = String(existing).startsWith('idp-dev-provider ')
     const notes = isOwn ? [] : [`The script ${SCRIPT_NAME} exists already, with another command, and stays.`]
-    return { scripts: {}, changes: [], byHand: [], notes }
+    return { scripts: {}, notes }
   }
   const text = (await readText(application.folder, envFile)) ?? ''
   const isFree = findMissing(text, devVariables).length === devVariables.length
   const { isSafe, changes } = await planIgnore(application, envFile, git)
-  if (isFree && isSafe) return { scripts: script(` --write ${envFile}`), changes, byHand: [], notes: [] }
+  if (isFree && isSafe) return { scripts: script(` --write ${envFile}`), changes }
   const note = `${envFile} stays as it is: ${SCRIPT_NAME} passes the variables of the development provider in the environment.`
-  return { scripts: script(''), changes: [], byHand: [], notes: [note] }
+  return { scripts: script(''), notes: [note] }
 }
 
 function findScript({ manifest }: Application): unknown {
@@ -140,11 +140,11 @@ async function createPlan(setup: Setup): Promise<Plan> {
     scripts: dev?.scripts ?? {},
   })
   return joinPlans([
-    { changes: manifest, byHand: [], notes: await findMovedSources(application, guide) },
+    { changes: manifest, notes: await findMovedSources(application, guide) },
     further,
     await planFiles(application.folder, guide.files),
-    ...(dev ? [dev] : []),
-    ...(provider ? [await planVariables(application, guide, toVariables(guide, provider), git)] : []),
+    dev ?? {},
+    provider ? await planVariables(application, guide, toVariables(guide, provider), git) : {},
   ])
 }
 

@@ -19,6 +19,9 @@ export interface Plan {
   readonly notes: readonly string[]
 }
 
+/** What one of the steps adds to the plan. */
+export type PartialPlan = Partial<Plan>
+
 const SCRIPT = /\.(?:[cm]?[jt]s|[jt]sx)$/
 
 /** Another file in the place of a module: `app/page.js` for `app/page.tsx`, and `middleware.ts` for `proxy.ts` of Next.js. */
@@ -73,7 +76,7 @@ function findDropped({ path, before, text }: Change): string[] {
 }
 
 /** Plans the files of a guide. */
-export async function planFiles(folder: string, files: readonly GuideFile[]): Promise<Plan> {
+export async function planFiles(folder: string, files: readonly GuideFile[]): Promise<PartialPlan> {
   const planned = await Promise.all(files.map((file) => planFile(folder, file)))
   const changes = planned.filter((each) => typeof each === 'object').filter((each) => each !== null)
   return {
@@ -85,15 +88,8 @@ export async function planFiles(folder: string, files: readonly GuideFile[]): Pr
 
 /** Plans `package.json`, which a new application does not have yet. */
 export function planManifest({ folder, manifest }: Application, additions: ManifestAdditions): Change[] {
-  const content =
-    manifest?.content ??
-    createManifest(
-      basename(folder)
-        .toLowerCase()
-        .replaceAll(/[^\w.-]/g, '-'),
-    )
   const before = manifest?.text ?? null
-  const text = editManifest(before ?? `${JSON.stringify(content, null, 2)}\n`, content, additions)
+  const text = editManifest(manifest ?? createManifest(basename(folder)), additions)
   return text === before ? [] : [{ path: 'package.json', before, text }]
 }
 
@@ -106,15 +102,15 @@ const toMajor = (range: string): string | undefined => /\d+/.exec(range)?.[0]
 export function planDependencies(
   { manifest }: Application,
   { packages, tested, dependencies }: Guide,
-): Plan & Pick<ManifestAdditions, 'dependencies'> {
+): PartialPlan & Pick<ManifestAdditions, 'dependencies'> {
   const [name = ''] = packages
   const range = manifest?.dependencies.get(name)
   const missing = Object.keys(dependencies).filter((each) => !manifest?.dependencies.has(each))
   const fits = range === undefined || (toMajor(range) ?? toMajor(tested)) === toMajor(tested)
-  if (fits || missing.length === 0) return { dependencies, changes: [], byHand: [], notes: [] }
+  if (fits || missing.length === 0) return { dependencies }
   const list = missing.join(' ')
   const text = `Install ${list} in the version that fits ${name} ${range}: npm install ${list}@<version>`
-  return { dependencies: {}, changes: [], byHand: [text], notes: [] }
+  return { dependencies: {}, byHand: [text] }
 }
 
 /** How an environment file is kept out of git. */
@@ -147,30 +143,24 @@ export async function planVariables(
   guide: Guide,
   variables: readonly Variable[],
   git: Git,
-): Promise<Plan> {
+): Promise<PartialPlan> {
   const path = guide.envFile
   const before = await readText(application.folder, path)
   const missing = findMissing(before ?? '', variables)
   const kept = variables.filter((variable) => !missing.includes(variable)).map(({ name }) => name)
   const notes = kept.length === 0 ? [] : [`${path} has ${kept.join(', ')} already, which stay as they are.`]
-  if (missing.length === 0) return { changes: [], byHand: [], notes }
+  if (missing.length === 0) return { notes }
   const { isSafe, changes } = await planIgnore(application, path, git)
   const lines = appendVariables('', missing)
-  if (!isSafe)
-    return {
-      changes: [],
-      byHand: [
-        `Git does not ignore ${path}, so no secret is written to it. Add these lines where git does not see them:\n${indent(lines)}`,
-      ],
-      notes,
-    }
+  const reason = `Git does not ignore ${path}, so no secret is written to it. Add these lines where git does not see them:`
+  if (!isSafe) return { byHand: [`${reason}\n${indent(lines)}`], notes }
   const change = { path, before: before ?? null, text: appendVariables(before ?? '', missing), mode: 0o600 }
-  return { changes: [...changes, change], byHand: [], notes }
+  return { changes: [...changes, change], notes }
 }
 
 /** Joins plans in their order. */
-export const joinPlans = (plans: readonly Plan[]): Plan => ({
-  changes: plans.flatMap(({ changes }) => changes),
-  byHand: plans.flatMap(({ byHand }) => byHand),
-  notes: plans.flatMap(({ notes }) => notes),
+export const joinPlans = (plans: readonly PartialPlan[]): Plan => ({
+  changes: plans.flatMap(({ changes = [] }) => changes),
+  byHand: plans.flatMap(({ byHand = [] }) => byHand),
+  notes: plans.flatMap(({ notes = [] }) => notes),
 })
