@@ -6,6 +6,7 @@ import { nextAuth } from './codemod/next-auth.ts'
 import { nextjsAuth0 } from './codemod/nextjs-auth0.ts'
 import { runCodemod } from './codemod/run-codemod.ts'
 import type { DoctorParameters } from './doctor/usage.ts'
+import { parseParameters } from './doctor/usage.ts'
 import type { InitContext } from './init/init.ts'
 import { InitError } from './init/init-error.ts'
 import { generateSecret } from './secret.ts'
@@ -55,9 +56,9 @@ function generateDpopKeys(): string {
   return `IDP_DPOP_PUBLIC_KEY="${publicKey}"\nIDP_DPOP_PRIVATE_KEY="${privateKey}"\n`
 }
 
-function success(stdout: string): Output {
-  return { code: 0, stdout, stderr: '' }
-}
+const success = (stdout: string): Output => ({ code: 0, stdout, stderr: '' })
+const failure = (code: 1 | 2, stderr: string): Output => ({ code, stdout: '', stderr })
+const toReason = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 const list = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? '' : `${title}\n${lines.map((line) => `  ${line}\n`).join('')}`
@@ -80,8 +81,7 @@ async function codemod(parameters: readonly string[]): Promise<Output> {
     if (changed.length + remarks.length === 0) return success('Nothing to change.\n')
     return success(list(write ? 'Changed:' : 'Would change:', changed) + list('To do by hand:', remarks))
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    return { code: 1, stdout: '', stderr: `${reason}\n` }
+    return failure(1, `${toReason(error)}\n`)
   }
 }
 
@@ -98,25 +98,17 @@ Options:
 Exit code: 0 if nothing is wrong, 1 with findings, 2 for wrong options
 `
 
-/** Runs `doctor`; exit code 2 if its parameters are wrong. */
+/** Runs `doctor`; exit code 1 with findings, 2 if its parameters are wrong. */
 async function doctor(args: readonly string[]): Promise<Output> {
-  const { parseParameters } = await import('./doctor/usage.ts')
   let parameters: DoctorParameters
   try {
     parameters = parseParameters(args)
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error)
-    return { code: 2, stdout: '', stderr: `${reason}\n\n${doctorUsage}` }
+    return failure(2, `${toReason(error)}\n\n${doctorUsage}`)
   }
-  return examineSetup(parameters)
-}
-
-/** Examines the set-up; exit code 1 with findings. */
-async function examineSetup(parameters: DoctorParameters): Promise<Output> {
   const { readVariables } = await import('./doctor/setup.ts')
   const variables = readVariables(parameters.env)
-  if (!variables)
-    return { code: 2, stdout: '', stderr: `${parameters.env ?? '.env or .env.local'} cannot be read.\n` }
+  if (!variables) return failure(2, `${parameters.env ?? '.env or .env.local'} cannot be read.\n`)
   const { examine } = await import('./doctor/doctor.ts')
   const { printJson, printText } = await import('./doctor/report.ts')
   const report = await examine(parameters, variables)
@@ -130,14 +122,14 @@ async function runInit(parameters: readonly string[], context: InitContext): Pro
   try {
     const { init } = await import('./init/init.ts')
     const { code, text } = await init(parameters, context)
-    return code === 0 ? success(text) : { code, stdout: '', stderr: text }
+    return code === 0 ? success(text) : failure(code, text)
   } catch (error) {
-    if (error instanceof InitError) return { code: error.code, stdout: '', stderr: `${error.message}\n` }
+    if (error instanceof InitError) return failure(error.code, `${error.message}\n`)
     throw error
   }
 }
 
-const invalidUsage: Output = { code: 2, stdout: '', stderr: usage }
+const invalidUsage = failure(2, usage)
 
 /** Returns the output of the command line and its exit code: 0, 1 for a failure, or 2 for invalid arguments. */
 export async function run(

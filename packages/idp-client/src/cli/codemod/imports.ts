@@ -23,9 +23,9 @@ export interface ImportStatement {
 }
 
 const importPattern =
-  /(?<![\w$.])import\s+(type\s+)?(?:(?:\*\s*as\s+)?([\w$]+)\s*,?\s*)?(?:\{([^{}]*)\}\s*)?(?:from\s*)(['"])([^'"]*)\4[ \t]*;?/g
+  /(?<![\w$.])import\s+(?<type>type\s+)?(?:(?:\*\s*as\s+)?(?<whole>[\w$]+)\s*,?\s*)?(?:\{(?<list>[^{}]*)\}\s*)?(?:from\s*)(?<quote>['"])(?<module>[^'"]*)\k<quote>[ \t]*;?/g
 const requirePattern =
-  /(?<![\w$.])(?:const|let|var)\s+(?:([\w$]+)|\{([^{}]*)\})\s*=\s*require\(\s*(['"])([^'"]*)\3\s*\)[ \t]*;?/g
+  /(?<![\w$.])(?:const|let|var)\s+(?:(?<whole>[\w$]+)|\{(?<list>[^{}]*)\})\s*=\s*require\(\s*(?<quote>['"])(?<module>[^'"]*)\k<quote>\s*\)[ \t]*;?/g
 
 function parseNames(list: string, isType: boolean): ImportedName[] {
   return splitList(list).flatMap((entry) => {
@@ -36,60 +36,46 @@ function parseNames(list: string, isType: boolean): ImportedName[] {
   })
 }
 
+/** Returns the statement that a pattern found in code. */
+function toStatement(
+  code: string,
+  { 0: found, groups, index }: RegExpExecArray,
+  kind: ImportStatement['kind'],
+): ImportStatement {
+  const { list = '', module = '', type, whole } = groups ?? {}
+  return {
+    start: index,
+    end: index + found.length,
+    kind,
+    module,
+    isType: type !== undefined,
+    whole,
+    names: parseNames(list, type !== undefined),
+    isExported: /\bexport\s+$/.test(code.slice(0, index)),
+  }
+}
+
 /** Returns the statements that take names from the whole module: `const { auth } = oidc`. */
-function destructured(text: string, { module, whole }: ImportStatement): ImportStatement[] {
+function destructured(code: string, { module, whole }: ImportStatement): ImportStatement[] {
   if (whole === undefined) return []
   const name = whole.replaceAll('$', '\\$')
   const pattern = new RegExp(
-    `(?<![\\w$.])(?:const|let|var)\\s+\\{([^{}]*)\\}\\s*=\\s*${name}(?![\\w$.(\\[])[ \\t]*;?`,
+    `(?<![\\w$.])(?:const|let|var)\\s+\\{(?<list>[^{}]*)\\}\\s*=\\s*${name}(?![\\w$.(\\[])[ \\t]*;?`,
     'g',
   )
-  const code = blank(text)
-  return [...code.matchAll(pattern)].map(({ 0: found, 1: list = '', index }) => ({
-    start: index,
-    end: index + found.length,
-    kind: 'names',
-    module,
-    isType: false,
-    whole: undefined,
-    names: parseNames(list, false),
-    isExported: /\bexport\s+$/.test(code.slice(0, index)),
-  }))
+  return [...code.matchAll(pattern)].map((match) => ({ ...toStatement(code, match, 'names'), module }))
 }
 
 /** Returns the statements of a file that import from modules for which `isWanted` is true, in their order. */
 export function findImports(text: string, isWanted: (module: string) => boolean): ImportStatement[] {
   const code = blank(text)
+  const imports = [...text.matchAll(importPattern)].map((match) => toStatement(code, match, 'import'))
+  const requires = [...text.matchAll(requirePattern)].map((match) => toStatement(code, match, 'require'))
   // In comments and strings the first letter is blank.
-  const isCode = (index: number): boolean => code[index] !== ' '
-  const imports = [...text.matchAll(importPattern)].map(
-    ({ 0: found, 1: type, 2: whole, 3: list = '', 5: module = '', index }): ImportStatement => ({
-      start: index,
-      end: index + found.length,
-      kind: 'import',
-      module,
-      isType: type !== undefined,
-      whole,
-      names: parseNames(list, type !== undefined),
-      isExported: false,
-    }),
-  )
-  const requires = [...text.matchAll(requirePattern)].map(
-    ({ 0: found, 1: whole, 2: list = '', 4: module = '', index }): ImportStatement => ({
-      start: index,
-      end: index + found.length,
-      kind: 'require',
-      module,
-      isType: false,
-      whole,
-      names: parseNames(list, false),
-      isExported: /\bexport\s+$/.test(code.slice(0, index)),
-    }),
-  )
   const statements = [...imports, ...requires].filter(
-    ({ start, module }) => isCode(start) && isWanted(module),
+    ({ start, module }) => code[start] !== ' ' && isWanted(module),
   )
-  return [...statements, ...statements.flatMap((statement) => destructured(text, statement))].sort(
+  return [...statements, ...statements.flatMap((statement) => destructured(code, statement))].sort(
     (a, b) => a.start - b.start,
   )
 }

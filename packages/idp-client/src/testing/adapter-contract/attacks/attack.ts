@@ -67,6 +67,12 @@ export interface Attack {
   readonly path?: string
 }
 
+export const toAttack = (title: string, sending: Sending, ...allowed: readonly Refusal[]): Attack => ({
+  title,
+  refusals: allowed,
+  sending,
+})
+
 /** Returns the headers of a request with an access token. */
 export const bearer = (token: string): Sending => ({ headers: { authorization: `Bearer ${token}` } })
 

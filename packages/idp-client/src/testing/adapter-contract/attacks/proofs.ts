@@ -2,8 +2,8 @@ import { hashToken, randomToken } from '../../../crypto/random.ts'
 import { systemClock } from '../../../lib/clock.ts'
 import type { Sending } from '../browser.ts'
 import type { ContractHost } from '../host.ts'
-import type { Attack, Refusal } from './attack.ts'
-import { AUDIENCE, bearer, bound, refusals } from './attack.ts'
+import type { Attack } from './attack.ts'
+import { AUDIENCE, bearer, bound, refusals, toAttack } from './attack.ts'
 import type { Key, Members } from './forge.ts'
 import { decode, encode, newProofKey, sign, thumbprint } from './forge.ts'
 
@@ -91,18 +91,9 @@ export async function proofAttacks(host: ContractHost): Promise<ProofAttacks> {
   const issue = (cnf: unknown): Promise<string> => host.accessToken({ sub: 'carol', aud: AUDIENCE, cnf })
   const [token, unbound] = await Promise.all([issue({ jkt }), issue(undefined)])
   const material = { host, key, token, now: systemClock() }
-  const refusal: Refusal = host.infersBaseUrl ? refusals.unprovable : refusals.proof
+  const refusal = host.infersBaseUrl ? refusals.unprovable : refusals.proof
   const valid = bound(token, await prove(material))
-  const withProof = (title: string, proof?: string): Attack => ({
-    title,
-    refusals: [refusal],
-    sending: bound(token, proof),
-  })
-  const withToken = (title: string, sending: Sending, of: Refusal): Attack => ({
-    title,
-    refusals: [of],
-    sending,
-  })
+  const withProof = (title: string, proof?: string): Attack => toAttack(title, bound(token, proof), refusal)
   const [one, two] = [await prove(material), await prove(material)]
   const none = `${encode({ ...decode(one.split('.')[0]), alg: 'none' })}.${one.split('.')[1]}.`
   const rows = await proofRows(material)
@@ -121,19 +112,17 @@ export async function proofAttacks(host: ContractHost): Promise<ProofAttacks> {
       withProof('a proof with alg none', none),
       withProof('two proofs', `${one}, ${two}`),
       withProof('two proofs without a space', `${one},${two}`),
-      { title: 'a used proof', refusals: [refusal], sending: valid },
-      withToken('a bound token as Bearer', asBearer, refusals.token),
-      withToken(
+      toAttack('a used proof', valid, refusal),
+      toAttack('a bound token as Bearer', asBearer, refusals.token),
+      toAttack(
         'a bound token as Bearer with a proof',
         { headers: { ...asBearer.headers, dpop: one } },
         refusals.token,
       ),
-      withToken('an unbound token as DPoP', bound(unbound, one), refusals.boundToken),
+      toAttack('an unbound token as DPoP', bound(unbound, one), refusals.boundToken),
+      ...odd.map(([of, other]) => toAttack(`a token bound to ${of}`, bound(other, one), refusals.boundToken)),
       ...odd.map(([of, other]) =>
-        withToken(`a token bound to ${of}`, bound(other, one), refusals.boundToken),
-      ),
-      ...odd.map(([of, other]) =>
-        withToken(`a token bound to ${of}, as Bearer`, bearer(other), refusals.token),
+        toAttack(`a token bound to ${of}, as Bearer`, bearer(other), refusals.token),
       ),
     ],
   }

@@ -1,7 +1,7 @@
 import type { Sending } from '../browser.ts'
 import type { ContractHost } from '../host.ts'
 import type { Attack } from './attack.ts'
-import { AUDIENCE, refusals } from './attack.ts'
+import { AUDIENCE, refusals, toAttack } from './attack.ts'
 
 /** A write as pages send it. */
 export const post = (headers: Readonly<Record<string, string>>): Sending => ({
@@ -19,9 +19,7 @@ const PAGES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 }
 
 const anonymous = (title: string, sending: Sending, path = '/resource'): Attack => ({
-  title,
-  refusals: [refusals.anonymous],
-  sending,
+  ...toAttack(title, sending, refusals.anonymous),
   path,
 })
 
@@ -44,9 +42,9 @@ export async function requestAttacks(host: ContractHost): Promise<readonly Attac
     `;Bearer ${token}`,
     `Bearer\t${token}`,
   ]
-  const attacks = malformed.map((authorization): Attack => {
+  const attacks = malformed.map((authorization) => {
     const title = `the credential ${authorization.replaceAll(token, '<token>')}`
-    return { title, refusals: [refusals.malformed], sending: { headers: { authorization } } }
+    return toAttack(title, { headers: { authorization } }, refusals.malformed)
   })
   return [
     ...attacks,
@@ -59,12 +57,8 @@ export async function requestAttacks(host: ContractHost): Promise<readonly Attac
     anonymous('a token in a cookie', { headers: { cookie: `access_token=${token}` } }),
     anonymous('a token in the query', {}, `/resource?access_token=${token}`),
     anonymous('a token in a header of another name', { headers: { 'x-access-token': token } }),
-    ...Object.entries(PAGES).map(
-      ([page, headers]): Attack => ({
-        title: `a write with the cookie alone by ${page}`,
-        refusals: [refusals.crossSite],
-        sending: post(headers),
-      }),
+    ...Object.entries(PAGES).map(([page, headers]) =>
+      toAttack(`a write with the cookie alone by ${page}`, post(headers), refusals.crossSite),
     ),
   ]
 }

@@ -1,8 +1,8 @@
 import { systemClock } from '../../../lib/clock.ts'
-import { Browser } from '../browser.ts'
+import { signedInBrowser } from '../browser.ts'
 import type { ContractHost } from '../host.ts'
 import type { Attack, Refusal } from './attack.ts'
-import { AUDIENCE, bearer, refusals } from './attack.ts'
+import { AUDIENCE, bearer, refusals, toAttack } from './attack.ts'
 import type { Members } from './forge.ts'
 import { decode, encode, foreignKey, hmacKey, sign, toPem } from './forge.ts'
 
@@ -117,6 +117,7 @@ async function forgedRows({ claims, header, publicKey, valid }: Material): Promi
     sign({ ...header, ...members }, claims, pair.privateKey)
   const hs256 = async (key: string): Promise<string> =>
     sign({ ...header, alg: 'HS256' }, claims, await hmacKey(key))
+  const otherLetter = signature.startsWith('A') ? 'B' : 'A'
   const withHeader = (members: Members): string =>
     [encode({ ...header, ...members }), payload, signature].join('.')
   return [
@@ -136,10 +137,7 @@ async function forgedRows({ claims, header, publicKey, valid }: Material): Promi
     ['another payload', [first, encode({ ...claims, sub: 'bob' }), signature].join('.')],
     ['a payload that is no JSON', `${first}.bm8.${signature}`],
     ['a signature with padding', `${first}.${payload}.${signature}=`],
-    [
-      'another signature',
-      `${first}.${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`,
-    ],
+    ['another signature', `${first}.${payload}.${otherLetter}${signature.slice(1)}`],
     ['an encrypted token', 'eyJhbGciOiJkaXIiLCJlbmMiOiJBMjU2R0NNIn0.a.b.c.d'],
     ['a refresh token that is opaque', 'v1.MRrtE8mQ2Hn0bXz5'],
     ['a token of two parts', `${first}.${payload}`],
@@ -163,8 +161,7 @@ async function toMaterial(host: ContractHost, idToken: string): Promise<Material
 
 /** Returns the ID token of a user, which a logout sends to the provider. */
 async function readIdToken(host: ContractHost): Promise<string> {
-  const browser = new Browser(host)
-  await browser.logIn({ user: 'alice' })
+  const browser = await signedInBrowser(host)
   const { location } = await browser.send('/auth/logout')
   return location?.searchParams.get('id_token_hint') ?? ''
 }
@@ -173,37 +170,23 @@ async function readIdToken(host: ContractHost): Promise<string> {
 export async function tokenAttacks(host: ContractHost): Promise<readonly Attack[]> {
   const idToken = await readIdToken(host)
   const material = await toMaterial(host, idToken)
-  const toAttack = (
-    title: string,
-    token: string,
-    allowed: readonly Refusal[] = [refusals.token],
-  ): Attack => ({
-    title,
-    refusals: allowed,
-    sending: bearer(token),
-  })
-  const signed = async (
-    [title, claims, header]: SignedRow,
-    ...allowed: readonly Refusal[]
-  ): Promise<Attack> => {
+  const signed = async ([title, claims, header]: SignedRow, ...allowed: Refusal[]): Promise<Attack> => {
     const token = await host.accessToken({ sub: 'carol', aud: AUDIENCE, ...claims }, header)
-    return toAttack(title, token, allowed)
+    return toAttack(title, bearer(token), ...allowed)
   }
   const rows = [...purposes(material), ...audiences(material), ...times(material), ...headers]
   const forged = await forgedRows(material)
-  const [idTokenAttack, foreign] = [
-    toAttack('the ID token of the session', idToken),
+  const ofSession = toAttack('the ID token of the session', bearer(idToken), refusals.token)
+  const elsewhere = [
+    ofSession,
     await signed(['a token for another API', { aud: 'https://other.example.test/' }], refusals.token),
+    await signed(['a token of a client', { sub: 'api-client' }], refusals.notUser),
   ]
   return Promise.all([
-    idTokenAttack,
-    ...[idTokenAttack, foreign].map((attack) => ({ ...attack, path: '/resource' })),
+    ofSession,
+    ...elsewhere.map((attack) => ({ ...attack, path: '/resource' })),
     ...rows.map((row) => signed(row, refusals.token)),
     ...unknownKeys(material).map((row) => signed(row, refusals.undecided, refusals.token)),
-    ...forged.map(async ([title, token]) => toAttack(title, await token)),
-    {
-      ...(await signed(['a token of a client', { sub: 'api-client' }], refusals.notUser)),
-      path: '/resource',
-    },
+    ...forged.map(async ([title, token]) => toAttack(title, bearer(await token), refusals.token)),
   ])
 }
