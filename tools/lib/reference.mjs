@@ -33,7 +33,7 @@ export async function loadSource() {
   const codes = Object.fromEntries(Object.entries(rows).map(toEntry))
   const { remedies } = await load('errors/remedies.ts')
   const { table } = await load('routes/table.ts')
-  const { doctorRemedies, findingAreas } = await load('cli/doctor/codes.ts')
+  const { doctorRemedies } = await load('cli/doctor/codes.ts')
   return {
     optionRows,
     variableNames: [...variableNames],
@@ -41,7 +41,6 @@ export async function loadSource() {
     remedies,
     table,
     doctorRemedies,
-    findingAreas,
     plans,
     log: readText(`${folder}/log/log.ts`),
   }
@@ -80,8 +79,8 @@ export function errorsPage(text, source) {
     .join('\n')}`
 }
 
-/** The page about the doctor, below its introduction a table for each area; the page about troubleshooting has most codes. */
-export function doctorPage(text, { doctorRemedies, findingAreas, remedies }) {
+/** The page about the doctor with the fix for each code that it lists; the page about troubleshooting has most codes. */
+export function doctorPage(text, { doctorRemedies, remedies }) {
   const anchors = findAnchors(readText('docs/guides/troubleshooting.md'))
   const toCell = (code) => {
     if (code in doctorRemedies) return `\`${code}\``
@@ -89,11 +88,14 @@ export function doctorPage(text, { doctorRemedies, findingAreas, remedies }) {
     if (!anchor) throw new Error(`docs/guides/troubleshooting.md has no section about ${code}`)
     return `[\`${code}\`](troubleshooting.md#${anchor})`
   }
-  const toRow = (code) => [toCell(code), escaped(remedies[code] ?? doctorRemedies[code])]
-  const sections = Object.entries(findingAreas).map(
-    ([area, codes]) => `### ${area}\n\n${toTable(['Code', 'What to do'], codes.map(toRow))}\n`,
-  )
-  return `${text.split(writtenBelow)[0]}${writtenBelow}\n${sections.join('\n')}`
+  return mapRows(text, ({ Code: cell }) => {
+    if (cell === undefined) return {}
+    const [code] = marked(cell)
+    const fix = remedies[code] ?? doctorRemedies[code]
+    if (fix === undefined)
+      throw new Error(`docs/guides/doctor.md lists ${code}, which is not a code of the doctor`)
+    return { Code: toCell(code), 'What to do': escaped(fix) }
+  })
 }
 
 const units = { seconds: 's', milliseconds: 'ms', bytes: 'bytes' }

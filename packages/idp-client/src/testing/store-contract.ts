@@ -31,11 +31,6 @@ export function storeContract(
   store: SessionDataStore,
   { expires = true }: StoreContractOptions = {},
 ): readonly StoreContractCase[] {
-  const rules = [...records, ...updates, ...locks, ...subjects, ...endings].filter(
-    (rule) => expires || !rule.expires,
-  )
-  return rules.flatMap(({ bind, title }) => {
-    const run = bind(store)
-    return run ? [{ title, run }] : []
-  })
+  const rules = [...records, ...updates, ...locks, ...subjects, ...endings]
+  return rules.flatMap((toCases) => toCases(store, expires))
 }

@@ -4,6 +4,7 @@ import { findCalls } from './calls.ts'
 import type { Edit, Remark, Rewritten } from './code.ts'
 import { blank, closingBracket, lineAt, literalString, word } from './code.ts'
 import { Draft } from './draft.ts'
+import type { RewrittenOptions } from './express-openid-connect-options.ts'
 import { rewriteOptions } from './express-openid-connect-options.ts'
 import {
   access,
@@ -56,7 +57,6 @@ function toPropertyUses(text: string, name: string): Edit[] | null {
 
 /** Returns the options of `auth(…)` with the edit of the object, if that stands elsewhere in the file. */
 function toOptions(draft: ExpressDraft, argument: string, indent: string): Options | null {
-  if (argument === '') return toOptions(draft, '{}', indent)
   const direct = rewriteOptions(reindent(argument, indent), indent)
   if (direct !== null) return { ...direct, expression: direct.text, edits: [] }
   if (!/^[\w$]+$/.test(argument)) return null
@@ -81,10 +81,8 @@ function toOptions(draft: ExpressDraft, argument: string, indent: string): Optio
   return { ...found, expression: argument, remarks: [], edits }
 }
 
-interface Options {
+interface Options extends RewrittenOptions {
   readonly expression: string
-  readonly needsGuard: boolean
-  readonly remarks: readonly Remark[]
   readonly edits: readonly Edit[]
 }
 
@@ -105,7 +103,7 @@ function rewriteClient(draft: ExpressDraft): void {
   const after = /^\s*,?\s*\)[ \t]*(;?)/.exec(code.slice(call.end))
   if (before === null || after === null) return
   const [, indent = '', app = ''] = before
-  const options = toOptions(draft, call.args[0] ?? '', indent)
+  const options = toOptions(draft, call.args[0] ?? '{}', indent)
   if (options === null) return
   const semicolon = after[1] ?? ''
   const argument = draft.markLines(options.expression, options.remarks)

@@ -1,5 +1,5 @@
 import { claim, claimEqual } from './claim.ts'
-import type { ContractHost, ContractRuns } from './host.ts'
+import type { ContractRuns } from './host.ts'
 import { ProxiedPage, sha256, within } from './proxied-page.ts'
 import { claimSignedIn } from './response-claims.ts'
 
@@ -56,48 +56,31 @@ async function claimUnsupported(page: ProxiedPage): Promise<void> {
   claim(status === 200 || status === 501, `a host without streams responds with 501 (status ${status})`)
 }
 
-/** Opens a page whose request the browser ends. */
-async function openToLeave(host: ContractHost): Promise<{ page: ProxiedPage; abort: AbortController }> {
-  return { page: await ProxiedPage.open(host), abort: new AbortController() }
-}
-
-async function leaveBeforeHead(host: ContractHost): Promise<void> {
-  const { page, abort } = await openToLeave(host)
+async function leaveBeforeHead(page: ProxiedPage): Promise<void> {
+  const leaving = new AbortController()
   page.respond({ kind: 'silent' })
-  const responding = page.fetch('', { signal: abort.signal }).catch(() => undefined)
+  const responding = page.fetch('', { signal: leaving.signal }).catch(() => undefined)
   await page.until('the API receives the request', () => true)
-  abort.abort()
+  leaving.abort()
   await page.until('the request ends before its head', ({ closedEarly }) => closedEarly)
   await responding
 }
 
-async function leaveDownload(host: ContractHost): Promise<void> {
-  const { page, abort } = await openToLeave(host)
-  page.respond({ kind: 'stall', after: 1000 })
-  const { body } = await within('the head arrives', page.fetch('', { signal: abort.signal }))
+async function leaveDownload(page: ProxiedPage): Promise<void> {
+  const leaving = new AbortController()
+  const { body } = await within('the head arrives', page.fetch('', { signal: leaving.signal }))
   await within('the first part arrives', body?.getReader().read() ?? Promise.reject())
-  abort.abort()
+  leaving.abort()
   await page.until('the request ends in the middle of its response', ({ closedEarly }) => closedEarly)
 }
 
-async function leaveUpload(host: ContractHost): Promise<void> {
-  const { page, abort } = await openToLeave(host)
-  const { signal } = abort
-  const uploading = page.fetch('', upload(endless(), { signal })).catch(() => undefined)
+async function leaveUpload(page: ProxiedPage): Promise<void> {
+  const leaving = new AbortController()
+  const uploading = page.fetch('', upload(endless(), { signal: leaving.signal })).catch(() => undefined)
   await page.until('the API receives a part', ({ bodyBytes }) => bodyBytes >= PART)
-  abort.abort()
+  leaving.abort()
   await page.until('the request ends in the middle of its body', ({ aborted }) => aborted)
   await uploading
-}
-
-/** The browser reads as fast as the API writes, until it leaves. */
-async function leaveFlow(host: ContractHost): Promise<void> {
-  const { page, abort } = await openToLeave(host)
-  page.respond({ kind: 'big', bytes: 256 * BIG })
-  const { body } = await within('the head arrives', page.fetch('', { signal: abort.signal }))
-  await within('the first part arrives', body?.getReader().read() ?? Promise.reject())
-  abort.abort()
-  await page.until('the request ends at the next part', ({ closedEarly }) => closedEarly)
 }
 
 /** Returns whether the whole response arrived. */
@@ -162,9 +145,16 @@ export const proxyStreams: ContractRuns = {
     async (host) => {
       const { buffers, noticesLate } = host.proxyLimits ?? {}
       if (buffers) return
-      await leaveFlow(host)
+      const page = await ProxiedPage.open(host)
+      // The browser reads as fast as the API writes, until it leaves.
+      page.respond({ kind: 'big', bytes: 256 * BIG })
+      await leaveDownload(page)
       if (noticesLate) return
-      for (const leave of [leaveBeforeHead, leaveDownload, leaveUpload]) await leave(host)
+      const stalled = page.next()
+      stalled.respond({ kind: 'stall', after: 1000 })
+      await leaveDownload(stalled)
+      await leaveBeforeHead(page.next())
+      await leaveUpload(page.next())
     },
 
   'a response that breaks off at the API never looks complete': async (host) => {

@@ -1,6 +1,6 @@
 import { systemClock } from '../../lib/clock.ts'
 import { claimEqual } from '../adapter-contract/claim.ts'
-import type { Rule } from './rule.ts'
+import type { Rules } from './rule.ts'
 import { createSession, expiryRules, isThere, later, newId, rules, soon, until } from './rule.ts'
 
 const tokens = rules(['deleteByLogoutToken', 'endedAt'], {
@@ -82,4 +82,4 @@ const expiring = expiryRules(['endedAt', 'rememberEnd'], {
 })
 
 /** Cases for the methods that tell whether a session has ended elsewhere. */
-export const endings: readonly Rule[] = [...tokens, ...longer, ...expiring]
+export const endings: readonly Rules[] = [tokens, longer, expiring]

@@ -1,6 +1,6 @@
 import { systemClock } from '../../lib/clock.ts'
 import { claim, claimEqual } from '../adapter-contract/claim.ts'
-import type { Rule } from './rule.ts'
+import type { Rules } from './rule.ts'
 import { claimSame, createSession, ENDS, isThere, later, newId, rules, storeSession, until } from './rule.ts'
 
 /** Milliseconds; longer than any case runs. */
@@ -108,4 +108,4 @@ const both = rules(['lock', 'once'], {
 })
 
 /** Cases for `lock` and `once`. */
-export const locks: readonly Rule[] = [...exclusion, ...uniqueness, ...both]
+export const locks: readonly Rules[] = [exclusion, uniqueness, both]

@@ -2,7 +2,7 @@ import type { SessionDataStore } from '../../config/options.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import { claim } from '../adapter-contract/claim.ts'
-import type { Rule } from './rule.ts'
+import type { Rules } from './rule.ts'
 import {
   claimSame,
   createSession,
@@ -154,4 +154,4 @@ const expiring = expiryRules([], {
 })
 
 /** Cases for the three methods that every store has. */
-export const records: readonly Rule[] = [...kept, ...expiring]
+export const records: readonly Rules[] = [kept, expiring]

@@ -4,19 +4,14 @@ import { systemClock } from '../../lib/clock.ts'
 import { pause } from '../../lib/pause.ts'
 import type { SessionData, StoredInternalData } from '../../session/model/session-data.ts'
 import { ContractViolation } from '../adapter-contract/claim.ts'
+import type { StoreContractCase } from '../store-contract.ts'
 
 type OptionalMember = Exclude<keyof SessionDataStore, 'get' | 'set' | 'delete'>
 
 type With<M extends OptionalMember> = SessionDataStore & Required<Pick<SessionDataStore, M>>
 
-/** One rule of the store contract. */
-export interface Rule {
-  readonly title: string
-  /** Whether it is for stores only that delete expired sessions themselves. */
-  readonly expires: boolean
-  /** Returns the case for this store, or `null` if the store lacks a method that it needs. */
-  bind(store: SessionDataStore): (() => Promise<void>) | null
-}
+/** Returns the cases for a store: none if it lacks a method that they need. */
+export type Rules = (store: SessionDataStore, expires: boolean) => readonly StoreContractCase[]
 
 function has<M extends OptionalMember>(store: SessionDataStore, members: readonly M[]): store is With<M> {
   return members.every((member) => typeof store[member] === 'function')
@@ -26,17 +21,14 @@ function has<M extends OptionalMember>(store: SessionDataStore, members: readonl
 export function rules<M extends OptionalMember>(
   needs: readonly M[],
   runs: Readonly<Record<string, (store: With<M>) => Promise<void>>>,
-): Rule[] {
-  return Object.entries(runs).map(([title, run]) => ({
-    title,
-    expires: false,
-    bind: (store) => (has(store, needs) ? () => run(store) : null),
-  }))
+): Rules {
+  return (store) =>
+    has(store, needs) ? Object.entries(runs).map(([title, run]) => ({ title, run: () => run(store) })) : []
 }
 
 /** The same for stores that delete expired sessions themselves. */
-export const expiryRules: typeof rules = (needs, runs) =>
-  rules(needs, runs).map((rule) => ({ ...rule, expires: true }))
+export const expiryRules: typeof rules = (needs, runs) => (store, expires) =>
+  expires ? rules(needs, runs)(store, expires) : []
 
 /** Creates an id like those of the library. */
 export const newId = (): string => randomToken(32)

@@ -2,7 +2,7 @@ import type { SessionDataStore } from '../../config/options.ts'
 import { systemClock } from '../../lib/clock.ts'
 import type { SessionData, StoredInternalData } from '../../session/model/session-data.ts'
 import { claim, claimEqual } from '../adapter-contract/claim.ts'
-import type { Rule } from './rule.ts'
+import type { Rules } from './rule.ts'
 import {
   claimSame,
   createSession,
@@ -216,4 +216,4 @@ const both = rules(['listBySubject', 'deleteBySubject'], {
 })
 
 /** Cases for the methods that find sessions by their owner. */
-export const subjects: readonly Rule[] = [...tokens, ...lists, ...expiring, ...removal, ...both]
+export const subjects: readonly Rules[] = [tokens, lists, expiring, removal, both]

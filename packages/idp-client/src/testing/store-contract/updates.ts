@@ -1,6 +1,6 @@
 import type { SessionData } from '../../session/model/session-data.ts'
 import { claim, claimEqual } from '../adapter-contract/claim.ts'
-import type { Rule } from './rule.ts'
+import type { Rules } from './rule.ts'
 import {
   claimSame,
   createSession,
@@ -127,4 +127,4 @@ const expiring = expiryRules(['update'], {
 })
 
 /** Cases for `update`. */
-export const updates: readonly Rule[] = [...changes, ...expiring]
+export const updates: readonly Rules[] = [changes, expiring]
