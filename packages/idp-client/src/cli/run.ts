@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from 'node:crypto'
+import { generateKeyPairSync, randomBytes } from 'node:crypto'
 import { version } from '../lib/version.ts'
 import type { CreateCodemod } from './codemod/application.ts'
 import { expressOpenidConnect } from './codemod/express-openid-connect.ts'
@@ -9,7 +9,6 @@ import type { DoctorParameters } from './doctor/usage.ts'
 import { parseParameters } from './doctor/usage.ts'
 import type { InitContext } from './init/init.ts'
 import { InitError } from './init/init-error.ts'
-import { generateSecret } from './secret.ts'
 
 export interface Output {
   readonly code: 0 | 1 | 2
@@ -144,7 +143,7 @@ export async function run(
   if (command !== undefined && rest.length === 0) {
     switch (command) {
       case 'secret':
-        return success(`${generateSecret()}\n`)
+        return success(`${randomBytes(32).toString('hex')}\n`)
       case 'dpop-keys':
         return success(generateDpopKeys())
       case 'help':

@@ -4,6 +4,10 @@ import { InitError } from './init-error.ts'
 
 type Guides = InitData['guides']
 
+const hasFiles = (entries: readonly string[]): boolean => entries.some((entry) => !entry.startsWith('.'))
+
+const NO_MANIFEST = 'This folder has no package.json: run init in the folder of the application.'
+
 const byHand = (guides: Guides): string =>
   `Name it: --host <name>, one of: ${Object.keys(guides).join(', ')}.`
 
@@ -32,8 +36,8 @@ export function detectHost(guides: Guides, application: Application): string {
 
 function toMissing(guides: Guides, { entries }: Application): string {
   const plain = Object.keys(guides).filter((name) => guides[name]?.needsStarter === false)
-  return entries.some((entry) => !entry.startsWith('.'))
-    ? 'This folder has no package.json: run init in the folder of the application.'
+  return hasFiles(entries)
+    ? NO_MANIFEST
     : `This folder is empty. Name a host that needs no starter (--host ${plain.join(', ')}), or make an application: npm create idp-app.`
 }
 
@@ -48,6 +52,5 @@ export function assertApplication(guide: Guide, { manifest, entries }: Applicati
     throw new InitError(
       `${guide.title} needs an application of its starter, and this folder has no package.json: npm create idp-app makes one.`,
     )
-  if (entries.some((entry) => !entry.startsWith('.')))
-    throw new InitError('This folder has no package.json: run init in the folder of the application.')
+  if (hasFiles(entries)) throw new InitError(NO_MANIFEST)
 }

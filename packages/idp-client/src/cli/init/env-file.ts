@@ -13,27 +13,23 @@ export function findMissing(text: string, variables: readonly Variable[]): Varia
   return variables.filter(({ name }) => !Object.hasOwn(named, name))
 }
 
-/** Returns the text with variables at its end. */
-export function appendVariables(text: string, variables: readonly Variable[]): string {
+/** Returns the text with lines at its end, which end as its own. */
+export function appendLines(text: string, lines: readonly string[]): string {
   const newline = text.includes('\r\n') ? '\r\n' : '\n'
   const separator = text === '' || text.endsWith('\n') ? '' : newline
-  const lines = variables.flatMap(({ name, value, comment }) => [
+  return text + separator + lines.map((line) => line + newline).join('')
+}
+
+/** Returns the lines of variables. */
+export const toLines = (variables: readonly Variable[]): string[] =>
+  variables.flatMap(({ name, value, comment }) => [
     ...(comment === undefined ? [] : [`# ${comment}`]),
     `${name}=${value}`,
   ])
-  return text + separator + lines.map((line) => line + newline).join('')
-}
 
 /** Whether the lines of a `.gitignore` ignore an environment file, where git cannot be asked. */
 export function isListedIn(gitignore: string, path: string): boolean {
   const patterns =
     path === '.env' ? ['.env', '.env*', '*.env'] : [path, '.env*', '.env.*', '.env*.local', '*.local']
   return gitignore.split(/\r?\n/).some((line) => patterns.includes(line.trim().replace(/^\//, '')))
-}
-
-/** Returns the text of a `.gitignore` with a line at its end, where it overrides every other. */
-export function appendLine(text: string, line: string): string {
-  const newline = text.includes('\r\n') ? '\r\n' : '\n'
-  const separator = text === '' || text.endsWith('\n') ? '' : newline
-  return `${text}${separator}${line}${newline}`
 }

@@ -1,9 +1,9 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
-import { relative, resolve, sep } from 'node:path'
+import { join, relative, resolve, sep } from 'node:path'
 import { isObject } from '../../lib/objects.ts'
 import { version } from '../../lib/version.ts'
-import { generateSecret } from '../secret.ts'
 import type { Application } from './application.ts'
 import { readApplication, readText } from './application.ts'
 import type { InitArguments } from './arguments.ts'
@@ -19,7 +19,7 @@ import { InitError } from './init-error.ts'
 import { fitToNext, toNextGuide } from './next.ts'
 import { fitToNuxt } from './nuxt.ts'
 import type { PackageManager } from './package-manager.ts'
-import { findPackageManager, toInstalled, toScript } from './package-manager.ts'
+import { findPackageManager, toScript } from './package-manager.ts'
 import type { PartialPlan, Plan } from './plan.ts'
 import { joinPlans, planDependencies, planFiles, planIgnore, planManifest, planVariables } from './plan.ts'
 import { findMovedSources } from './source-folder.ts'
@@ -124,7 +124,7 @@ function toVariables({ app }: Guide, { domain }: ProviderPage) {
     { name: 'IDP_DOMAIN', value: '', comment: domain },
     { name: 'IDP_CLIENT_ID', value: '' },
     { name: 'IDP_CLIENT_SECRET', value: '' },
-    { name: 'IDP_SECRET', value: generateSecret() },
+    { name: 'IDP_SECRET', value: randomBytes(32).toString('hex') },
     { name: 'APP_BASE_URL', value: app },
   ]
 }
@@ -159,7 +159,7 @@ function toNextSteps({ application, guide, provider, manager }: Setup, plan: Pla
   const packages = ['idp-client', ...(provider ? [] : ['idp-dev-provider'])]
   const isInstalled =
     !plan.changes.some(({ path }) => path === 'package.json') &&
-    packages.every((name) => existsSync(toInstalled(application.folder, name)))
+    packages.every((name) => existsSync(join(application.folder, 'node_modules', name, 'package.json')))
   const start = provider ? guide.development : `${manager} run ${SCRIPT_NAME}`
   const command = isInstalled ? start : `${manager} install && ${start}`
   if (!provider)

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path'
+import { dirname } from 'node:path'
 import type { Application } from './application.ts'
 import { readNames } from './application.ts'
 
@@ -35,7 +35,3 @@ export function toScript(command: string, manager: PackageManager): string {
     .replace(/^npx /, '')
     .replace(/^npm run (\S+)(?: --(?= ))?/, manager === 'npm' ? '$&' : `${manager} run $1`)
 }
-
-/** The path of a package's manifest where it is installed. */
-export const toInstalled = (folder: string, name: string): string =>
-  join(folder, 'node_modules', name, 'package.json')

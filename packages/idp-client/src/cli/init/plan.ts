@@ -4,7 +4,7 @@ import type { Application } from './application.ts'
 import { readNames, readText } from './application.ts'
 import type { Change } from './diff.ts'
 import type { Variable } from './env-file.ts'
-import { appendLine, appendVariables, findMissing, isListedIn } from './env-file.ts'
+import { appendLines, findMissing, isListedIn, toLines } from './env-file.ts'
 import type { Git } from './git.ts'
 import type { Guide, GuideFile } from './guides.ts'
 import type { ManifestAdditions } from './manifest.ts'
@@ -133,7 +133,7 @@ export async function planIgnore(
   const base = before ?? (manifest ? '' : 'node_modules\n')
   const isIgnored = git.kind === 'none' ? isListedIn(before ?? '', path) : await git.isIgnored(path)
   if (isIgnored) return { isSafe: true, changes: [] }
-  const text = appendLine(base, path)
+  const text = appendLines(base, [path])
   return { isSafe: true, changes: [{ path: '.gitignore', before: before ?? null, text }] }
 }
 
@@ -151,10 +151,10 @@ export async function planVariables(
   const notes = kept.length === 0 ? [] : [`${path} has ${kept.join(', ')} already, which stay as they are.`]
   if (missing.length === 0) return { notes }
   const { isSafe, changes } = await planIgnore(application, path, git)
-  const lines = appendVariables('', missing)
+  const lines = toLines(missing)
   const reason = `Git does not ignore ${path}, so no secret is written to it. Add these lines where git does not see them:`
-  if (!isSafe) return { byHand: [`${reason}\n${indent(lines)}`], notes }
-  const change = { path, before: before ?? null, text: appendVariables(before ?? '', missing), mode: 0o600 }
+  if (!isSafe) return { byHand: [`${reason}\n${indent(lines.join('\n'))}`], notes }
+  const change = { path, before: before ?? null, text: appendLines(before ?? '', lines), mode: 0o600 }
   return { changes: [...changes, change], notes }
 }
 

@@ -7,7 +7,7 @@ import { tokenAttacks } from './attacks/tokens.ts'
 import type { BrowserResponse, Sending } from './browser.ts'
 import { Browser, signedInBrowser } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
-import type { ContractHost, ContractRuns } from './host.ts'
+import type { ContractRuns } from './host.ts'
 import { claimNoToken, claimNotStored } from './response-claims.ts'
 
 function matches(
@@ -34,9 +34,9 @@ function claimRefused(response: BrowserResponse, allowed: readonly Refusal[]): v
 }
 
 /** Sends all attacks, one request each, and reports every one that is not refused as it should be. */
-function claimAllRefused(host: ContractHost, attacks: readonly Attack[], user: Browser): Promise<void> {
-  const stranger = new Browser(host)
-  return claimHarmless(host, attacks, async ({ path = '/shared', refusals: allowed, sending }) => {
+function claimAllRefused(user: Browser, attacks: readonly Attack[]): Promise<void> {
+  const stranger = new Browser(user.host)
+  return claimHarmless(user.host, attacks, async ({ path = '/shared', refusals: allowed, sending }) => {
     const sender = path === '/shared' ? user : stranger
     claimRefused(await sender.send(path, sending), allowed)
   })
@@ -54,7 +54,7 @@ export const attacks: ContractRuns = {
     const user = await signedInBrowser(host)
     const token = await host.accessToken({ sub: 'carol', aud: AUDIENCE })
     await claimPasses(user, bearer(token), 'token', 'a valid token')
-    await claimAllRefused(host, await tokenAttacks(host), user)
+    await claimAllRefused(user, await tokenAttacks(host))
   },
 
   'an attack with a bound token or a DPoP proof is refused, even beside a valid session': async (host) => {
@@ -63,7 +63,7 @@ export const attacks: ContractRuns = {
     // Otherwise the attacks would be refused for another reason.
     if (host.infersBaseUrl) claimRefused(await user.send('/shared', valid), [refusals.unprovable])
     else await claimPasses(user, valid, 'token', 'a valid proof')
-    await claimAllRefused(host, attacks, user)
+    await claimAllRefused(user, attacks)
   },
 
   'an attack with a malformed credential, or with the cookie alone, is refused': async (host) => {
@@ -73,6 +73,6 @@ export const attacks: ContractRuns = {
     await claimPasses(user, { headers: { authorization: 'Basic dTpw' } }, 'session', 'Basic beside a session')
     const own = post({ origin, 'sec-fetch-site': 'same-origin' })
     await claimPasses(user, own, 'session', 'a page of the application')
-    await claimAllRefused(host, await requestAttacks(host), user)
+    await claimAllRefused(user, await requestAttacks(host))
   },
 }

@@ -1,4 +1,3 @@
-import type { Page } from '../../browser/page.ts'
 import type { UserState } from '../../browser/page-state.ts'
 import { mockPage } from '../../browser/page-state.ts'
 import { browserError } from '../../browser/request-error.ts'
@@ -29,10 +28,6 @@ const entry: UserEntry = {
   seed: () => {},
 }
 
-function toPage(): Page {
-  return { store: { entry: () => entry, recheck: () => {} }, urls: resolveRoutes({}) }
-}
-
 /**
  * Lets `useUser` of every framework, and `userStore`, return this state, without requests and whatever `IdpProvider` or `configure`
  * say. Another call changes the state of mounted components. Returns a function that ends it.
@@ -49,7 +44,7 @@ export function mockUser({ user = null, isLoading = false, failedWith }: MockedU
           status: failedWith,
         })
   state = { user, isLoading, error }
-  mockPage(toPage())
+  mockPage({ store: { entry: () => entry, recheck: () => {} }, urls: resolveRoutes({}) })
   for (const listener of [...listeners]) listener()
   return () => mockPage(undefined)
 }
