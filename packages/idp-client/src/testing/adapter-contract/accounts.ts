@@ -1,4 +1,4 @@
-import { Browser } from './browser.ts'
+import { Browser, signedInBrowser } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
 import type { ContractRuns } from './host.ts'
 import {
@@ -18,8 +18,7 @@ export const accounts: ContractRuns = {
     host,
   ) => {
     for (const style of host.styles) {
-      const browser = new Browser(host)
-      await browser.logIn(alice)
+      const browser = await signedInBrowser(host)
       const before = await browser.whoami(style)
       const response = await browser.send(
         `/connect?style=${style}&returnTo=${encodeURIComponent('/page?a=1')}`,

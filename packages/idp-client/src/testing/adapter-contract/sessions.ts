@@ -1,7 +1,7 @@
 import { systemClock } from '../../lib/clock.ts'
 import { generateSessionCookies } from '../session-cookie.ts'
 import type { BrowserResponse } from './browser.ts'
-import { Browser } from './browser.ts'
+import { Browser, signedInBrowser } from './browser.ts'
 import { claim, claimEqual } from './claim.ts'
 import type { ContractHost, ContractRuns } from './host.ts'
 import {
@@ -26,7 +26,8 @@ const DUE: Age = { createdAgo: 4000, usedAgo: 400 }
 const UNUSED_TOO_LONG: Age = { createdAgo: 90_000, usedAgo: 87_000 }
 const TOO_OLD: Age = { createdAgo: 259_300, usedAgo: 10 }
 
-async function signedInBrowser(host: ContractHost, age: Age, secret: string = host.secret): Promise<Browser> {
+/** Returns a browser in which Carol has a session of this age. */
+async function browserOfCarol(host: ContractHost, age: Age, secret: string = host.secret): Promise<Browser> {
   const now = systemClock()
   const browser = new Browser(host)
   const session = { user: { sub: 'test|carol' }, internal: { createdAt: now - age.createdAgo } }
@@ -62,8 +63,7 @@ export const sessions: ContractRuns = {
     host,
   ) => {
     for (const style of host.styles) {
-      const browser = new Browser(host)
-      await browser.logIn({ user: 'alice' })
+      const browser = await signedInBrowser(host)
       const before = await browser.whoami(style)
       const response = await browser.send(`/update?style=${style}&value=changed-${style}`)
       claim(response.status === 200, `the update succeeds (${style}, status ${response.status})`)
@@ -90,7 +90,7 @@ export const sessions: ContractRuns = {
   },
 
   'a session too large for one cookie is spread over several, and shrinks again': async (host) => {
-    const browser = await signedInBrowser(host, FRESH)
+    const browser = await browserOfCarol(host, FRESH)
     const { style } = browser
     const large = padding(3600)
     await browser.send(`/update?style=${style}&value=${large}`)
@@ -106,7 +106,7 @@ export const sessions: ContractRuns = {
 
   "the application's cookies are kept beside those of the library, set before and after": async (host) => {
     for (const style of host.styles) {
-      const browser = await signedInBrowser(host, DUE)
+      const browser = await browserOfCarol(host, DUE)
       const response = await browser.send(`/app-cookie?style=${style}&value=v`)
       claim(response.status === 200, `the request succeeds (${style}, status ${response.status})`)
       claimEqual(browser.value('app_before'), '1', `the cookie set before (${style})`)
@@ -116,7 +116,7 @@ export const sessions: ContractRuns = {
   },
 
   'a request with a fresh session sets no cookie': async (host) => {
-    const browser = await signedInBrowser(host, FRESH)
+    const browser = await browserOfCarol(host, FRESH)
     for (const path of ['/public', '/page', '/api', `/whoami?style=${browser.style}`, '/auth/profile']) {
       claimNoCookies(await browser.send(path), `a fresh session on ${path}`)
     }
@@ -126,7 +126,7 @@ export const sessions: ContractRuns = {
   'use extends a session once it is due, without changing it, and that response is not cacheable': async (
     host,
   ) => {
-    const browser = await signedInBrowser(host, DUE)
+    const browser = await browserOfCarol(host, DUE)
     const rolled = await browser.send('/public')
     claimEqual([rolled.status, rolled.text.includes('public')], [200, true], 'the page itself')
     claim(sessionCookie(rolled) !== undefined, 'the session cookie is written again')
@@ -140,7 +140,7 @@ export const sessions: ContractRuns = {
       headers.get('content-type')?.replace('; ', ';'),
     )
     claimEqual(type, nextType, 'the content type')
-    const profile = await (await signedInBrowser(host, DUE)).send('/auth/profile')
+    const profile = await (await browserOfCarol(host, DUE)).send('/auth/profile')
     claim(sessionCookie(profile) !== undefined, 'the profile route counts as use')
   },
 
@@ -152,7 +152,7 @@ export const sessions: ContractRuns = {
       { 'next-router-prefetch': '1', rsc: '1' },
     ]
     for (const headers of kinds) {
-      const browser = await signedInBrowser(host, DUE)
+      const browser = await browserOfCarol(host, DUE)
       claimNoCookies(
         await browser.send('/public', { headers }),
         `a prefetch (${Object.keys(headers).join(', ')})`,
@@ -165,7 +165,7 @@ export const sessions: ContractRuns = {
   },
 
   'an expired or tampered session is rejected, and its cookie is deleted once': async (host) => {
-    const tampered = await signedInBrowser(host, FRESH)
+    const tampered = await browserOfCarol(host, FRESH)
     const value = tampered.value(SESSION) ?? ''
     const middle = Math.floor(value.length / 2)
     tampered.plant(
@@ -173,8 +173,8 @@ export const sessions: ContractRuns = {
       value.slice(0, middle) + (value[middle] === 'A' ? 'B' : 'A') + value.slice(middle + 1),
     )
     const browsers = {
-      'expired by inactivity': await signedInBrowser(host, UNUSED_TOO_LONG),
-      'expired by age': await signedInBrowser(host, TOO_OLD),
+      'expired by inactivity': await browserOfCarol(host, UNUSED_TOO_LONG),
+      'expired by age': await browserOfCarol(host, TOO_OLD),
       tampered,
     }
     for (const [kind, browser] of Object.entries(browsers)) {
@@ -184,7 +184,7 @@ export const sessions: ContractRuns = {
       claimEqual(browser.names(SESSION), [], `the browser has none any more (${kind})`)
       claimNoCookies(await browser.send('/public'), `the next request (${kind})`)
     }
-    const guarded = await signedInBrowser(host, TOO_OLD)
+    const guarded = await browserOfCarol(host, TOO_OLD)
     await claimSignedOut(guarded, 'with a dead cookie')
   },
 
@@ -192,7 +192,7 @@ export const sessions: ContractRuns = {
     const garbage = new Browser(host)
     garbage.plant(SESSION, '%E0%A4%A')
     const browsers = {
-      'sealed with another secret': await signedInBrowser(
+      'sealed with another secret': await browserOfCarol(
         host,
         FRESH,
         'another-secret-of-thirty-two-characters',
@@ -208,15 +208,14 @@ export const sessions: ContractRuns = {
       await browser.logIn({ user: 'alice' })
       claim(browser.value(SESSION) !== before, `a login takes its place (${kind})`)
     }
-    const guarded = await signedInBrowser(host, FRESH, 'another-secret-of-thirty-two-characters')
+    const guarded = await browserOfCarol(host, FRESH, 'another-secret-of-thirty-two-characters')
     await claimSignedOut(guarded, 'with a foreign cookie')
   },
 
   'a response that arrives after the logout restores no session, and the next login stays valid': async (
     host,
   ) => {
-    const browser = new Browser(host)
-    await browser.logIn({ user: 'alice' })
+    const browser = await signedInBrowser(host)
     const late = browser.names(SESSION).map((name) => ({ name, value: browser.value(name) ?? '' }))
     const arrive = (): void => {
       for (const { name, value } of late) browser.plant(name, value)
@@ -239,8 +238,7 @@ export const sessions: ContractRuns = {
 /** Cases for hosts whose middleware surrounds the handlers of the application. */
 export const lateWrites: ContractRuns = {
   'a session that is saved after the response has left is refused, in every calling style': async (host) => {
-    const browser = new Browser(host)
-    await browser.logIn({ user: 'alice' })
+    const browser = await signedInBrowser(host)
     for (const style of host.styles) {
       const query = `style=${style}&value=${crypto.randomUUID()}`
       const { status } = await browser.send(`/late?${query}`)
