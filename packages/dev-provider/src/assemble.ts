@@ -10,7 +10,7 @@ import { DevProviderError } from './error.ts'
 import { createAccounts } from './extensions/accounts/accounts.ts'
 import { createCiba } from './extensions/ciba.ts'
 import { noteAccessToken } from './extensions/jwt-introspection.ts'
-import { endProviderSession, logoutClaims } from './extensions/logout-notices.ts'
+import { endProviderSession, logoutClaims, signLogoutToken } from './extensions/logout-notices.ts'
 import { createMfa } from './extensions/mfa/mfa.ts'
 import { totp } from './extensions/mfa/totp.ts'
 import type { Front } from './front.ts'
@@ -18,6 +18,7 @@ import { publicJwks } from './keys.ts'
 import type { Listening } from './listen.ts'
 import type { ProviderState } from './oidc/state.ts'
 import { CERTIFICATE_API_PATH } from './wire/endpoints.ts'
+import type { Changes } from './wire/rewrites.ts'
 
 export interface Parts {
   readonly appBaseUrl: string | undefined
@@ -98,38 +99,24 @@ function browsing({ front, authority }: Parts): Pick<DevProvider, 'login' | 'vis
   }
 }
 
-type Observation = Pick<
-  DevProvider,
-  | 'requests'
-  | 'count'
-  | 'clearRequests'
-  | 'faults'
-  | 'rewrite'
-  | 'rewriteText'
-  | 'tamperAccessToken'
-  | 'tamperAuthorizationResponse'
-  | 'tamperIdToken'
->
+type Observation = Pick<DevProvider, 'requests' | 'count' | 'clearRequests' | 'faults'> & Changes
 
 function observation({ front, listening }: Parts): Observation {
   const { log, faults, rewrites } = front
+  const { apply: _apply, clear, ...changes } = rewrites
   return {
-    requests: (endpoint) => log.all(endpoint),
+    ...changes,
+    requests: log.all,
     count: (endpoint) => log.all(endpoint).length,
-    clearRequests: () => log.clear(),
-    rewrite: rewrites.rewrite,
-    rewriteText: rewrites.rewriteText,
-    tamperAccessToken: rewrites.tamperAccessToken,
-    tamperAuthorizationResponse: rewrites.tamperAuthorizationResponse,
-    tamperIdToken: rewrites.tamperIdToken,
+    clearRequests: log.clear,
     faults: {
-      set: (endpoint, fault, options) => faults.set(endpoint, fault, options),
-      down: () => listening.down(),
-      up: () => listening.up(),
+      set: faults.set,
+      down: listening.down,
+      up: listening.up,
       clear: (endpoint) => {
         if (endpoint === undefined) listening.up()
         faults.clear(endpoint)
-        rewrites.clear(endpoint)
+        clear(endpoint)
       },
     },
   }
@@ -140,18 +127,13 @@ function time(
 ): Pick<DevProvider, 'clock' | 'jwks' | 'rotateKeys' | 'sign' | 'signAccessToken'> {
   const { clock, issuer: iss, keys } = state
   return {
-    clock: {
-      now: () => clock.now(),
-      advance: (seconds) => clock.advance(seconds),
-      set: (epochSeconds) => clock.set(epochSeconds),
-      reset: () => clock.reset(),
-    },
+    clock,
     jwks: () => publicJwks(keys),
     rotateKeys: async (options) => {
       await keys.rotate(options)
       await state.rebuild()
     },
-    sign: (claims, options) => keys.sign(claims, options),
+    sign: keys.sign,
     signAccessToken: (claims, options = {}) => {
       const iat = clock.now()
       const content = { iss, client_id: 'api-client', jti: randomUUID(), iat, exp: iat + 300, ...claims }
@@ -187,11 +169,7 @@ function loggingOut(state: ProviderState, client: Client): LoggingOut {
     logoutToken: async (subject, { clientId = client.clientId, change, sign } = {}) => {
       const claims = logoutClaims(state, clientId, subject)
       change?.(claims)
-      return state.keys.sign(claims, {
-        alg: state.clients.find(clientId)?.options.idTokenSigningAlg ?? 'RS256',
-        ...sign,
-        header: { typ: 'logout+jwt', ...sign?.header },
-      })
+      return signLogoutToken(state, clientId, claims, sign)
     },
     endSessions: async (name) => {
       const user = state.users.find(name)

@@ -14,9 +14,9 @@ import type { SignOptions } from './keys.ts'
 import type { DevProviderSettings } from './options.ts'
 import type { User, UserOptions } from './users.ts'
 import type { Endpoint } from './wire/endpoints.ts'
-import type { FaultOptions, Faults } from './wire/faults.ts'
+import type { Faults } from './wire/faults.ts'
 import type { LoggedRequest } from './wire/request-log.ts'
-import type { JsonRewrite, ParameterChange, TextRewrite, TokenChange } from './wire/rewrites.ts'
+import type { Changes } from './wire/rewrites.ts'
 
 /** The part for clients with certificates (RFC 8705). */
 export interface MutualTls {
@@ -29,7 +29,7 @@ export interface MutualTls {
 }
 
 /** A running provider. Everything in it is its own: two of them share nothing. */
-export interface DevProvider {
+export interface DevProvider extends Changes {
   /** Issuer identifier, exactly as it stands in metadata and tokens. */
   readonly issuer: string
   readonly origin: string
@@ -67,17 +67,6 @@ export interface DevProvider {
   clearRequests(): void
 
   readonly faults: Faults
-  /** Changes JSON responses of an endpoint; returns a function that removes the change. `times` counts changed responses. */
-  rewrite(endpoint: Endpoint, change: JsonRewrite, options?: FaultOptions): () => void
-  /** Changes the text of responses, for what JSON values cannot express. */
-  rewriteText(endpoint: Endpoint, change: TextRewrite, options?: FaultOptions): () => void
-  /** Changes ID tokens before they are sent, and signs them again as configured; returns a function that removes the change. */
-  tamperIdToken(change: TokenChange, options?: FaultOptions): () => void
-  /** The same for JWT access tokens; opaque ones are left alone. */
-  tamperAccessToken(change: TokenChange, options?: FaultOptions): () => void
-
-  /** Changes the parameters with which the browser returns to the application, in the response mode `query`. */
-  tamperAuthorizationResponse(change: ParameterChange, options?: FaultOptions): () => void
 
   readonly clock: VirtualClock
   /** The published keys. */

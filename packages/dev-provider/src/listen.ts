@@ -41,7 +41,8 @@ function createServer({ clientCa, tls, listener }: ListenOptions): Server {
   return createHttpsServer({ ...options, ...tls, ...asking }, listener)
 }
 
-function bind(server: Server, port: number, address: string): Promise<number> {
+/** Listens, and returns the port. */
+export function bind(server: Server, port: number, address: string): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', reject)
     server.listen(port, address, () => {

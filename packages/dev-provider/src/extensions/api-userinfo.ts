@@ -2,7 +2,7 @@ import type { ProviderState } from '../oidc/state.ts'
 import { verifyOwnToken } from '../oidc/tokens.ts'
 import { SCOPE_CLAIMS } from '../users.ts'
 import type { BufferedResponse, Call } from '../wire/message.ts'
-import { jsonResponse, withBody } from '../wire/message.ts'
+import { getBearer, jsonResponse, withBody } from '../wire/message.ts'
 import { provesCertificate } from './client-certificates.ts'
 
 /**
@@ -10,7 +10,7 @@ import { provesCertificate } from './client-certificates.ts'
  * oidc-provider wants a token without audience; anything else is left to it.
  */
 export async function apiUserinfo(state: ProviderState, call: Call): Promise<BufferedResponse | undefined> {
-  const token = /^bearer (\S+)$/i.exec(call.headers.authorization ?? '')?.[1]
+  const token = getBearer(call)
   const claims = token?.includes('.') ? await verifyOwnToken(state, token) : undefined
   const scope = typeof claims?.['scope'] === 'string' ? claims['scope'].split(' ') : []
   // A bound token needs a proof: oidc-provider checks that of DPoP for its own tokens only.

@@ -53,6 +53,17 @@ export function namedClient(call: Call): string | undefined {
   return form.get('client_id') ?? (assertion === null ? undefined : decodeJwt(assertion).sub)
 }
 
+/** How a call sends the secret of a client, and the client. */
+function findSecret({ clients }: ProviderState, call: Call) {
+  const basic = parseBasic(call)
+  const form = parseForm(call)
+  const inBody = form.has('client_secret') ? ('client_secret_post' as const) : undefined
+  return {
+    client: clients.find(basic ? decoded(basic.id) : (form.get('client_id') ?? '')),
+    method: basic ? ('client_secret_basic' as const) : inBody,
+  }
+}
+
 /** The request as a provider understands it that takes HTTP Basic literally, like RFC 7617 and unlike RFC 6749, 2.3.1. */
 function takenLiterally(call: Call): Call {
   const basic = parseBasic(call)
@@ -74,13 +85,9 @@ export function refusedMethod(
   call: Call,
 ): BufferedResponse | undefined {
   if (!state.settings.enforceAuthMethod || !ENDPOINTS.has(endpoint)) return undefined
-  const form = parseForm(call)
-  const basic = parseBasic(call)
-  const client = state.clients.find(basic ? decoded(basic.id) : (form.get('client_id') ?? ''))
-  const inBody = form.has('client_secret') ? 'client_secret_post' : undefined
-  const sent = basic ? 'client_secret_basic' : inBody
+  const { client, method } = findSecret(state, call)
   const registered = client?.options.tokenEndpointAuthMethod ?? 'client_secret_basic'
-  if (!client || sent === undefined || sent === registered) return undefined
+  if (!client || method === undefined || method === registered) return undefined
   const refusal = jsonResponse(401, {
     error: 'invalid_client',
     error_description: `the client is registered for ${registered}`,
@@ -90,21 +97,16 @@ export function refusedMethod(
 
 /** Returns the response with the configured error code, if it rejects the secret of a client that exists. */
 export function withWrongSecretError(
-  { clients, settings }: ProviderState,
+  state: ProviderState,
   endpoint: Endpoint,
   call: Call,
   response: BufferedResponse,
 ): BufferedResponse {
-  if (settings.wrongSecretError === 'invalid_client' || response.status !== 401 || !ENDPOINTS.has(endpoint)) {
-    return response
-  }
-  const form = parseForm(call)
-  const basic = parseBasic(call)
+  const { wrongSecretError: error } = state.settings
+  if (error === 'invalid_client' || response.status !== 401 || !ENDPOINTS.has(endpoint)) return response
+  const { client, method } = findSecret(state, call)
   const body = parseJson(response)
-  if (body?.['error'] !== 'invalid_client' || (!basic && !form.has('client_secret'))) return response
-  const known = clients.find(basic ? decoded(basic.id) : (form.get('client_id') ?? ''))
-  if (!known) return response
-  const error = settings.wrongSecretError
+  if (body?.['error'] !== 'invalid_client' || !client || method === undefined) return response
   const { failure } = response
   return {
     ...withBody(response, JSON.stringify({ ...body, error })),

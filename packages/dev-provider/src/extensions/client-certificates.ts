@@ -6,7 +6,7 @@ import type { ProviderState } from '../oidc/state.ts'
 import { verifyOwnToken } from '../oidc/tokens.ts'
 import { PATHS } from '../wire/endpoints.ts'
 import type { BufferedResponse, Call } from '../wire/message.ts'
-import { isRecord, jsonResponse } from '../wire/message.ts'
+import { getBearer, isRecord, jsonResponse } from '../wire/message.ts'
 import type { PresentedCertificate } from '../wire/peer-certificate.ts'
 
 /** Client authentication by TLS certificate, and access tokens that are bound to it (RFC 8705). */
@@ -102,7 +102,7 @@ export function provesCertificate({ certificate }: Call, { cnf }: JWTPayload): b
 
 /** An API that takes nothing but tokens which are bound to the certificate of its caller. */
 export async function certificateApi(state: ProviderState, call: Call): Promise<BufferedResponse> {
-  const token = /^bearer (\S+)$/i.exec(call.headers.authorization ?? '')?.[1]
+  const token = getBearer(call)
   const claims = token === undefined ? undefined : await verifyOwnToken(state, token)
   if (claims && provesCertificate(call, claims))
     return jsonResponse(200, { sub: claims.sub, method: call.method, body: call.body.toString('utf8') })

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { decodeJwt } from 'jose'
+import type { SignOptions } from '../keys.ts'
 import type { ProviderState } from '../oidc/state.ts'
 
 /** One logout token that was posted to an application (OpenID Connect Back-Channel Logout 1.0). */
@@ -38,10 +39,16 @@ export function logoutClaims(
 }
 
 /** Signs a logout token like the client's ID tokens. */
-function signed(state: ProviderState, clientId: string, claims: Record<string, unknown>): Promise<string> {
+export function signLogoutToken(
+  state: ProviderState,
+  clientId: string,
+  claims: Record<string, unknown>,
+  options: SignOptions = {},
+): Promise<string> {
   return state.keys.sign(claims, {
     alg: state.clients.find(clientId)?.options.idTokenSigningAlg ?? 'RS256',
-    header: { typ: 'logout+jwt' },
+    ...options,
+    header: { typ: 'logout+jwt', ...options.header },
   })
 }
 
@@ -53,7 +60,7 @@ export async function forwardedLogoutToken(
 ): Promise<string> {
   if (state.settings.logoutTokenExp) return token
   const { exp: _left, ...claims } = decodeJwt(token)
-  return signed(state, clientId, claims)
+  return signLogoutToken(state, clientId, claims)
 }
 
 async function post(url: string, token: string): Promise<number | undefined> {
@@ -102,7 +109,7 @@ export async function endProviderSession(state: ProviderState, sessionId: string
       await postLogoutToken(
         state,
         clientId,
-        await signed(state, clientId, logoutClaims(state, clientId, subject)),
+        await signLogoutToken(state, clientId, logoutClaims(state, clientId, subject)),
       )
     }),
   )

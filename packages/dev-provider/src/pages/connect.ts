@@ -1,4 +1,4 @@
-import { escapeHtml, page } from './html.ts'
+import { escapeHtml, page, problemPart } from './html.ts'
 
 export interface ConnectPage {
   /** Where the forms are posted. */
@@ -17,13 +17,12 @@ export interface ConnectPage {
 export function connectAccountPage(view: ConnectPage): string {
   const action = escapeHtml(view.action)
   const scopes = view.scopes.map((scope) => `<code>${escapeHtml(scope)}</code>`).join(' ')
-  const problem = view.problem === undefined ? '' : `<p role="alert"><b>${escapeHtml(view.problem)}</b></p>`
   return page(
     'Connect an account',
     `<h1>Connect an account</h1>
 <p><b>${escapeHtml(view.app)}</b> asks <b>${escapeHtml(view.user)}</b> to connect an account at
 <b>${escapeHtml(view.connection)}</b> with the scopes ${scopes}.</p>
-${problem}
+${problemPart(view.problem)}
 <form method="post" action="${action}">
 <label for="account">Account name at ${escapeHtml(view.connection)}</label>
 <input id="account" name="account" value="${escapeHtml(view.hint)}" autocomplete="off" autocapitalize="none" spellcheck="false" required maxlength="100">

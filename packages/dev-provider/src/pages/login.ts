@@ -1,5 +1,5 @@
 import type { User } from '../users.ts'
-import { escapeHtml, page } from './html.ts'
+import { escapeHtml, page, problemPart } from './html.ts'
 
 export interface LoginPage {
   /** Where the forms are posted. */
@@ -54,12 +54,11 @@ ${signup ? '<input type="hidden" name="create" value="yes">' : ''}
 /** Returns the page on which a user signs in, signs up or consents. Works without JavaScript. */
 export function loginPage(view: LoginPage): string {
   const scopes = view.scopes.map((scope) => `<code>${escapeHtml(scope)}</code>`).join(' ')
-  const problem = view.problem === undefined ? '' : `<p role="alert"><b>${escapeHtml(view.problem)}</b></p>`
   return page(
     TITLES[view.mode],
     `<h1>${TITLES[view.mode]}</h1>
 <p><b>${escapeHtml(view.app)}</b> requests ${scopes === '' ? 'no scopes' : `the scopes ${scopes}`}.</p>
-${problem}
+${problemPart(view.problem)}
 ${chooser(view)}
 <form method="post" action="${escapeHtml(view.action)}"><button class="quiet" name="deny" value="yes">Deny</button></form>
 <p class="note">For development only: no passwords, and every user is fictitious.

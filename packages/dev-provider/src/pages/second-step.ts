@@ -1,5 +1,5 @@
 import { renderSVG } from 'uqr'
-import { escapeHtml, page } from './html.ts'
+import { escapeHtml, page, problemPart } from './html.ts'
 
 export interface SecondStepPage {
   /** Where the forms are posted. */
@@ -25,13 +25,12 @@ function enrollmentPart({ secret, uri }: NonNullable<SecondStepPage['enrollment'
 export function secondStepPage(view: SecondStepPage): string {
   const title = view.enrollment ? 'Set up a second factor' : 'Second factor'
   const action = escapeHtml(view.action)
-  const problem = view.problem === undefined ? '' : `<p role="alert"><b>${escapeHtml(view.problem)}</b></p>`
   return page(
     title,
     `<h1>${title}</h1>
 <p><b>${escapeHtml(view.app)}</b> asks <b id="account">${escapeHtml(view.account)}</b> for a second factor.</p>
 ${view.enrollment ? enrollmentPart(view.enrollment) : ''}
-${problem}
+${problemPart(view.problem)}
 <form method="post" action="${action}">
 <label for="otp">Code from the authenticator app</label>
 <input id="otp" class="code" name="otp" value="" inputmode="numeric" autocomplete="one-time-code" pattern="[0-9 ]*" maxlength="7" required autofocus>

@@ -1,6 +1,7 @@
-import type { RequestListener, Server } from 'node:http'
+import type { RequestListener } from 'node:http'
 import { createServer } from 'node:http'
 import type { Socket } from 'node:net'
+import { bind } from '../listen.ts'
 import { destroySocket } from './sockets.ts'
 
 /** A server on loopback, and its connections. */
@@ -22,17 +23,6 @@ const HOST = '127.0.0.1'
 // The limit is that of the client under test, not the default of Node.js.
 const MAX_HEADER_BYTES = 1_048_576
 
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, HOST, () => {
-      server.off('error', reject)
-      const address = server.address()
-      resolve(typeof address === 'object' && address ? address.port : port)
-    })
-  })
-}
-
 export async function openServer(wantedPort: number, onChange: () => void): Promise<Connections> {
   // Without limits of time: a test decides how slow its client is.
   const server = createServer({ maxHeaderSize: MAX_HEADER_BYTES, requestTimeout: 0 })
@@ -48,7 +38,7 @@ export async function openServer(wantedPort: number, onChange: () => void): Prom
     onChange()
   })
   server.on('clientError', (_error, socket) => socket.destroy())
-  const port = await listen(server, wantedPort)
+  const port = await bind(server, wantedPort, HOST)
   const destroyAll = (): void => {
     for (const socket of sockets) destroySocket(socket)
   }
@@ -71,7 +61,7 @@ export async function openServer(wantedPort: number, onChange: () => void): Prom
       await closed
     },
     accept: async () => {
-      if (!server.listening) await listen(server, port)
+      if (!server.listening) await bind(server, port, HOST)
     },
   }
 }

@@ -69,6 +69,11 @@ export function getPath(call: Call): string {
   return call.url.split('?', 1)[0] ?? '/'
 }
 
+/** The access token of a call that is sent as a bearer token (RFC 6750). */
+export function getBearer(call: Call): string | undefined {
+  return /^bearer (\S+)$/i.exec(call.headers.authorization ?? '')?.[1]
+}
+
 /** A cookie of the call, undecoded. */
 export function getCookie(call: Call, name: string): string | undefined {
   for (const part of (call.headers.cookie ?? '').split(';')) {
@@ -117,6 +122,11 @@ function jsonObject(contentType: string | undefined, body: Buffer): Record<strin
   } catch {
     return undefined
   }
+}
+
+/** A time as the APIs write it. */
+export function isoTime(seconds: number): string {
+  return new Date(seconds * 1000).toISOString()
 }
 
 export function isRecord(value: unknown): value is Record<string, unknown> {

@@ -47,12 +47,21 @@ type Rewrite = (
   request: LoggedRequest,
 ) => BufferedResponse | undefined | Promise<BufferedResponse | undefined>
 
-export interface Rewrites {
+/** The changes to responses that a test sets. */
+export interface Changes {
+  /** Changes JSON responses of an endpoint; returns a function that removes the change. `times` counts changed responses. */
   rewrite(endpoint: Endpoint, change: JsonRewrite, options?: FaultOptions): () => void
+  /** Changes the text of responses, for what JSON values cannot express. */
   rewriteText(endpoint: Endpoint, change: TextRewrite, options?: FaultOptions): () => void
+  /** Changes ID tokens before they are sent, and signs them again as configured; returns a function that removes the change. */
   tamperIdToken(change: TokenChange, options?: FaultOptions): () => void
+  /** The same for JWT access tokens; opaque ones are left alone. */
   tamperAccessToken(change: TokenChange, options?: FaultOptions): () => void
+  /** Changes the parameters with which the browser returns to the application, in the response mode `query`. */
   tamperAuthorizationResponse(change: ParameterChange, options?: FaultOptions): () => void
+}
+
+export interface Rewrites extends Changes {
   apply(response: BufferedResponse, request: LoggedRequest): Promise<BufferedResponse>
   clear(endpoint?: Endpoint): void
 }

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ProviderState } from '../../oidc/state.ts'
 import { ACCOUNT_PATHS, CONNECT_PATH } from '../../wire/endpoints.ts'
 import type { BufferedResponse, Call } from '../../wire/message.ts'
-import { getPath, isRecord, jsonResponse, parseJsonBody, parseQuery } from '../../wire/message.ts'
+import { getPath, isoTime, isRecord, jsonResponse, parseJsonBody, parseQuery } from '../../wire/message.ts'
 import type { Caller } from './access.ts'
 import { authorizeCall } from './access.ts'
 import type { ValidationError } from './problem.ts'
@@ -115,10 +115,6 @@ async function connect(state: ProviderState, call: Call): Promise<BufferedRespon
     auth_session: request.authSession,
     expires_in: REQUEST_TTL,
   })
-}
-
-function isoTime(seconds: number): string {
-  return new Date(seconds * 1000).toISOString()
 }
 
 function onTheWire({ id, connection, scopes, createdAt, expiresAt }: ConnectedAccount): object {

@@ -2,7 +2,7 @@ import { engineResponse } from '../../oidc/inject.ts'
 import type { ProviderState } from '../../oidc/state.ts'
 import { PATHS } from '../../wire/endpoints.ts'
 import type { BufferedResponse, Call } from '../../wire/message.ts'
-import { jsonResponse, parseForm, parseJson, parseJsonBody } from '../../wire/message.ts'
+import { getBearer, isoTime, jsonResponse, parseForm, parseJson, parseJsonBody } from '../../wire/message.ts'
 import { associate } from './associate.ts'
 import { FACTOR_TYPES } from './demand.ts'
 import type { Factor } from './factors.ts'
@@ -25,10 +25,6 @@ function parseFields(call: Call): Fields {
   const form = Object.fromEntries(parseForm(call))
   if (Object.keys(form).length === 0) throw new Refused(400, 'invalid_request', 'the body is no JSON object')
   return form
-}
-
-function parseBearer(call: Call): string | undefined {
-  return /^bearer (\S+)$/i.exec(call.headers.authorization ?? '')?.[1]
 }
 
 function getContext({ clock, mfa }: ProviderState, token: string | undefined): MfaContext {
@@ -71,10 +67,6 @@ function parseClientId(call: Call, fields: Fields): string | undefined {
   const basic = /^basic (\S+)$/i.exec(call.headers.authorization ?? '')?.[1]
   if (basic === undefined) return getText(fields, 'client_id')
   return decodeURIComponent(Buffer.from(basic, 'base64').toString('utf8').split(':', 1)[0] ?? '')
-}
-
-function isoTime(seconds: number): string {
-  return new Date(seconds * 1000).toISOString()
 }
 
 function onTheWire(factor: Factor): object {
@@ -151,13 +143,13 @@ const HANDLERS: Record<
 > = {
   'mfa-authenticators': {
     method: 'GET',
-    handle: async (state, call) => authenticators(state, getContext(state, parseBearer(call))),
+    handle: async (state, call) => authenticators(state, getContext(state, getBearer(call))),
   },
   'mfa-challenge': { method: 'POST', handle: challenge },
   'mfa-associate': {
     method: 'POST',
     handle: async (state, call) => {
-      const context = getContext(state, parseBearer(call))
+      const context = getContext(state, getBearer(call))
       const fields = parseFields(call)
       // Hosted providers are content with the mfa_token; credentials that are sent have to be right.
       if (CREDENTIALS.some((name) => name !== 'client_id' && name in fields)) {
