@@ -21,8 +21,6 @@ export interface Sending {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Fields of a form that a page of another site posts, so that only SameSite=None cookies are sent. */
-  readonly crossSiteForm?: Readonly<Record<string, string>>
 }
 
 function parseSetCookie(line: string): SetCookie {
@@ -125,23 +123,17 @@ export class Browser {
   }
 
   /** Sends one request to a path below the base path, or to an absolute URL of the application. */
-  async send(
-    target: string | URL,
-    { method, headers = {}, body, crossSiteForm }: Sending = {},
-  ): Promise<BrowserResponse> {
-    const url = typeof target === 'string' ? this.url(target) : target
-    const inside = `${url.origin}${url.pathname}/`.startsWith(`${this.host.url}/`)
-    claim(inside, `the browser stays below ${this.host.url}, and is not sent to ${url.origin}${url.pathname}`)
-    const isCrossSite = crossSiteForm !== undefined
-    const init = {
-      method: method ?? (isCrossSite ? 'POST' : 'GET'),
-      headers: { ...(isCrossSite ? { origin: 'https://provider.example' } : {}), ...headers },
-      ...(isCrossSite ? { body: new URLSearchParams(crossSiteForm) } : {}),
-      ...(body === undefined ? {} : { body }),
-    }
+  send(target: string | URL, sending: Sending = {}): Promise<BrowserResponse> {
+    return this.#load(typeof target === 'string' ? this.url(target) : target, sending)
+  }
+
+  async #load(url: URL, init: RequestInit, isCrossSite = false): Promise<BrowserResponse> {
+    const place = url.origin + url.pathname
+    const isInside = `${place}/`.startsWith(`${this.host.url}/`)
+    claim(isInside, `the browser stays below ${this.host.url}, and is not sent to ${place}`)
     const response = await this.fetch(url, init, isCrossSite).catch((error: unknown) => {
       // A server may close an idle connection while it is used again; browsers then repeat the request, `fetch` of Node.js does not.
-      if (init.method !== 'GET' || !isConnectionLost(error)) throw error
+      if ((init.method ?? 'GET') !== 'GET' || !isConnectionLost(error)) throw error
       return this.fetch(url, init, isCrossSite)
     })
     const location = response.headers.get('location')
@@ -185,8 +177,11 @@ export class Browser {
 
   /** Returns from the provider to the callback route. */
   comeBack(way: WayBack): Promise<BrowserResponse> {
-    if (way.form) return this.send(new URL(way.form.action), { crossSiteForm: way.form.fields })
-    return this.send(new URL(way.location))
+    if (!way.form) return this.send(new URL(way.location))
+    // A page of another site posts it, so that only SameSite=None cookies are sent.
+    const headers = { origin: 'https://provider.example' }
+    const body = new URLSearchParams(way.form.fields)
+    return this.#load(new URL(way.form.action), { method: 'POST', headers, body }, true)
   }
 
   /** Logs in completely and returns the response of the callback route. */
