@@ -22,6 +22,10 @@ export interface RewrittenOptions {
 /** The options while they are rewritten. */
 interface Draft {
   readonly properties: string[]
+  /** What `auth()` does without the property. */
+  readonly defaults: string[]
+  /** Whether a property may be in a spread, which then takes precedence over its default. */
+  hasSpread: boolean
   readonly remarks: string[]
   readonly seen: Map<string, string | undefined>
   /** Of the line on which the object begins. */
@@ -32,6 +36,8 @@ interface Draft {
 
 const newDraft = (indent: string, defaultRoutes: Draft['defaultRoutes']): Draft => ({
   properties: [],
+  defaults: [],
+  hasSpread: false,
   remarks: [],
   seen: new Map(),
   indent,
@@ -61,9 +67,15 @@ const replaceValue = ({ name = '', text, value = '' }: Property, changed: string
   return rename({ name, value, text: text.slice(0, at) + changed + text.slice(at + value.length) }, wanted)
 }
 
-function keepUnavailable(draft: Draft, { name = '', text }: Property): void {
+const toProperties = ({ defaults, hasSpread, properties }: Draft): string[] =>
+  hasSpread ? [...defaults, ...properties] : [...properties, ...defaults]
+
+function keepUnavailable(draft: Draft, { name, text }: Property): void {
   draft.properties.push(text)
-  draft.remarks.push(`${name} ${unavailableOptions[name] ?? 'has no counterpart'}.`)
+  draft.hasSpread ||= name === undefined
+  draft.remarks.push(
+    name === undefined ? texts.options : `${name} ${unavailableOptions[name] ?? 'has no counterpart'}.`,
+  )
 }
 
 /** Rewrites the properties of a nested object; another expression is kept and reported. */
@@ -78,8 +90,9 @@ function nested(draft: Draft, property: Property, [wanted, rewriteEach]: NestedR
   const inner = newDraft(`${draft.indent}  `, draft.defaultRoutes)
   rewriteEach(inner, found)
   draft.remarks.push(...inner.remarks)
-  if (inner.properties.length === 0) return
-  draft.properties.push(replaceValue(property, printObject(value, inner.properties, inner.indent), wanted))
+  const properties = toProperties(inner)
+  if (properties.length === 0) return
+  draft.properties.push(replaceValue(property, printObject(value, properties, inner.indent), wanted))
 }
 
 type NestedRule = readonly [wanted: string, rewriteEach: (draft: Draft, found: Property[]) => void]
@@ -98,7 +111,7 @@ function rewriteRoutes(draft: Draft, found: readonly Property[]): void {
     else keepUnavailable(draft, property)
   }
   for (const [name, text] of Object.entries(draft.defaultRoutes))
-    if (!draft.seen.has(name)) draft.properties.push(text)
+    if (!draft.seen.has(name)) draft.defaults.push(text)
 }
 
 const sameSession = new Set(['rolling', 'absoluteDuration', 'rollingDuration', 'cookie'])
@@ -111,7 +124,8 @@ function rewriteCookie(draft: Draft, found: readonly Property[]): void {
     const { name = '', value = '', text } = property
     const literal = literalString(value)
     if (name === 'httpOnly') continue
-    if (name === 'sameSite' && literal !== undefined)
+    if (property.name === undefined) keepUnavailable(draft, property)
+    else if (name === 'sameSite' && literal !== undefined)
       draft.properties.push(replaceValue(property, `'${literal.toLowerCase()}'`))
     else draft.properties.push(text)
   }
@@ -128,18 +142,23 @@ function rewriteSession(draft: Draft, found: readonly Property[]): void {
       draft.remarks.push(`session.${name}: false has no counterpart; set a number of seconds.`)
     } else draft.properties.push(name === 'rollingDuration' ? rename(property, 'inactivityDuration') : text)
   }
-  if (!draft.seen.has('absoluteDuration')) draft.properties.push(week)
-  draft.properties.push(expiry)
+  if (!draft.seen.has('absoluteDuration')) draft.defaults.push(week)
+  draft.defaults.push(expiry)
 }
 
 function rewriteParameters(draft: Draft, found: readonly Property[]): void {
-  for (const { name = '', value = '', text } of found) {
+  for (const property of found) {
+    const { name, value = '', text } = property
+    if (name === undefined) {
+      keepUnavailable(draft, property)
+      continue
+    }
     draft.seen.set(name, literalString(value) ?? value)
     const isDefault =
       name === 'response_type' || (name === 'response_mode' && literalString(value) !== 'form_post')
     if (!isDefault) draft.properties.push(text)
   }
-  if (!draft.seen.has('scope')) draft.properties.push(defaultScope)
+  if (!draft.seen.has('scope')) draft.defaults.push(defaultScope)
   if (draft.seen.get('response_type') !== 'code') draft.remarks.push(texts.flow)
 }
 
@@ -154,8 +173,7 @@ const nestedRules: Readonly<Record<string, NestedRule>> = {
 function rewriteOption(draft: Draft, property: Property): void {
   const { name, value, text } = property
   if (name === undefined) {
-    draft.properties.push(text)
-    draft.remarks.push(texts.options)
+    keepUnavailable(draft, property)
     return
   }
   draft.seen.set(name, value)
@@ -171,16 +189,16 @@ function rewriteOption(draft: Draft, property: Property): void {
 }
 
 /** Adds what `auth()` did without being told, so that lifetimes, paths and logouts stay as they are. */
-function addDefaults({ defaultRoutes, properties, remarks, seen }: Draft): void {
-  if (!seen.has('routes')) properties.push(`routes: { ${Object.values(defaultRoutes).join(', ')} }`)
-  if (!seen.has('session')) properties.push(`session: { ${week}, ${expiry} }`)
+function addDefaults({ defaultRoutes, defaults, remarks, seen }: Draft): void {
+  if (!seen.has('routes')) defaults.push(`routes: { ${Object.values(defaultRoutes).join(', ')} }`)
+  if (!seen.has('session')) defaults.push(`session: { ${week}, ${expiry} }`)
   if (!seen.has('authorizationParams')) {
-    properties.push(`authorizationParameters: { ${defaultScope} }`)
+    defaults.push(`authorizationParameters: { ${defaultScope} }`)
     remarks.push(texts.flow)
   }
-  if (seen.get('auth0Logout') === 'true') properties.push("logoutStrategy: 'v2'")
+  if (seen.get('auth0Logout') === 'true') defaults.push("logoutStrategy: 'v2'")
   else if (!seen.has('idpLogout') || seen.get('idpLogout') === 'false')
-    properties.push("logoutStrategy: 'local'")
+    defaults.push("logoutStrategy: 'local'")
   if (seen.has('authRequired') && !/^(?:true|false)$/.test(seen.get('authRequired') ?? ''))
     remarks.push(texts.guardEverywhere)
 }
@@ -192,7 +210,7 @@ export function rewriteOptions(text: string, indent: string): RewrittenOptions |
   const draft = newDraft(indent, toDefaultRoutes(found))
   for (const property of found) rewriteOption(draft, property)
   addDefaults(draft)
-  const printed = printObject(`${text}\n`, draft.properties, indent)
+  const printed = printObject(`${text}\n`, toProperties(draft), indent)
   return {
     text: printed,
     needsGuard: draft.seen.get('authRequired') !== 'false',

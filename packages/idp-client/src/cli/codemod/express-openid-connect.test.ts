@@ -128,6 +128,15 @@ describe('options', () => {
       "session: { inactivityDuration: 1, cookie: { sameSite: 'none' }, absoluteDuration: 7 * 24 * 60 * 60, expiryClaim: 'session_expiry' }",
     ],
     ['attemptSilentLogin: false', '{ routes'],
+    [
+      "authorizationParams: { ...params, response_type: 'code' }",
+      "authorizationParameters: { scope: 'openid profile email', ...params }",
+    ],
+    [
+      'session: { ...times, rolling: true }',
+      "session: { absoluteDuration: 7 * 24 * 60 * 60, expiryClaim: 'session_expiry', ...times, rolling: true }",
+    ],
+    ['...more', "{ routes: { login: '/login', logout: '/logout', callback: '/callback' }, session: {"],
   ])('%s', (before, after) => {
     expect(options(`{ ${before} }`)).toContain(after)
   })
@@ -139,6 +148,9 @@ describe('options', () => {
     ['session: { store: new Store() }', 'sessionStore'],
     ['session: sessionOptions', 'session is not written out here'],
     ['...more', 'set elsewhere'],
+    ['session: { ...times }', 'set elsewhere'],
+    ['session: { cookie: { ...attributes } }', 'set elsewhere'],
+    ["authorizationParams: { ...params, response_type: 'code' }", 'set elsewhere'],
     ['authRequired: isClosed', 'every route behind this line needs a login'],
     ["authorizationParams: { response_type: 'id_token' }", 'authorization code flow'],
     ['attemptSilentLogin: true', 'silent-login'],
