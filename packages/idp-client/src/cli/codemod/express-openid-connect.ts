@@ -20,7 +20,7 @@ import {
 import { awaitingEdits } from './functions.ts'
 import { findImports, replaceImports, spellings } from './imports.ts'
 import { reindent } from './object-literal.ts'
-import { remarksOnCode, sortRemarks } from './remarks.ts'
+import { remarksOn, sortRemarks } from './remarks.ts'
 import { renameReads } from './variables.ts'
 
 const isPeer = (module: string): boolean => module === peer
@@ -268,7 +268,7 @@ export function rewriteSource(text: string, ignoresPromises = false): Rewritten 
   const missing = remarkMissing(draft, sends && !isImported)
   return {
     text: draft.text,
-    remarks: sortRemarks([...marked, ...missing, ...remarksOnCode(draft.text, remarksEverywhere)]),
+    remarks: sortRemarks([...marked, ...missing, ...remarksOn(blank(draft.text), remarksEverywhere)]),
   }
 }
 

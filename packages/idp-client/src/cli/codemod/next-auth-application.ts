@@ -1,5 +1,6 @@
 import { posix } from 'node:path'
 import type { Files } from './application.ts'
+import { fileKind } from './application.ts'
 import { blank, closingBracket, literalString, openingBracket, splitList } from './code.ts'
 import { findImports } from './imports.ts'
 import { ownVariables, peer, settings } from './next-auth-rules.ts'
@@ -24,8 +25,6 @@ export interface NextAuthApplication {
   readonly needsClient: boolean
 }
 
-const isSource = (path: string): boolean => /\.[cm]?[jt]sx?$/.test(path)
-
 interface Providers {
   readonly entries: string[]
   /** The object that has the list. */
@@ -36,7 +35,7 @@ interface Providers {
 /** Returns the entries of `providers: […]`, with the file that has them; null unless there is one such list. */
 function findProviders(files: Files): Providers | null {
   const lists = [...files].flatMap(([path, text]) => {
-    if (!isSource(path) || findImports(text, isPeer).length === 0) return []
+    if (fileKind(path) !== 'source' || findImports(text, isPeer).length === 0) return []
     const code = blank(text)
     return [...code.matchAll(/(?<![\w$.])providers\s*:\s*\[/g)].map(({ 0: found, index }) => {
       const open = index + found.length - 1
@@ -105,7 +104,8 @@ function findAliasRoot(files: Files): string | undefined {
 /** Returns the module that exports a client as `idp`. */
 const findClient = (files: Files): string | undefined =>
   [...files].find(
-    ([path, text]) => isSource(path) && /\bexport\s+const\s+idp\s*=\s*new\s+IdpClient\b/.test(blank(text)),
+    ([path, text]) =>
+      fileKind(path) === 'source' && /\bexport\s+const\s+idp\s*=\s*new\s+IdpClient\b/.test(blank(text)),
   )?.[0]
 
 export function readApplication(files: Files): NextAuthApplication {
@@ -126,7 +126,7 @@ export function readApplication(files: Files): NextAuthApplication {
     aliasRoot: findAliasRoot(files),
     needsClient:
       existing === undefined &&
-      [...files].some(([path, text]) => isSource(path) && findImports(text, isPeer).length > 0),
+      [...files].some(([path, text]) => fileKind(path) === 'source' && findImports(text, isPeer).length > 0),
   }
 }
 

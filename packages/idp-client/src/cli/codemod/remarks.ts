@@ -1,5 +1,5 @@
 import type { Remark } from './code.ts'
-import { blank, lineAt } from './code.ts'
+import { lineAt } from './code.ts'
 
 export interface RemarkRule {
   readonly pattern: RegExp
@@ -15,10 +15,6 @@ export function remarksOn(text: string, rules: readonly RemarkRule[]): Remark[] 
     return found === null ? [] : [{ line: lineAt(text, found.index + leading(found[0])), text: remark }]
   })
 }
-
-/** Like `remarksOn`, but without what is in comments and strings. */
-export const remarksOnCode = (text: string, rules: readonly RemarkRule[]): Remark[] =>
-  remarksOn(blank(text), rules)
 
 /** Returns the remarks in the order of the text, each of a line once. */
 export function sortRemarks(remarks: readonly Remark[]): Remark[] {
