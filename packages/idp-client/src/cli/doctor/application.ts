@@ -6,6 +6,7 @@ import { parseUrl } from '../../lib/url.ts'
 import type { ServerMetadata } from '../../oidc/metadata.ts'
 import { toTransportError } from '../../oidc/transport-error.ts'
 import { toRedirectUri } from '../../transaction/authorization.ts'
+import type { FindingCode } from './codes.ts'
 import type { Findings } from './findings.ts'
 import { find, isRemedy } from './findings.ts'
 import type { PlainRequest, PlainResponse } from './http.ts'
@@ -117,26 +118,17 @@ const RESPONSE_BYTES = 2500
 /** Statuses of proxies and servers for a head that is too large. */
 const TOO_LARGE: ReadonlySet<number> = new Set([400, 413, 414, 431, 494, 502])
 
+const findTooLarge = ({ status }: PlainResponse, code: FindingCode, what: string): Findings =>
+  TOO_LARGE.has(status) ? find(code, `${what} gets HTTP status ${status}.`) : []
+
 async function checkHeaders(site: Site): Promise<Findings> {
-  const cookie = `idp_doctor=${'x'.repeat(COOKIE_BYTES)}`
-  const { status } = await openLogin(site, '', { cookie })
-  const request = TOO_LARGE.has(status)
-    ? find(
-        'REQUEST_HEADERS_REFUSED',
-        `A request with ${COOKIE_BYTES} bytes of cookies gets HTTP status ${status}.`,
-      )
-    : []
-  const long = await openLogin(
-    site,
-    `?ui_locales=${'x'.repeat(RESPONSE_BYTES)}&returnTo=/${'x'.repeat(1000)}`,
-  )
-  const response = TOO_LARGE.has(long.status)
-    ? find(
-        'RESPONSE_HEADERS_REFUSED',
-        `A response with a head of about 5000 bytes gets HTTP status ${long.status}.`,
-      )
-    : []
-  return [...request, ...response]
+  const request = await openLogin(site, '', { cookie: `idp_doctor=${'x'.repeat(COOKIE_BYTES)}` })
+  const query = `?ui_locales=${'x'.repeat(RESPONSE_BYTES)}&returnTo=/${'x'.repeat(1000)}`
+  const response = await openLogin(site, query)
+  return [
+    ...findTooLarge(request, 'REQUEST_HEADERS_REFUSED', `A request with ${COOKIE_BYTES} bytes of cookies`),
+    ...findTooLarge(response, 'RESPONSE_HEADERS_REFUSED', 'A response with a head of about 5000 bytes'),
+  ]
 }
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' } as const

@@ -11,13 +11,10 @@ export interface DoctorReport {
 const toText = ({ advice, code, message, page }: DoctorFinding): string =>
   `${code}\n  ${message}\n  ${advice}\n  ${page}\n`
 
-/** Returns the findings without repetitions: several checks may meet the same cause. */
-function withoutRepetitions(findings: Findings): Findings {
-  return [...new Map(findings.map((finding) => [`${finding.code} ${finding.message}`, finding])).values()]
-}
-
 export function createReport(findings: Findings, notes: readonly string[]): DoctorReport {
-  return { healthy: findings.length === 0, findings: withoutRepetitions(findings), notes }
+  // Several checks may meet the same cause.
+  const unique = new Map(findings.map((finding) => [`${finding.code} ${finding.message}`, finding]))
+  return { healthy: unique.size === 0, findings: [...unique.values()], notes }
 }
 
 /** Returns a paragraph per finding; an empty string for a healthy set-up. */
