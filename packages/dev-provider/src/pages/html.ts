@@ -50,7 +50,7 @@ code{font-size:.9em}
 @media (max-width:45rem){thead{display:none}tr{display:block;padding:.6rem 0;border-bottom:1px solid var(--line)}td{display:grid;min-width:0;grid-template-columns:7rem 1fr;gap:.5rem;border:0;padding:.15rem 0}td::before{content:attr(data-head);color:var(--soft)}td:has(>div:empty){display:none}td .inline{flex-wrap:wrap}}
 `
 
-/** What is wrong with what was entered, as the pages show it. */
+/** The alert of a page that is shown again because of what was entered. */
 export function problemPart(problem: string | undefined): string {
   return problem === undefined ? '' : `<p role="alert"><b>${escapeHtml(problem)}</b></p>`
 }

@@ -22,7 +22,7 @@ export interface RewrittenOptions {
 /** The options while they are rewritten. */
 interface Draft {
   readonly properties: string[]
-  /** What `auth()` does without the property. */
+  /** The properties that `auth()` has by default. */
   readonly defaults: string[]
   /** Whether a property may be in a spread, which then takes precedence over its default. */
   hasSpread: boolean

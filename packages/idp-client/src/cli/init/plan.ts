@@ -19,7 +19,7 @@ export interface Plan {
   readonly notes: readonly string[]
 }
 
-/** What one of the steps adds to the plan. */
+/** The part of a plan that one step makes. */
 export type PartialPlan = Partial<Plan>
 
 const SCRIPT = /\.(?:[cm]?[jt]s|[jt]sx)$/
@@ -133,6 +133,7 @@ export async function planIgnore(
   const base = before ?? (manifest ? '' : 'node_modules\n')
   const isIgnored = git.kind === 'none' ? isListedIn(before ?? '', path) : await git.isIgnored(path)
   if (isIgnored) return { isSafe: true, changes: [] }
+  // At its end, where the line overrides every other.
   const text = appendLines(base, [path])
   return { isSafe: true, changes: [{ path: '.gitignore', before: before ?? null, text }] }
 }
