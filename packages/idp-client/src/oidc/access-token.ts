@@ -99,15 +99,12 @@ async function verifyByNewerKeys(
   provider: PublicProvider,
   { fault, header, keys, token }: FailedSignature,
 ): Promise<void> {
-  let outcome: Uint8Array | SignatureFault = fault
-  if (fault === 'unknown-key' || fault === 'mismatch') {
-    const { newer, pause } = await provider.newerKeys(keys, 'api-client')
-    if (newer) outcome = await verifyDecoded(newer, token, header)
-    else if (fault === 'unknown-key' || header.keyId === undefined) {
-      const detail = `No loaded key fits it, and keys may be loaded again in ${pause} s.`
-      throw new IdpError('TOKEN_UNDECIDED', { detail })
-    }
+  const { newer, pause } = await provider.newerKeys(keys, 'api-client')
+  if (!newer && (fault === 'unknown-key' || header.keyId === undefined)) {
+    const detail = `No loaded key fits it, and keys may be loaded again in ${pause} s.`
+    throw new IdpError('TOKEN_UNDECIDED', { detail })
   }
+  const outcome = newer ? await verifyDecoded(newer, token, header) : fault
   if (typeof outcome === 'string') refuse(signatureFaults[outcome])
 }
 

@@ -141,7 +141,7 @@ export function hasKeyFor(keySet: KeySet, algorithm: string): boolean {
   return keySet.keys.some((key) => fits(key, { algorithm, keyId: undefined }))
 }
 
-/** Reason for a failed verification. `unknown-key` and `mismatch` may be due to a key rotation. */
+/** Reason for a failed verification, which may be due to a key rotation. */
 export type SignatureFault = 'unknown-key' | 'mismatch' | 'unverifiable'
 
 /** The signed payload, or the reason why the token has no valid signature. */
@@ -320,7 +320,7 @@ async function verifySignature(
   const keys = await provider.keys()
   let outcome = await verifyWith(keys, token, header)
   let times = ''
-  if (outcome === 'unknown-key' || outcome === 'mismatch') {
+  if (typeof outcome === 'string') {
     const renewal = await provider.newerKeys(keys, sender)
     if (renewal.newer) outcome = await verifyWith(renewal.newer, token, header)
     times = ` ${loadTimes(renewal)}`

@@ -71,6 +71,16 @@ describe('rotation', () => {
     }
   })
 
+  test('a key that replaces an unusable one under the same key id is found too', async () => {
+    const provider = providerOf(op.issuer, { clock })
+    op.published = [{ ...first.publicJwk, y: first.publicJwk.x }]
+    const { cause } = await refused(exchange(provider))
+    expect(cause.message).toMatch(/Its signature cannot be verified\. The keys were loaded 0 s ago/)
+    op.published = [first.publicJwk]
+    now += 5
+    expect((await exchange(provider)).claims?.sub).toBe('alice')
+  })
+
   test('[K2] a failed reload is repeated 5 s later, also if strangers send tokens meanwhile', async () => {
     const provider = providerOf(op.issuer, { clock })
     await exchange(provider)
