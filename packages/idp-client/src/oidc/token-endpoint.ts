@@ -296,7 +296,7 @@ async function acceptIdToken(
 ): Promise<Pick<TokenGrant, 'idToken' | 'claims'>> {
   if (received === undefined || received === null || received === '') return {}
   // A value that is not a string is rejected as a token, like a forged one.
-  const idToken = typeof received === 'string' ? received : JSON.stringify(received)
+  const idToken = typeof received === 'string' ? received : ''
   const checks = defined({ metadata, accessToken, subject, previous })
   const claims = await validateRefreshedIdToken(provider, idToken, checks)
   return claims ? { idToken, claims } : {}

@@ -157,6 +157,9 @@ describe('a refreshed ID token must be about the same user', () => {
   })
 })
 
+/** Stands for JSON that is nested too deep to be written again. */
+const DEEP = 'deep'
+
 /** Forged ID tokens, and those of other providers, for this user. */
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 const forgeries: [string, (claims: Claims) => unknown][] = [
@@ -177,13 +180,15 @@ const forgeries: [string, (claims: Claims) => unknown][] = [
   ['with a payload of no JSON', async (claims) => (await op.sign(claims)).replace(/\.[^.]*\./, '.AAAA.')],
   ['of no text', () => 5],
   ['in a list', async (claims) => [await op.sign(claims)]],
+  ['in too many lists', () => DEEP],
 ]
 
 describe('[B2] a token that is provably forged rejects the response, whatever else is invalid', () => {
   const respondWith = (idToken: (claims: Claims) => unknown, claims: Claims): void => {
-    op.responders.set('token', async (response) =>
-      json(response, { ...(await op.tokenResponse()), id_token: await idToken(claims) }),
-    )
+    op.responders.set('token', async (response) => {
+      const body = JSON.stringify({ ...(await op.tokenResponse()), id_token: await idToken(claims) })
+      json(response, body.replace(JSON.stringify(DEEP), `${'['.repeat(100_000)}${']'.repeat(100_000)}`))
+    })
   }
 
   test.each(forgeries)(
