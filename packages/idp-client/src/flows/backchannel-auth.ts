@@ -6,7 +6,7 @@ import { defined, isObject } from '../lib/objects.ts'
 import { isNonBlankString } from '../lib/strings.ts'
 import { mayConfigurationSet } from '../oidc/authorize.ts'
 import type { LoginHint } from '../oidc/ciba.ts'
-import { authenticateByBackchannel } from '../oidc/ciba.ts'
+import { authenticateByBackchannel, orAborted } from '../oidc/ciba.ts'
 import { getProvider } from '../oidc/provider.ts'
 import { decodeClaims } from '../session/model/claims.ts'
 import { coversScope } from '../session/model/scope.ts'
@@ -179,7 +179,8 @@ export async function backchannelAuthentication(
   let requested = intended
   try {
     if (isDefaultScope) {
-      const authorization = withOfferedScope(config, await provider.metadata())
+      const metadata = await orAborted(options.signal, provider.metadata())
+      const authorization = withOfferedScope(config, metadata)
       requested = effectiveAuthorization({ ...config, authorization }, authorizationParams)
     }
     const grant = await authenticateByBackchannel(

@@ -1,6 +1,7 @@
 import { backchannelAuthenticationRequest } from 'oauth4webapi'
 import { OAuthError } from '../errors/provider.ts'
 import { BackchannelAuthenticationError } from '../errors/tokens.ts'
+import type { MaybePromise } from '../lib/chain.ts'
 import { defined } from '../lib/objects.ts'
 import type { Pause } from '../lib/pause.ts'
 import { pause as realPause } from '../lib/pause.ts'
@@ -95,7 +96,7 @@ function checkAborted(signal: AbortSignal | undefined): void {
 }
 
 /** Returns what `work` returns. If it fails after the signal was aborted, throws that instead. */
-async function orAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+export async function orAborted<T>(signal: AbortSignal | undefined, work: MaybePromise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
@@ -159,7 +160,7 @@ export async function authenticateByBackchannel(
   const { clock } = provider.config
   const { hint, signal } = request
   checkAborted(signal)
-  const metadata = await provider.metadata()
+  const metadata = await orAborted(signal, provider.metadata())
   const startedAt = clock()
   const started = await orAborted(signal, start(provider, metadata, request))
   const waitFor = async (seconds: number): Promise<void> => {
@@ -180,5 +181,6 @@ export async function authenticateByBackchannel(
     organization: request.parameters.get('organization'),
     subject: hint.subject,
   })
-  return requireIdToken(await validateTokenGrant(provider, response, checks, requestedAt))
+  const grant = validateTokenGrant(provider, response, checks, requestedAt)
+  return requireIdToken(await orAborted(signal, grant))
 }

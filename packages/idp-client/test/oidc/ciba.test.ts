@@ -32,7 +32,19 @@ const slowDown = [400, { error: 'slow_down' }] as const
 function run(
   script: Script,
   start: Record<string, unknown> = {},
-  { frozen = false, httpTimeout = PATIENT, maxAge = '', claims: changes = {} } = {},
+  {
+    frozen = false,
+    httpTimeout = PATIENT,
+    maxAge = '',
+    claims: changes = {},
+    signal,
+  }: {
+    frozen?: boolean
+    httpTimeout?: number
+    maxAge?: string
+    claims?: Record<string, unknown>
+    signal?: AbortSignal
+  } = {},
 ): Promise<GrantWithIdToken> {
   let polls = 0
   op.responders.set('token', async (response, { url }) => {
@@ -51,11 +63,26 @@ function run(
     hint: { name: 'login_hint', subject: 'alice' },
     bindingMessage: 'm',
   } as const
-  return authenticateByBackchannel(provider, { ...request, requestedExpiry: 120 }, async (milliseconds) => {
+  const options = { ...request, requestedExpiry: 120, ...(signal && { signal }) }
+  return authenticateByBackchannel(provider, options, async (milliseconds) => {
     waits.push(milliseconds / 1000)
     if (!frozen) now += milliseconds / 1000
   })
 }
+
+test('the caller aborts while a document of the provider cannot be loaded', async () => {
+  for (const endpoint of ['discovery', 'jwks'] as const) {
+    const controller = new AbortController()
+    op.responders.set(endpoint, (response) => {
+      controller.abort()
+      json(response, {}, 500)
+    })
+    expect(await rejection(run([], {}, { signal: controller.signal }))).toMatchObject({
+      code: 'BACKCHANNEL_AUTHENTICATION_ABORTED',
+    })
+    op.responders.clear()
+  }
+})
 
 const polls = () => op.requests.filter(({ endpoint, url }) => endpoint === 'token' && !url.includes('start'))
 
