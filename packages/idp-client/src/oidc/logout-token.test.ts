@@ -84,6 +84,11 @@ test('a valid token returns the sessions that end, and the time until which it c
   })
 })
 
+test('a token that was issued within a second has times in seconds, as clocks and stores have them', async () => {
+  const notice = await validateLogoutToken(providerOf(), await tokenOf({ iat: now - 0.5 }))
+  expect([notice.iat, notice.endsAt]).toEqual([now - 1, now + 661])
+})
+
 test('[B10] tokens without exp are accepted, and reported once', async () => {
   // A process reports each notice once.
   Reflect.deleteProperty(globalThis, Symbol.for('idp-client'))

@@ -65,7 +65,7 @@ function checkAge({ config }: Provider, claims: JsonObject): Pick<LogoutNotice, 
   const age = clock.now - lastAt
   assert(age <= 0, toTimeFault(`iat is more than ${LONGEST_AGE} s ago`, age), 'CLOCKS_DIFFER')
   if (claims['exp'] === undefined) config.log.once(WITHOUT_END)
-  return { iat: Math.floor(iat - clock.skew), endsAt: lastAt - clock.skew + 1 }
+  return { iat: Math.floor(iat - clock.skew), endsAt: Math.ceil(lastAt - clock.skew) + 1 }
 }
 
 /**
