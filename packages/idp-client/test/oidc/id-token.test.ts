@@ -187,6 +187,16 @@ describe('signature and header', () => {
     },
   )
 
+  test.each(['exp', 'iat', 'nbf'])('%s beyond every number is rejected', async (name) => {
+    const { CompactSign } = await import('jose')
+    const payload = JSON.stringify(op.claims({ [name]: 'endless' })).replace('"endless"', '1e400')
+    op.idToken = () =>
+      new CompactSign(new TextEncoder().encode(payload))
+        .setProtectedHeader({ alg: 'RS256', kid: 'k1' })
+        .sign(key.privateKey)
+    await refusedBecause(new RegExp(`${name} is .*not a number`))
+  })
+
   test('a token of 900 kB is rejected, one of 5 MB by the size of the response', async () => {
     op.idToken = async () => `${encode({ alg: 'RS256', kid: 'k1' })}.${'A'.repeat(900_000)}.AAAA`
     await refusedBecause(/signature/)
