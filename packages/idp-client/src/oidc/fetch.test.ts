@@ -190,4 +190,20 @@ describe('timeouts', () => {
     controller.abort()
     expect(text).toBe('{}')
   })
+
+  test('a request that has ended leaves no timer, which would keep the process, and no listener', async () => {
+    vi.useFakeTimers()
+    onTestFinished(() => void vi.useRealTimers())
+    const lost = (): Promise<Response> => Promise.reject(new TypeError('fetch failed'))
+    for (const respond of [ok, lost, never]) {
+      const { signal } = new AbortController()
+      const removed = vi.spyOn(signal, 'removeEventListener')
+      const outcome = harness(respond)
+        .send({ signal })
+        .catch(() => undefined)
+      if (respond === never) await vi.advanceTimersByTimeAsync(20_000)
+      await outcome
+      expect([vi.getTimerCount(), removed.mock.calls.length]).toEqual([0, 1])
+    }
+  })
 })
