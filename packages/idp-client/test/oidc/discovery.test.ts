@@ -75,6 +75,9 @@ describe('the issuer', () => {
     ['https://op.example:443/realms/a', 'upper case or a default port'],
     ['https://OP.example/realms/a', 'upper case or a default port'],
     ['https://op.example:8443/realms/a', 'differs in port'],
+    ['http://other.example/realms/b', 'differs in scheme, host, path'],
+    ['realms/a', 'is missing or not a URL'],
+    [undefined, 'is missing or not a URL'],
   ])('the error for %s says what differs', (issuer, difference) => {
     const url = 'https://op.example/realms/a'
     const config = { provider: { url, issuers: [url] }, allowInsecureRequests: false }
@@ -189,6 +192,8 @@ describe('endpoints', () => {
     [7, 'is not an absolute URL'],
     [['https://op.example'], 'is not an absolute URL'],
     ['https://user:pw@op.example/logout', 'contains credentials'],
+    ['https://user@op.example/logout', 'contains credentials'],
+    ['https://:pw@op.example/logout', 'contains credentials'],
     ['https://op.example/logout#x', 'has a fragment'],
   ])('[S058] the URL %s is not used', (address, reason) => {
     const metadata = read({ end_session_endpoint: address, token_endpoint: address, jwks_uri: address })
@@ -205,6 +210,11 @@ describe('endpoints', () => {
     expect(readMetadata(document, { ...secure, allowInsecureRequests: true }).tokenEndpoint).toBe(
       'http://127.0.0.1:1/t',
     )
+  })
+
+  test('null counts as absent, as some providers write it for an endpoint that they lack', () => {
+    const metadata = read({ revocation_endpoint: null })
+    expect([metadata.revocationEndpoint, metadata.unusable.size]).toEqual([undefined, 0])
   })
 
   test('only the issuer is required at first', async () => {
