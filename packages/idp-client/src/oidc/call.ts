@@ -115,7 +115,7 @@ function toReader(body: ReadableStream<Uint8Array> | AsyncIterable<Uint8Array>):
 
 /** Reads the whole body; stops when it is announced as, or turns out to be, larger than the limit. */
 async function readBody({ body, headers }: Response): Promise<Uint8Array> {
-  if (Number(headers.get('content-length') ?? 0) > SIZE_LIMIT) throw new TransportError('too-large')
+  if (Number(headers.get('content-length')) > SIZE_LIMIT) throw new TransportError('too-large')
   const chunks: Uint8Array[] = []
   let size = 0
   const read = body && toReader(body)

@@ -59,7 +59,7 @@ export function toVerificationClock(config: Pick<Config, 'clock' | 'dpop'>): Ver
   return { now: serverTime(config), tolerance, skew }
 }
 
-export const isTime = (value: unknown): value is number => typeof value === 'number' && Number.isFinite(value)
+export const isTime = (value: unknown): value is number => Number.isFinite(value)
 
 /** Checks that `iat` is a number, and `exp` and `nbf` if present. Returns `iat`. */
 export function checkTimeTypes({ exp, iat, nbf }: JsonObject, assert: Assert): number {

@@ -87,7 +87,7 @@ function networkRemedy(systemCode: string, presents: boolean): Remedy | undefine
 
 function toReason(kind: TransportErrorKind, systemCode = '', presents = false): Reason {
   const remedy = networkRemedy(systemCode, presents)
-  const text = kind === 'network' && remedy && networkTexts[remedy]
+  const text = remedy && networkTexts[remedy]
   return text ? { text, remedy } : reasons[kind]
 }
 
