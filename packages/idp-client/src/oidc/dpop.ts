@@ -177,8 +177,8 @@ export function tokenErrors(headers: Headers): readonly string[] {
 /** Whether a response demands a nonce in the proof: in its JSON (`body`) or by the challenge of RFC 9449 section 9. */
 export function isNonceChallenge({ headers, status }: Response, body: JsonObject | null): boolean {
   if (status < 400 || status >= 500) return false
-  const demand = 'use_dpop_nonce'
-  return body?.['error'] === demand || challengeErrors(headers).get('dpop') === demand
+  const error = 'use_dpop_nonce'
+  return body?.['error'] === error || challengeErrors(headers).get('dpop') === error
 }
 
 /** Returns whether an API says that it takes another token only (RFC 6750 section 3.1). */

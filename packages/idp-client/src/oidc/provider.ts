@@ -220,12 +220,12 @@ function createPublicProvider(config: ApiConfig): PublicProvider {
   }
 
   const url = discoveryUrl(provider)
-  const ofDiscovery = { endpoint: 'discovery', url } as const
+  const discoveryRequest = { endpoint: 'discovery', url } as const
   const toSource = <T>(load: () => Promise<T>): DocumentSource<T> => ({ clock, report, patience, load })
   const discovery = toSource(() =>
-    load(ofDiscovery, url, (text) => {
+    load(discoveryRequest, url, (text) => {
       const document = parseObject(text)
-      if (!document) throw unusableDocument(ofDiscovery, 200)
+      if (!document) throw unusableDocument(discoveryRequest, 200)
       return readMetadata(document, config)
     }),
   )
