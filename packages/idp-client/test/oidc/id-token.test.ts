@@ -156,6 +156,7 @@ describe('signature and header', () => {
     ['b64 false', { crit: ['b64'], b64: false }, /extension/],
     ['b64 without crit', { b64: true }, /extension/],
     ['the type of an access token', { typ: 'at+jwt' }, /another kind/],
+    ['the type of an access token in upper case', { typ: 'AT+JWT' }, /another kind/],
     ['the type of a logout token', { typ: 'application/logout+jwt' }, /another kind/],
   ])('%s is rejected', async (_, header, detail) => {
     op.idToken = async () => {
@@ -204,6 +205,13 @@ describe('signature and header', () => {
     const { error, cause } = await refused(exchange(client()))
     expect([error.code, cause.code]).toEqual(['AUTHORIZATION_CODE_GRANT_ERROR', 'RESPONSE_INVALID'])
   })
+})
+
+test('the times of a provider whose clock is behind are compared by clockSkew, also with the start of the login', async () => {
+  const { config } = client()
+  op.idToken = () => op.sign({ iat: now - 1000, exp: now - 900 })
+  const provider = providerOf(op.issuer, { clock: () => now, dpop: { ...config.dpop, clockSkew: -1000 } })
+  expect((await exchange(provider)).claims?.sub).toBe('alice')
 })
 
 describe('claims', () => {

@@ -89,6 +89,7 @@ describe('a refreshed ID token must be about the same user', () => {
       { aud: ['client-1', 'api'], azp: 'client-1' },
     ],
     ['if of the earlier one only the user is known', { iss: undefined, aud: undefined }, {}],
+    ['with a nonce that the earlier one lacked', { nonce: undefined }, { nonce: 'another' }],
   ])('%s', async (_how, earlier, claims) => {
     op.idToken = () => op.sign({ nonce: undefined, ...claims })
     const grant = await refresh({ previous: { ...op.claims(), ...earlier } })
@@ -124,6 +125,23 @@ describe('a refreshed ID token must be about the same user', () => {
     expect(String(error)).toMatch(why)
     reportFailure(log, error)
     expect(log.events.at(-1)).toMatchObject({ code: 'PROVIDER_FAILURE', error: 'ID_TOKEN_INVALID' })
+  })
+
+  test.each<[string, Claims]>([
+    ['another issuer', { iss: 'https://other.example' }],
+    ['another client', { aud: 'client-2' }],
+  ])('[B2] %s, without a session to compare with: the whole response is rejected', async (_who, claims) => {
+    op.idToken = () => op.sign({ nonce: undefined, ...claims })
+    const provider = providerOf(op.issuer, { log })
+    expect(await rejection(refreshTokens(provider, { refreshToken: 'r' }))).toMatchObject({
+      code: 'ID_TOKEN_INVALID',
+    })
+  })
+
+  test('that the cached keys verify causes no request for others', async () => {
+    const provider = providerOf(op.issuer, { log })
+    for (let at = 0; at < 2; at++) expect(await refreshTokens(provider, request())).toHaveProperty('claims')
+    expect(op.count('jwks')).toBe(1)
   })
 
   test.each<[string, Claims, Claims]>([
@@ -245,9 +263,19 @@ describe('[B2] a refresh keeps its tokens if only the ID token is rejected for',
     await expectIgnored(reason)
   })
 
+  test.each<[string, Claims]>([
+    ['no organization', {}],
+    ['the organization without its name', { org_id: 'org_1' }],
+  ])('%s', async (_what, claims) => {
+    op.idToken = () => op.sign({ nonce: undefined, ...claims })
+    const previous = { ...op.claims(), org_id: 'org_1', org_name: 'acme' }
+    await expectIgnored('organization', refresh({ previous }))
+  })
+
   test('keys that cannot be loaded', async () => {
     op.responders.set('jwks', (response) => json(response, {}, 500))
     await expectIgnored('keys')
+    expect(log.events[0]).toMatchObject({ code: 'PROVIDER_FAILURE', endpoint: 'jwks' })
   })
 
   test('metadata without keys', async () => {
@@ -263,19 +291,22 @@ describe('[B2] a refresh keeps its tokens if only the ID token is rejected for',
     expect(op.count('jwks')).toBe(2)
   })
 
-  test('cached keys do not prove that a signature is wrong, only newly loaded ones do', async () => {
-    const provider = providerOf(op.issuer, { log, clock: () => nowInSeconds() })
-    await provider.keys()
-    const stranger = await signingKey('k1', 'ES256')
-    op.idToken = () => op.sign({ nonce: undefined }, {}, stranger)
-    op.responders.set('jwks', (response) => json(response, {}, 500))
-    await expectIgnored('keys', refreshTokens(provider, request()))
-    op.responders.delete('jwks')
-    // The attempt above was the one within 60 s.
-    await expectIgnored('keys', refreshTokens(provider, request()))
-    const later = providerOf(op.issuer, { log })
-    expect(await rejection(refreshTokens(later, request()))).toMatchObject({ code: 'ID_TOKEN_INVALID' })
-  })
+  test.each(['k1', undefined])(
+    'cached keys do not prove that a signature is wrong, only newly loaded ones do: kid %s',
+    async (kid) => {
+      const provider = providerOf(op.issuer, { log, clock: () => nowInSeconds() })
+      await provider.keys()
+      const stranger = await signingKey('k1', 'ES256')
+      op.idToken = () => op.sign({ nonce: undefined }, { kid }, stranger)
+      op.responders.set('jwks', (response) => json(response, {}, 500))
+      await expectIgnored('keys', refreshTokens(provider, request()))
+      op.responders.delete('jwks')
+      // The attempt above was the one within 60 s.
+      await expectIgnored('keys', refreshTokens(provider, request()))
+      const later = providerOf(op.issuer, { log })
+      expect(await rejection(refreshTokens(later, request()))).toMatchObject({ code: 'ID_TOKEN_INVALID' })
+    },
+  )
 
   test('a key that was replaced under the same key id is loaded, and the token accepted', async () => {
     const provider = providerOf(op.issuer, { log })
