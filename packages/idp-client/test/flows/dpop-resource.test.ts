@@ -156,6 +156,20 @@ describe('attacks that the adapter contract leaves to this file', () => {
     }
   })
 
+  test('a proof of less than two minutes before or after passes once, for as long as its time allows', async () => {
+    onTestFinished(() => {
+      api.world.clock.now -= 238
+    })
+    const token = await boundToken()
+    const [early, late] = await Promise.all(
+      [-119, 119].map((seconds) => prove(token, { claims: { iat: api.world.clock.now + seconds } })),
+    )
+    expect((await send(token, early)).status).toBe(200)
+    expect((await send(token, late)).status).toBe(200)
+    api.world.clock.now += 238
+    expect((await send(token, late)).challenge).toMatch(INVALID_PROOF)
+  })
+
   test('a proof is accepted once, by every client of the process', async () => {
     const token = await boundToken()
     const proof = await prove(token)
