@@ -1,4 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
+import { Agent, createServer, request as outgoing } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import type { NodeRequest } from './request.ts'
@@ -246,4 +248,33 @@ describe('several headers Authorization', () => {
     expect(toRequestView(given).headers.get('authorization')).toBe('Bearer a')
     expect(toRequestView(request({})).headers.get('authorization')).toBeNull()
   })
+})
+
+test('after a body that is too large, the connection serves the next request', async () => {
+  const server = createServer(async (incoming, response) => {
+    if (incoming.url === '/next') return response.end('next')
+    await toRequestView(incoming)
+      .form()
+      .catch(() => undefined)
+    return response.end('form')
+  })
+  await new Promise<void>((resolve) => server.listen(0, resolve))
+  const { port } = server.address() as AddressInfo
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+  const send = (path: string, body: string): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const sent = outgoing({ port, path, agent, method: 'POST', headers: form }, async (response) => {
+        resolve((await response.toArray()).join(''))
+      })
+      sent.on('error', reject)
+      sent.end(body)
+    })
+  try {
+    expect(await send('/form', 'x'.repeat(1_000_000))).toBe('form')
+    expect(await send('/next', '')).toBe('next')
+  } finally {
+    agent.destroy()
+    server.closeAllConnections()
+    server.close()
+  }
 })
