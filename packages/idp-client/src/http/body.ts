@@ -43,15 +43,20 @@ export function parseJson(contentType: string | null, body: string): JsonBody {
   return jsonBody(contentType, tryParse(body))
 }
 
-/** Reads a body as a string; throws `INVALID_REQUEST` as soon as it exceeds the size limit. */
+/** Reads a body as a string; throws `INVALID_REQUEST` as soon as it exceeds the size limit, and if it breaks off. */
 export async function readText(chunks: AsyncIterable<Uint8Array> | null): Promise<string> {
   const parts: Uint8Array[] = []
   let size = 0
-  for await (const chunk of chunks ?? []) {
-    size += chunk.length
-    if (size > MAX_BYTES) throw refused('The body is too large.')
-    parts.push(chunk)
+  try {
+    for await (const chunk of chunks ?? []) {
+      size += chunk.length
+      if (size > MAX_BYTES) break
+      parts.push(chunk)
+    }
+  } catch {
+    throw refused('The body broke off.')
   }
+  if (size > MAX_BYTES) throw refused('The body is too large.')
   return text(concatenate(parts).bytes)
 }
 
