@@ -1,5 +1,7 @@
 import type { Limits } from './limits.ts'
 
+type BodyReader = ReadableStreamDefaultReader<Uint8Array>
+
 /** The kind of a response, and callbacks for the end of its body. */
 export interface DownloadEvents {
   /** Called once, when the body has ended, failed, or is no longer wanted. */
@@ -10,29 +12,16 @@ export interface DownloadEvents {
   readonly isEventStream: boolean
 }
 
-/** Returns a reader that is cancelled at the end of the request: a body of a `fetch` of the application may ignore its signal. */
-function toReader(
-  body: ReadableStream<Uint8Array>,
-  { signal }: Limits,
-): ReadableStreamDefaultReader<Uint8Array> {
-  const reader = body.getReader()
-  const cancel = (): void => void reader.cancel().catch(() => undefined)
-  if (signal.aborted) cancel()
-  else signal.addEventListener('abort', cancel, { once: true })
-  return reader
-}
-
 function assertContinues({ reason }: Limits): void {
   if (reason) throw new TypeError('The request has ended.')
 }
 
 /** Returns the body of a response as it arrives, no faster than it is read. Once it is not wanted, the API stops. */
 export function toDownload(
-  body: ReadableStream<Uint8Array>,
+  reader: BodyReader,
   limits: Limits,
   { isEventStream, onEnd, onFailure }: DownloadEvents,
 ): ReadableStream<Uint8Array> {
-  const reader = toReader(body, limits)
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
@@ -64,11 +53,7 @@ export function toDownload(
 }
 
 /** Reads a short body. Returns it as a stream that is complete: a response costs more with bytes, which it makes a stream of. */
-export async function readWhole(
-  body: ReadableStream<Uint8Array>,
-  limits: Limits,
-): Promise<ReadableStream<Uint8Array>> {
-  const reader = toReader(body, limits)
+export async function readWhole(reader: BodyReader, limits: Limits): Promise<ReadableStream<Uint8Array>> {
   const chunks: Uint8Array[] = []
   for (let next = await reader.read(); !next.done; next = await reader.read()) {
     limits.moved()

@@ -58,6 +58,8 @@ function toFailure({ engine }: Application, thrown: unknown, { methods }: ProxyC
 interface Sending {
   readonly caller: Caller
   readonly request: UpstreamRequest
+  /** Functions that `close` calls, each once. */
+  readonly ends: (() => void)[]
   /** Frees everything; may be called again. */
   readonly close: () => void
 }
@@ -102,6 +104,7 @@ function prepare(caller: Watched, url: URL): Sending {
   const length = headers.get('content-length')
   const stated = length === null ? undefined : Number(length)
   const upload = hasBody ? new Upload(body, stated, () => limits.moved()) : null
+  const { signal } = limits
   const ends = [onLeave(() => limits.end('client')), unwatch, () => upload?.close()]
   const sent = toRequestHeaders(headers, config.requestHeaders)
   // Some servers accept no chunked body.
@@ -110,12 +113,10 @@ function prepare(caller: Watched, url: URL): Sending {
     for (const end of ends.splice(0)) end()
   }
   // Also if nobody reads: a body that does not arrive, a response that the host drops.
-  limits.signal.addEventListener('abort', close, { once: true })
-  return {
-    caller,
-    request: { method, url, headers: sent, upload, limits, fetch: config.fetch },
-    close,
-  }
+  signal.addEventListener('abort', close)
+  // The `fetch` of Node.js keeps the signal until the next major garbage collection.
+  ends.push(() => signal.removeEventListener('abort', close))
+  return { caller, request: { method, url, headers: sent, upload, limits, fetch: config.fetch }, ends, close }
 }
 
 /** Sends the request with a token, and once more with a new one if the API refuses that as invalid. */
@@ -169,7 +170,7 @@ function rewriteAddresses(
 
 /** Returns the response of the API as the browser gets it. */
 async function toBrowser(response: Response, sending: Sending): Promise<Response> {
-  const { caller, close, request } = sending
+  const { caller, close, ends, request } = sending
   const { config, engine } = caller
   const { limits, method, upload } = request
   const { body, status } = response
@@ -184,8 +185,12 @@ async function toBrowser(response: Response, sending: Sending): Promise<Response
     return new Response(null, { status, headers })
   }
   if (!config.eventStreams && isEvents(headers)) throw new IdpError('PROXY_STREAM_UNSUPPORTED')
+  const reader = body.getReader()
+  // A body of a `fetch` of the application may ignore its signal.
+  ends.push(() => void reader.cancel().catch(() => undefined))
+  if (limits.signal.aborted) close()
   if (isShort(response)) {
-    const content = await readWhole(body, limits)
+    const content = await readWhole(reader, limits)
     close()
     return new Response(content, { status, headers })
   }
@@ -198,7 +203,7 @@ async function toBrowser(response: Response, sending: Sending): Promise<Response
     if (!isExpected) reportRefusal(engine.config, toUpstreamError(limits, thrown), 'error')
     return isEventStream && isExpected
   }
-  const download = toDownload(body, limits, { onEnd: close, onFailure, isEventStream })
+  const download = toDownload(reader, limits, { onEnd: close, onFailure, isEventStream })
   return streamedResponse(download, { status, headers })
 }
 

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { afterEach, describe, expect, test } from 'vitest'
 import type { IdpClientOptions, ProxyOptions } from '../../src/index.ts'
 import { processWide } from '../../src/lib/registry.ts'
@@ -133,3 +134,21 @@ test('a request whose client left before it was sent is not watched, although no
   await world.client.middleware(fromPage(world.browser, '/api/orders/events', { signal }))
   expect(processWide<Set<unknown>>('queue:open-streams/1', () => new Set()).size).toBe(0)
 })
+
+test.each([
+  ['short', { 'content-length': '2' }],
+  ['streamed', {}],
+  ['without a body', undefined],
+])(
+  'a response that is %s leaves nothing of its request on the signal, which fetch may keep',
+  async (_title, headers) => {
+    const signals: AbortSignal[] = []
+    const fetch: typeof globalThis.fetch = async (_input, { signal } = {}) => {
+      if (signal) signals.push(signal)
+      return headers ? new Response('{}', { headers }) : new Response(null, { status: 204 })
+    }
+    await signedIn({ fetch })
+    await (await send()).text()
+    expect(signals.map((signal) => getEventListeners(signal, 'abort'))).toEqual([[]])
+  },
+)
