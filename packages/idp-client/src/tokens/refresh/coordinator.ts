@@ -24,6 +24,7 @@ import {
   NO_SESSION,
   openFamily,
   removeTurn,
+  resolveTo,
   tokenKey,
   touch,
 } from './families.ts'
@@ -210,7 +211,10 @@ async function redeemLatest(job: Job): Promise<RedemptionResult> {
     const latest = isOfApplication(purpose) ? session : await withSuccessor(parts, session, refreshToken)
     const token = latest.data.tokenSet.refreshToken ?? refreshToken
     previous.add(refreshToken).add(token)
-    return purpose.redeem(latest, token, toProgress(job, lockUntil), job.requestScope)
+    const redeemed = await purpose.redeem(latest, token, toProgress(job, lockUntil), job.requestScope)
+    // Before it is written: a request that reads it then would redeem the new token beside this queue.
+    if (store) resolveTo(family, await tokenKey(parts, redeemed.session.data.tokenSet.refreshToken ?? token))
+    return redeemed
   }
   const result = await (store ? redeemInStore(store, before, redeemCurrent, lost > 0) : redeemCurrent(before))
   // Nothing was redeemed, or it changed nothing.

@@ -115,9 +115,11 @@ export function findFamily(key: string, session: StoredSession, now: number): To
 export function openFamily(firstKey: string, latest: StoredSession): TokenFamily {
   const touchedAt = monotonic()
   const family = { latest, turns: [], closed: false, tokens: [], firstKey, touchedAt }
-  families().byToken.set(firstKey, family)
+  resolveTo(family, firstKey)
   return family
 }
+
+export const resolveTo = (family: TokenFamily, key: string): void => families().byToken.set(key, family)
 
 /** Removes a redemption that has ended, and then a family without tokens: none of its redemptions succeeded. */
 export function removeTurn(turn: Turn): void {

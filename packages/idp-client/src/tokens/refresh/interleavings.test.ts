@@ -11,6 +11,7 @@ import {
   session,
 } from '../../../test/support/redemptions.ts'
 import { pause } from '../../lib/pause.ts'
+import type { StoredSession } from '../../session/model/stored-session.ts'
 import type { Purpose } from './coordinator.ts'
 import { redeemOnce } from './coordinator.ts'
 import { hasEnded } from './ended.ts'
@@ -261,6 +262,36 @@ test('a redemption that fails while another call waits for the store leaves that
   responding.open()
   await Promise.all([second, third])
   expect(sent).toEqual([one.refreshToken])
+})
+
+test('a token that requests read from the store before its write has ended is sent once', async () => {
+  const one = session()
+  const [writing, responding] = [gate(), gate()]
+  const persist = async (_found: StoredSession, changed: StoredSession) => {
+    await writing.opened
+    return { session: changed, isWritten: true }
+  }
+  const parts = partsFor({ store: { persist } })
+  const sent: string[] = []
+  const redeem: Purpose['redeem'] = async (latest, token) => {
+    if (sent.push(token) > 1) await responding.opened
+    return renewed(latest, `${token}+`)
+  }
+  const first = ask(purpose(one, { redeem }), parts)
+  await pause(0)
+  const token = `${one.refreshToken}+`
+  const next = { ...renewed(one, token).session, refreshToken: token }
+  const request = (key: string): Promise<unknown> =>
+    ask(purpose(next, { key, redeem, isSatisfiedBy: () => false }), parts)
+  const second = request('second')
+  await pause(0)
+  writing.open()
+  await first
+  const third = request('third')
+  await pause(0)
+  responding.open()
+  await Promise.all([second, third])
+  expect(sent).toEqual([one.refreshToken, token, `${token}+`])
 })
 
 test('the session of a refresh is written, and stays pending until a response carries it', async () => {
