@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import { KeyedMutex } from './shared-run.ts'
+import { ALL_KEYS, KeyedMutex } from './shared-run.ts'
 
 afterEach(() => vi.useRealTimers())
 
@@ -27,13 +27,18 @@ function gates(names: readonly string[]) {
   return { order, open: (name: string) => open[name]?.(), tasks }
 }
 
-/** Returns how often work around the tasks runs. */
-async function runsAround(mutex: KeyedMutex<string>): Promise<number> {
-  let runs = 0
-  await mutex.runAroundTasks(async () => {
-    runs++
-  }, 700)
-  return runs
+/** Returns whether a task that runs alone has to wait for no other one. */
+async function isFree(mutex: KeyedMutex<string>): Promise<boolean> {
+  let isFree = false
+  void mutex.run(
+    ALL_KEYS,
+    async () => {
+      isFree = true
+    },
+    LONG,
+  )
+  for (let turns = 0; turns < 20; turns++) await null
+  return isFree
 }
 
 /** Milliseconds that no test waits. */
@@ -85,7 +90,7 @@ test('[K1] a task of a request that ended holds up later ones once, and nobody a
   expect(await second).toBe('second')
   await vi.advanceTimersByTimeAsync(1000)
   expect(await mutex.run('a', async () => 'third', 700)).toBe('third')
-  expect(await runsAround(mutex)).toBe(1)
+  expect(await isFree(mutex)).toBe(true)
 })
 
 test('[Q4] a task that had to wait has its whole time, in which later ones wait for it', async () => {
@@ -113,9 +118,10 @@ test('[Q4] a task that ends after its deadline does not let later ones run at th
   if (!late || !second || !third) throw new Error('three tasks')
   void mutex.run('a', late, 700)
   await vi.advanceTimersByTimeAsync(1700)
-  expect(await runsAround(mutex)).toBe(1)
+  expect(await isFree(mutex)).toBe(true)
   await mutex.run('a', async () => 'alone', 700)
   void mutex.run('a', second, LONG)
+  await vi.advanceTimersByTimeAsync(0)
   open('late')
   await vi.advanceTimersByTimeAsync(0)
   void mutex.run('a', third, LONG)
@@ -123,55 +129,53 @@ test('[Q4] a task that ends after its deadline does not let later ones run at th
   expect(order).toEqual(['+late', '+second', '-late'])
 })
 
-test('work around tasks runs at once, and again between those that came before its end and later ones of their keys', async () => {
+test('a task that runs alone waits for those before it of every key, and later ones for it', async () => {
   const mutex = new KeyedMutex<string>()
-  const { open, order, tasks } = gates(['running', 'queued', 'work', 'meanwhile', 'later'])
-  const [running, queued, work, meanwhile, later] = tasks
-  if (!running || !queued || !work || !meanwhile || !later) throw new Error('five tasks')
+  const { open, order, tasks } = gates(['running', 'queued', 'other', 'alone', 'again', 'later'])
+  const [running, queued, other, alone, again, later] = tasks
+  if (!running || !queued || !other || !alone || !again || !later) throw new Error('six tasks')
   void mutex.run('a', running, LONG)
   void mutex.run('a', queued, LONG)
-  const around = mutex.runAroundTasks(work, LONG)
-  void mutex.run('b', meanwhile, LONG)
+  void mutex.run('b', other, LONG)
+  const results = [alone, again].map((task) => mutex.run(ALL_KEYS, task, LONG))
+  const last = ['a', 'c'].map((key) => mutex.run(key, later, LONG))
+  for (const name of ['later', 'again', 'alone', 'queued', 'running']) open(name)
   await turn()
-  expect(order).toEqual(['+work', '+running', '+meanwhile'])
-  open('work')
-  await turn()
-  const last = ['a', 'b'].map((key) => mutex.run(key, later, LONG))
-  for (const name of ['later', 'meanwhile', 'queued', 'running']) open(name)
-  expect(await around).toBe('work')
-  await Promise.all(last)
-  const [before, after] = [order.slice(4, -6), order.slice(-6)]
-  expect(before.sort()).toEqual(['+queued', '-meanwhile', '-queued', '-running'])
-  expect(after).toEqual(['+work', '-work', '+later', '+later', '-later', '-later'])
-  expect(await runsAround(mutex)).toBe(1)
+  expect(order).toEqual(['+running', '+other', '-running', '+queued', '-queued'])
+  open('other')
+  expect(await Promise.all([...results, ...last])).toEqual(['alone', 'again', 'later', 'later'])
+  const after = ['+alone', '-alone', '+again', '-again', '+later', '+later', '-later', '-later']
+  expect(order.slice(5)).toEqual(['-other', ...after])
+  expect(await isFree(mutex)).toBe(true)
 })
 
-test('work runs again for a task that has ended during it', async () => {
-  const mutex = new KeyedMutex<string>()
-  const { open, order, tasks } = gates(['task', 'work'])
-  const [task, work] = tasks
-  if (!task || !work) throw new Error('two tasks')
-  const ended = mutex.run('a', task, LONG)
-  const around = mutex.runAroundTasks(work, LONG)
-  open('task')
-  await ended
-  await turn()
-  open('work')
-  await around
-  expect(order.slice(-2)).toEqual(['+work', '-work'])
-  expect(order.filter((one) => one === '+work')).toHaveLength(2)
-})
-
-test('work runs again after its tasks have had a limited time', async () => {
+test('a task that runs alone waits for a limited time, and holds up later ones as long', async () => {
   vi.useFakeTimers()
   const mutex = new KeyedMutex<string>()
-  void mutex.run('a', () => new Promise(() => {}), LONG)
-  const around = runsAround(mutex)
-  await vi.advanceTimersByTimeAsync(700)
-  expect(await around).toBe(2)
+  const { order, tasks } = gates(['hangs', 'alone', 'later'])
+  const [hangs, alone, later] = tasks
+  if (!hangs || !alone || !later) throw new Error('three tasks')
+  void mutex.run('a', hangs, LONG)
+  void mutex.run(ALL_KEYS, alone, 700)
+  await vi.advanceTimersByTimeAsync(699)
+  expect(order).toEqual(['+hangs'])
+  await vi.advanceTimersByTimeAsync(1)
+  void mutex.run('b', later, 700)
+  await vi.advanceTimersByTimeAsync(699)
+  expect(order).toEqual(['+hangs', '+alone'])
+  await vi.advanceTimersByTimeAsync(1)
+  expect(order).toEqual(['+hangs', '+alone', '+later'])
 })
 
-test('work runs again only after a task that a later one of its key did not wait for', async () => {
+test('a task that fails alone does not stop later ones', async () => {
+  const mutex = new KeyedMutex<string>()
+  const failing = mutex.run(ALL_KEYS, () => Promise.reject(new Error('no')), LONG)
+  const next = mutex.run('a', async () => 'next', LONG)
+  await expect(failing).rejects.toThrow('no')
+  expect(await next).toBe('next')
+})
+
+test('a task that runs alone waits for one that a later one of its key did not wait for', async () => {
   vi.useFakeTimers()
   const mutex = new KeyedMutex<string>()
   const { open, order, tasks } = gates(['slow', 'second'])
@@ -180,11 +184,11 @@ test('work runs again only after a task that a later one of its key did not wait
   open('second')
   await second
   await vi.advanceTimersByTimeAsync(0)
-  const around = mutex.runAroundTasks(async () => void order.push('work'), 1000)
+  const alone = mutex.run(ALL_KEYS, async () => void order.push('alone'), 1000)
   await vi.advanceTimersByTimeAsync(999)
-  expect(order).toEqual(['+slow', '+second', '-second', 'work'])
+  expect(order).toEqual(['+slow', '+second', '-second'])
   open('slow')
-  await around
-  expect(order.slice(4)).toEqual(['-slow', 'work'])
-  expect(await runsAround(mutex)).toBe(1)
+  await alone
+  expect(order.slice(3)).toEqual(['-slow', 'alone'])
+  expect(await isFree(mutex)).toBe(true)
 })

@@ -128,54 +128,42 @@ interface Queue {
   readonly open: Set<SharedRun<unknown>>
 }
 
+/** The key of tasks that run alone: they wait for those before them of all keys, and later ones of all keys wait for them. */
+export const ALL_KEYS: unique symbol = Symbol('all keys')
+
 /**
  * Runs tasks of one key one after the other, in the order in which they came. Tasks of different keys do not wait. A task
  * waits for a limited time: then it runs beside the one before it.
  */
 export class KeyedMutex<K> {
-  readonly #queues = new Map<K, Queue>()
+  readonly #queues = new Map<K | typeof ALL_KEYS, Queue>()
 
   /**
    * Runs `task` after those before it. Rejects with what the task throws.
    *
    * @param patience how long it waits for the one before it, and how long it may take itself, in milliseconds
    */
-  run<T>(key: K, task: () => Promise<T>, patience: number): Promise<T> {
-    const queue: Queue = this.#queues.get(key) ?? { open: new Set() }
-    const { last: before, open } = queue
+  run<T>(key: K | typeof ALL_KEYS, task: () => Promise<T>, patience: number): Promise<T> {
+    const queues = this.#queues
+    const queue: Queue = queues.get(key) ?? { open: new Set() }
+    const { last, open } = queue
     for (const run of open) if (run.isLost) open.delete(run)
+    const before =
+      key === ALL_KEYS
+        ? [...queues.values()].flatMap((other) => [...other.open])
+        : [last, queues.get(ALL_KEYS)?.last]
     const run = new SharedRun<T>(async (self) => {
-      await before?.join(patience)
+      await Promise.all(before.map((one) => one?.join(patience)))
       self.extend(patience)
       return task()
     }, patience)
     queue.last = run
     open.add(run)
-    this.#queues.set(key, queue)
+    queues.set(key, queue)
     run.onEnd(() => {
       open.delete(run)
-      if (open.size === 0 && this.#queues.get(key) === queue) this.#queues.delete(key)
+      if (open.size === 0 && queues.get(key) === queue) queues.delete(key)
     })
     return run.outcome
-  }
-
-  /**
-   * Runs `work` at once. If there were tasks of any key before or after it, runs it once more when these have ended, or after that many
-   * milliseconds; later tasks of their keys wait for it. Returns the first result.
-   */
-  async runAroundTasks<T>(work: () => Promise<T>, patience: number): Promise<T> {
-    const keys = new Set(this.#busyKeys())
-    const result = await work()
-    for (const key of this.#busyKeys()) keys.add(key)
-    if (keys.size === 0) return result
-    const open = [...keys].flatMap((key) => [...(this.#queues.get(key)?.open ?? [])])
-    const again = Promise.all(open.map((run) => run.join(patience))).then(work)
-    await Promise.all([again, ...[...keys].map((key) => this.run(key, () => again, patience))])
-    return result
-  }
-
-  #busyKeys(): K[] {
-    const isBusy = ({ open }: Queue): boolean => [...open].some((run) => !run.isLost)
-    return [...this.#queues].flatMap(([key, queue]) => (isBusy(queue) ? [key] : []))
   }
 }

@@ -185,46 +185,47 @@ test('without update, a record that is deleted while it is changed stays deleted
   expect(await inner.get('id')).toBeNull()
 })
 
-test('without update, the sessions of a user that are changed again and again stay deleted', async () => {
-  const inner = memoryStore({ name: crypto.randomUUID() })
-  await inner.set('id', session, later)
-  const settled = async (): Promise<void> => {
-    for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve))
-  }
-  const [first, second, deleted] = [gate(), gate(), gate()]
-  const writes = [first, second]
-  const store = completed({
-    ...inner,
-    update: undefined as never,
-    set: async (...given) => {
-      await writes.shift()?.opened
-      await inner.set(...given)
-    },
-    async deleteBySubject(sub) {
-      await settled()
-      const count = await inner.deleteBySubject(sub)
-      deleted.open()
-      return count
-    },
-  })
-  const change = () =>
-    store.update(
-      'id',
-      (current) => current,
-      later,
-      async () => {},
-    )
-  const changing = change()
-  const deleting = store.deleteBySubject(session.user.sub)
-  await deleted.opened
-  await settled()
-  const again = change()
-  first.open()
-  await deleting
-  second.open()
-  await Promise.all([changing, again])
-  expect(await inner.get('id')).toBeNull()
-})
+test.each(['before and while', 'only while'])(
+  'without update, the sessions of a user that are changed %s they are deleted stay deleted',
+  async (times) => {
+    const inner = memoryStore({ name: crypto.randomUUID() })
+    await inner.set('id', session, later)
+    const settled = async (): Promise<void> => {
+      for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve))
+    }
+    const [first, deleted] = [gate(), gate()]
+    const writes = times === 'only while' ? [deleted] : [first, deleted]
+    const changing: Promise<void>[] = []
+    const store = completed({
+      ...inner,
+      update: undefined as never,
+      set: async (...given) => {
+        await writes.shift()?.opened
+        await inner.set(...given)
+      },
+      async deleteBySubject(sub) {
+        change()
+        await settled()
+        const count = await inner.deleteBySubject(sub)
+        deleted.open()
+        await settled()
+        return count
+      },
+    })
+    const change = (): void => {
+      const settle = async (): Promise<void> => {}
+      changing.push(store.update('id', (current) => current, later, settle))
+    }
+    if (times !== 'only while') change()
+    const deleting = store.deleteBySubject(session.user.sub)
+    if (times !== 'only while') change()
+    await settled()
+    first.open()
+    await deleting
+    await Promise.all(changing)
+    expect(await inner.get('id')).toBeNull()
+  },
+)
 
 test('[C7] a session of a store is copied as JSON has it, whatever types the store returns', async () => {
   const sessionOf = (user: object): SessionData => ({ ...session, user: { sub: 'a', ...user } })

@@ -7,7 +7,7 @@ import { Lru } from '../../lib/lru.ts'
 import { pause } from '../../lib/pause.ts'
 import { processWide, processWideFor } from '../../lib/registry.ts'
 import { backoff, retry } from '../../lib/retry.ts'
-import { KeyedMutex, SingleFlight } from '../../lib/shared-run.ts'
+import { ALL_KEYS, KeyedMutex, SingleFlight } from '../../lib/shared-run.ts'
 import { reportFailure } from '../../log/failure.ts'
 import { createEndedInMemory, endingsInMemory } from '../ended-by.ts'
 import type { SessionData } from '../model/session-data.ts'
@@ -25,7 +25,7 @@ const ATTEMPTS = 3
 const MAX_PROCESSED = 10_000
 
 /** Changes of records in this process, by record id: a hash of the session key. */
-const changes = () => processWide('queue:record-changes/3', () => new KeyedMutex<string>())
+const changes = () => processWide('queue:record-changes/4', () => new KeyedMutex<string>())
 
 /**
  * The tasks that are running for a store and, if it has no `once`, the names of those that have run, with their expiry in seconds
@@ -132,7 +132,7 @@ export class CompleteStore {
     assertUpdated(this.#firstUpdate.result)
   }
 
-  #inTurn<T>(id: string, work: () => Promise<T>): Promise<T> {
+  #inTurn<T>(id: string | typeof ALL_KEYS, work: () => Promise<T>): Promise<T> {
     return changes().run(id, work, this.#config.httpTimeout)
   }
 
@@ -266,12 +266,9 @@ export class CompleteStore {
     return this.#deleteForGood(() => deleteBySubject.call(this.#given, sub))
   })
 
-  /**
-   * Without `update` deletes once more after the running changes of this process, which may write a deleted record again, and before
-   * later ones, which may read that.
-   */
+  /** Without `update` of the store, a change that has read a record before the deletion would write it again. */
   #deleteForGood<T>(deletion: () => Promise<T>): Promise<T> {
-    return this.#given.update ? deletion() : changes().runAroundTasks(deletion, this.#config.httpTimeout)
+    return this.#given.update ? deletion() : this.#inTurn(ALL_KEYS, deletion)
   }
 
   /** Reports a failure that no caller receives. */
