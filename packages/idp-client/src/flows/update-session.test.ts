@@ -7,7 +7,7 @@ import { memoryStore } from '../stores/memory.ts'
 import { advance, closeFamily, openFamily, tokenKey } from '../tokens/refresh/families.ts'
 import { updateSession } from './update-session.ts'
 
-test('an update keeps the later time of use of a process whose clock is ahead', async () => {
+test('an update has a later time of use than the session that it changes, also that of a process whose clock is ahead', async () => {
   const { clock, engine } = engineFor()
   const cookies = new Cookies()
   const tokenSet = { accessToken: 'at', expiresAt: clock.now + 60 }
@@ -19,7 +19,7 @@ test('an update keeps the later time of use of a process whose clock is ahead', 
   await updateSession(engine, exchange, { ...data, theme: 'dark' })
   cookies.take(exchange)
   const saved = await engine.sessions.load(cookies.exchange())
-  expect(saved).toMatchObject({ usedAt: clock.now + 5, data: { theme: 'dark' } })
+  expect(saved).toMatchObject({ usedAt: clock.now + 6, data: { theme: 'dark' } })
 })
 
 test.each(['cookies', 'a store'])(

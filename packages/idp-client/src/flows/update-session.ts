@@ -52,7 +52,8 @@ async function save(
     throw new IdpError('MISSING_SESSION_DATA', { detail })
   }
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
-  const usedAt = laterUse(session.usedAt, engine.config.clock())
+  // Later than the session that it changes: otherwise a process that has refreshed that in the same second would not take the update.
+  const usedAt = laterUse(session.usedAt + 1, engine.config.clock())
   const changed = { ...session, data, usedAt }
   const ownUser = !isSameJson(data.user, session.data.user)
   const saved = await engine.sessions.save(exchange, changed, { found: session, mustFit: true, ownUser })

@@ -6,6 +6,7 @@ import type { Browser } from '../support/app.ts'
 import type { ConnectWorld } from '../support/connect.ts'
 import { startConnectWorld } from '../support/connect.ts'
 import { keeping } from '../support/mfa.ts'
+import { Process } from '../support/processes.ts'
 
 let world: ConnectWorld
 beforeAll(async () => {
@@ -180,3 +181,20 @@ test.each(storages)(
     }
   },
 )
+
+test('with cookies, a process that has refreshed a session in the same second keeps the update of another one', async () => {
+  const { browser, client } = world.another()
+  await world.login(browser)
+  const [one, other] = [new Process(), new Process()]
+  const refresh = () =>
+    keeping(browser, (request, headers) => client.getAccessToken(request, headers, { refresh: true }))
+  await one.run(refresh)
+  const session = await browser.session()
+  await other.run(() =>
+    keeping(browser, (request, headers) =>
+      client.updateSession(request, headers, { ...session, theme: 'dark' }),
+    ),
+  )
+  await one.run(refresh)
+  expect(await browser.session()).toMatchObject({ theme: 'dark' })
+})
