@@ -198,3 +198,21 @@ test('with cookies, a process that has refreshed a session in the same second ke
   await one.run(refresh)
   expect(await browser.session()).toMatchObject({ theme: 'dark' })
 })
+
+test('with cookies, an update is kept that another process saves after a refresh of a request that can write none', async () => {
+  const { browser, client } = world.another()
+  await world.login(browser)
+  const session = await browser.session()
+  const [one, other] = [new Process(), new Process()]
+  const update = (changes: object) =>
+    keeping(browser, (request, headers) => client.updateSession(request, headers, { ...session, ...changes }))
+  await one.run(() => client.getAccessToken(browser.request('/'), undefined, { refresh: true }))
+  world.clock.now += 1
+  await other.run(() => update({ theme: 'dark' }))
+  await one.run(async () => {
+    expect(await browser.session()).toMatchObject({ theme: 'dark' })
+    await update({ theme: 'dark', language: 'fr' })
+    await keeping(browser, (request, headers) => client.getAccessToken(request, headers, { refresh: true }))
+    expect(await browser.session()).toMatchObject({ theme: 'dark', language: 'fr' })
+  })
+})

@@ -31,13 +31,10 @@ async function withRefresh(parts: FamilyParts, session: StoredSession): Promise<
   const { clock, session: rules } = parts.config
   const family = await getFamily(parts, session)
   if (!family || !hasOlderTokens(session, family.latest)) return session
-  const usedAt = Math.max(session.usedAt, family.latest.usedAt)
-  const refreshed: StoredSession = {
-    ...copySession(family.latest),
-    usedAt,
-    needsWrite: true,
-    older: session.data,
-  }
+  // The refresh was one of an earlier cookie: only its tokens are newer.
+  const isUpdated = session.usedAt > family.latest.usedAt
+  const latest = isUpdated ? withLatestTokens(session, family.latest) : family.latest
+  const refreshed: StoredSession = { ...copySession(latest), needsWrite: true, older: session.data }
   return isAlive(toTimes(refreshed), rules, clock()) ? refreshed : null
 }
 
@@ -78,7 +75,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
     const known = await getFamily(parts, own)
     const latest = known?.latest
     // Since `load`, another request may have saved a change of the refreshed session.
-    const isOutdated = found && latest && loaded?.older
+    const isOutdated = found && latest && loaded?.older && loaded.usedAt <= latest.usedAt
     const given = (isOutdated && withSaved(latest, session, found)) || own
     const usedAt = mergedUse(given.usedAt, latest?.usedAt ?? given.usedAt, config.clock())
     const updated = { ...withLatestTokens(given, latest, options), usedAt }
