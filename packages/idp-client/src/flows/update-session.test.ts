@@ -7,19 +7,24 @@ import { memoryStore } from '../stores/memory.ts'
 import { advance, closeFamily, openFamily, tokenKey } from '../tokens/refresh/families.ts'
 import { updateSession } from './update-session.ts'
 
-test('an update has a later time of use than the session that it changes, also that of a process whose clock is ahead', async () => {
+test.each([
+  ['later than that of the session', 0, 1],
+  ['later than that of another process', 4, 5],
+  ['not ahead by more, so that updates again and again do not extend the session', 5, 5],
+  ['not earlier than that of a process whose clock is ahead', 30, 30],
+])('the time of use of an update is %s', async (_title, before, after) => {
   const { clock, engine } = engineFor()
   const cookies = new Cookies()
   const tokenSet = { accessToken: 'at', expiresAt: clock.now + 60 }
   const data = { user: { sub: 'alice' }, tokenSet, internal: { createdAt: clock.now } }
   const first = cookies.exchange()
-  await engine.sessions.save(first, { ...freshlyStored(data, clock.now), usedAt: clock.now + 5 })
+  await engine.sessions.save(first, { ...freshlyStored(data, clock.now), usedAt: clock.now + before })
   cookies.take(first)
   const exchange = cookies.exchange()
   await updateSession(engine, exchange, { ...data, theme: 'dark' })
   cookies.take(exchange)
   const saved = await engine.sessions.load(cookies.exchange())
-  expect(saved).toMatchObject({ usedAt: clock.now + 6, data: { theme: 'dark' } })
+  expect(saved).toMatchObject({ usedAt: clock.now + after, data: { theme: 'dark' } })
 })
 
 test.each(['cookies', 'a store'])(

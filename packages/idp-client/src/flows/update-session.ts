@@ -34,6 +34,12 @@ function withIdToken(changes: SessionData, { tokenSet: { idToken } }: SessionDat
   return { ...changes, tokenSet: defined({ ...tokenSet, idToken }) }
 }
 
+/**
+ * Maximum lead of the time of use over the clock, in seconds, that updates cause: the session would last longer without use by as
+ * much.
+ */
+const LONGEST_LEAD = 5
+
 /** Applies changes to the session; `updated` is its data after the update before them that the application has awaited. */
 async function save(
   engine: Engine,
@@ -53,7 +59,8 @@ async function save(
   }
   if (!exchange.canWrite()) throw new IdpError('SESSION_NOT_WRITABLE')
   // Later than the session that it changes: otherwise a process that has refreshed that in the same second would not take the update.
-  const usedAt = laterUse(session.usedAt + 1, engine.config.clock())
+  const now = engine.config.clock()
+  const usedAt = Math.max(laterUse(session.usedAt, now), Math.min(session.usedAt + 1, now + LONGEST_LEAD))
   const changed = { ...session, data, usedAt }
   const ownUser = !isSameJson(data.user, session.data.user)
   const saved = await engine.sessions.save(exchange, changed, { found: session, mustFit: true, ownUser })
