@@ -4,7 +4,7 @@ import { SessionStoreError } from '../errors/session.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { defined } from '../lib/objects.ts'
 import { rememberFormerEnd } from '../session/former.ts'
-import { endsAt, isAlive, toTimes } from '../session/model/lifetime.ts'
+import { endsAt, isAlive } from '../session/model/lifetime.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import { isSessionData } from '../session/model/stored-session.ts'
 import { endStreams } from '../session/open-streams.ts'
@@ -58,11 +58,10 @@ export async function listSessions(engine: Engine, sub: string): Promise<Session
     // A store that compares case-insensitively may return the sessions of another user.
     if (toOwner(session).sub !== subject) return []
     if (session.clientTag !== undefined && session.clientTag !== clientTag) return []
-    const times = toTimes(session)
-    if (!isAlive(times, rules, clock())) return []
+    if (!isAlive(session, rules, clock())) return []
     const { accessTokens: _a, connectionTokenSets: _c, internal, tokenSet: _t, ...data } = session.data
     const { sid, createdAt } = internal
-    const info = { id, sid, createdAt, lastUsedAt: session.usedAt, expiresAt: endsAt(times, rules) }
+    const info = { id, sid, createdAt, lastUsedAt: session.usedAt, expiresAt: endsAt(session, rules) }
     return [defined({ ...info, data: data as SessionInfo['data'] })]
   })
   return infos.sort((one, other) => other.lastUsedAt - one.lastUsedAt)

@@ -4,7 +4,7 @@ import type { Exchange } from '../http/exchange.ts'
 import { isPrefetch, isServerAction } from '../http/request-kind.ts'
 import type { MaybePromise } from '../lib/chain.ts'
 import { chain } from '../lib/chain.ts'
-import { isRollingDue, laterUse, toTimes } from '../session/model/lifetime.ts'
+import { isRollingDue, laterUse } from '../session/model/lifetime.ts'
 import type { SessionDifference } from '../session/model/session.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
 import { withoutRefreshToken } from '../tokens/apply.ts'
@@ -45,7 +45,7 @@ function touch(
   const usedAt = laterUse(session.usedAt, now)
   // With a store, the cookie has a time of its own (`needsWrite`), and only a later use changes the record.
   const isRecordable = !sessions.distributed || usedAt > session.usedAt
-  const isDue = isRecordable && isRollingDue(toTimes(session), config.session, now)
+  const isDue = isRecordable && isRollingDue(session.usedAt, config.session, now)
   if (!isDue && !session.needsWrite && rejectedAt === undefined) return false
   const data = rejectedAt === undefined ? session.data : withoutRefreshToken(session.data)
   const used = { ...session, data, usedAt }

@@ -118,7 +118,8 @@ async function readFormer(
   // Alive by its former end, so it was used: only the time is not known.
   const usedAt = former.usedAt ?? (expiresAt === undefined ? createdAt : now)
   const isOver = expiresAt !== undefined && expiresAt <= now
-  return !isOver && isAlive({ createdAt, usedAt, sessionExpiresAt }, config.session, now)
+  const internal = defined({ createdAt, sessionExpiresAt })
+  return !isOver && isAlive({ usedAt, data: { internal } }, config.session, now)
     ? { former: { ...former, usedAt } }
     : { reason: 'expired' }
 }

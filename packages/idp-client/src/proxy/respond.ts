@@ -13,7 +13,7 @@ import { refusesToken } from '../oidc/dpop.ts'
 import { mfaRequiredJson } from '../routes/fail-with-json.ts'
 import { passThrough } from '../routes/pass-through.ts'
 import { toStatus } from '../routes/status.ts'
-import { endsAt, toTimes } from '../session/model/lifetime.ts'
+import { endsAt } from '../session/model/lifetime.ts'
 import { onSessionEnd } from '../session/open-streams.ts'
 import { admit, isBackground } from './admission.ts'
 import { readWhole, toDownload } from './download.ts'
@@ -67,7 +67,7 @@ interface Sending {
 /** The times after which a request ends, in milliseconds. */
 function toDurations({ config: { idleTimeout, maxDuration }, engine, session }: Caller) {
   const { clock, session: rules } = engine.config
-  const end = endsAt({ ...toTimes(session), usedAt: Number.POSITIVE_INFINITY }, rules)
+  const end = endsAt({ ...session, usedAt: Number.POSITIVE_INFINITY }, rules)
   return { idle: idleTimeout * 1000, duration: Math.min(maxDuration, Math.max(0, end - clock())) * 1000 }
 }
 

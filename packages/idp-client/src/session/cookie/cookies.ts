@@ -5,7 +5,7 @@ import type { CookieAttributes, CookieJar, CookieScope } from '../../http/cookie
 import { cookieScope } from '../../http/cookie-jar.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import { monotonic } from '../../lib/clock.ts'
-import { remaining, toTimes } from '../model/lifetime.ts'
+import { remaining } from '../model/lifetime.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { sessionSlot } from '../session-slot.ts'
 import type { ClientParts, ProcessMemory } from '../storage.ts'
@@ -73,7 +73,7 @@ export function createSessionCookies(parts: SessionCookieParts): SessionCookies 
   }
 
   function attributes(exchange: Exchange, session: StoredSession): CookieAttributes {
-    const maxAge = cookie.transient ? undefined : remaining(toTimes(session), rules, config.clock())
+    const maxAge = cookie.transient ? undefined : remaining(session, rules, config.clock())
     return { ...scope(exchange), httpOnly: true, ...(maxAge === undefined ? {} : { maxAge }) }
   }
 

@@ -7,7 +7,7 @@ import type { MaybePromise } from '../../lib/chain.ts'
 import { chain } from '../../lib/chain.ts'
 import type { LoadFormer } from '../former.ts'
 import type { KnownSession } from '../model/lifetime.ts'
-import { isAlive, toTimes } from '../model/lifetime.ts'
+import { isAlive } from '../model/lifetime.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import type { SessionSlot } from '../session-slot.ts'
@@ -68,7 +68,7 @@ function reader({ config, sealer, clientTag, connections, former, marker, memory
     chain(sealer.open('session', value), (bytes) => {
       const session = bytes && decodeSession(bytes)
       if (bytes && !session && !isOtherVersion(bytes)) config.log.once(UNDECODABLE)
-      if (!session || !isAlive(toTimes(session), rules, config.clock())) return null
+      if (!session || !isAlive(session, rules, config.clock())) return null
       return chain(clientTag(), (tag) => {
         if (session.clientTag !== undefined && session.clientTag !== tag) return null
         return chain(marker.hasEnded(exchange, session), (ended) =>

@@ -6,7 +6,7 @@ import { all, chain } from '../../lib/chain.ts'
 import type { Bytes } from '../../lib/utf8.ts'
 import { strictText, utf8 } from '../../lib/utf8.ts'
 import type { KnownSession } from '../model/lifetime.ts'
-import { remaining, toTimes } from '../model/lifetime.ts'
+import { remaining } from '../model/lifetime.ts'
 import type { EndedSessions } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
 import type { ClientParts } from '../storage.ts'
@@ -118,7 +118,7 @@ export function createLogoutMarker({ clientTag, config, scope, sealer }: LogoutM
       const sessionKeys = [...new Set(candidates)].slice(0, MAX_SESSION_KEYS)
       // Another request may have recorded use meanwhile: only the absolute limit is certain.
       const now = config.clock()
-      const lifetimes = ended.map((session) => remaining(toTimes(session), { ...rules, rolling: false }, now))
+      const lifetimes = ended.map((session) => remaining(session, { ...rules, rolling: false }, now))
       const longest = before.length > 0 ? rules.absoluteDuration : Math.max(...lifetimes)
       await stage(exchange, { clientTag: await clientTag(), sessionKeys, writtenAt }, longest)
     },

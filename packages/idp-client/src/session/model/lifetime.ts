@@ -7,35 +7,26 @@ export interface LifetimeRules {
   readonly inactivityDuration: number
 }
 
-export interface SessionTimes {
-  readonly createdAt: number
-  /** When use was last recorded. */
-  readonly usedAt: number
-  /** When the session ends at the provider, if that is known. */
-  readonly sessionExpiresAt?: number | undefined
-}
-
-/** A session that was not read, or not verified: only its key and its times are known. */
-export interface KnownSession extends Pick<StoredSession, 'sessionKey' | 'usedAt'> {
+/** A session, of which only the times are read. */
+interface SessionTimes extends Pick<StoredSession, 'usedAt'> {
   readonly data: Pick<StoredSession['data'], 'internal'>
 }
 
-export function toTimes({ data: { internal }, usedAt }: KnownSession): SessionTimes {
-  return { createdAt: internal.createdAt, usedAt, sessionExpiresAt: internal.sessionExpiresAt }
-}
+/** A session that was not read, or not verified: only its key and its times are known. */
+export interface KnownSession extends SessionTimes, Pick<StoredSession, 'sessionKey'> {}
 
 /**
  * Returns when a session ends: `absoluteDuration` after the login, earlier if it ends at the provider, or with `rolling` after
  * inactivity.
  */
-export function endsAt(times: SessionTimes, rules: LifetimeRules): number {
-  const { createdAt, sessionExpiresAt = Number.POSITIVE_INFINITY } = times
+export function endsAt({ data, usedAt }: SessionTimes, rules: LifetimeRules): number {
+  const { createdAt, sessionExpiresAt = Number.POSITIVE_INFINITY } = data.internal
   const absolute = Math.min(createdAt + rules.absoluteDuration, sessionExpiresAt)
-  return rules.rolling ? Math.min(times.usedAt + rules.inactivityDuration, absolute) : absolute
+  return rules.rolling ? Math.min(usedAt + rules.inactivityDuration, absolute) : absolute
 }
 
 /** Returns whether the time has passed at which the session ends at the provider. */
-export function hasEndedAtProvider({ data: { internal } }: KnownSession, now: number): boolean {
+export function hasEndedAtProvider({ data: { internal } }: SessionTimes, now: number): boolean {
   return internal.sessionExpiresAt !== undefined && internal.sessionExpiresAt <= now
 }
 
@@ -59,13 +50,13 @@ export function mergedUse(usedAt: number, other: number, now: number): number {
   return Math.max(usedAt, Math.min(other, now))
 }
 
-export function isAlive(times: SessionTimes, rules: LifetimeRules, now: number): boolean {
-  return !isAhead(times.createdAt, now) && now < endsAt(times, rules)
+export function isAlive(session: SessionTimes, rules: LifetimeRules, now: number): boolean {
+  return !isAhead(session.data.internal.createdAt, now) && now < endsAt(session, rules)
 }
 
 /** Returns the remaining lifetime in seconds; never negative, also after the clock was changed. */
-export function remaining(times: SessionTimes, rules: LifetimeRules, now: number): number {
-  return Math.max(0, Math.min(endsAt(times, rules) - now, rules.absoluteDuration))
+export function remaining(session: SessionTimes, rules: LifetimeRules, now: number): number {
+  return Math.max(0, Math.min(endsAt(session, rules) - now, rules.absoluteDuration))
 }
 
 const ROLLING_SHARE = 0.1
@@ -75,10 +66,10 @@ const ROLLING_SECONDS = 300
  * Returns whether use is recorded: after 10 % of the inactivity duration, at the latest after five minutes. Also after the clock was
  * set back, if the browser, which measures the lifetime of the cookie itself, could delete it before that.
  */
-export function isRollingDue(times: SessionTimes, rules: LifetimeRules, now: number): boolean {
+export function isRollingDue(usedAt: number, rules: LifetimeRules, now: number): boolean {
   if (!rules.rolling) return false
   const { inactivityDuration } = rules
   const pause = Math.min(inactivityDuration * ROLLING_SHARE, ROLLING_SECONDS)
-  const unrecorded = now - times.usedAt
+  const unrecorded = now - usedAt
   return unrecorded >= pause || unrecorded < pause - inactivityDuration
 }

@@ -5,7 +5,7 @@ import { lazyPromise } from '../../lib/request-scope.ts'
 import type { SessionCookieParts } from '../cookie/cookies.ts'
 import { createSessionCookies } from '../cookie/cookies.ts'
 import type { LoadFormer } from '../former.ts'
-import { isAlive, isRollingDue, laterUse, toTimes } from '../model/lifetime.ts'
+import { isAlive, isRollingDue, laterUse } from '../model/lifetime.ts'
 import type { SessionReference } from '../model/reference.ts'
 import { decodeReference, encodeReference } from '../model/reference.ts'
 import type { StoredSession } from '../model/stored-session.ts'
@@ -147,9 +147,8 @@ class RequestSessions {
     const { clock, session: rules } = this.#parts.config
     if (session.clientTag !== undefined && session.clientTag !== clientTag) return null
     const now = clock()
-    const times = toTimes(session)
-    if (!isAlive(times, rules, now)) return null
-    const isCookieOld = isRollingDue({ ...times, usedAt: writtenAt }, rules, now)
+    if (!isAlive(session, rules, now)) return null
+    const isCookieOld = isRollingDue(writtenAt, rules, now)
     return isCookieOld ? { ...session, needsWrite: true } : session
   }
 }

@@ -8,7 +8,7 @@ import { SingleFlight } from '../../lib/shared-run.ts'
 import { decodeClaims } from '../model/claims.ts'
 import { withFewerTokens } from '../model/further-tokens.ts'
 import type { KnownSession } from '../model/lifetime.ts'
-import { endsAt, laterUse, toTimes } from '../model/lifetime.ts'
+import { endsAt, laterUse } from '../model/lifetime.ts'
 import type { SessionDifference } from '../model/session.ts'
 import { hasOnlyBeenUsed, withDifference } from '../model/session.ts'
 import type { SessionData } from '../model/session-data.ts'
@@ -119,7 +119,7 @@ export class StoreRecords implements DistributedSessions {
     const session = withFewerTokens(given, this.#config)
     const id = await recordId(session.sessionKey)
     await this.#store.set(id, toRecord(session, id), {
-      expiresAt: endsAt(toTimes(session), this.#config.session),
+      expiresAt: endsAt(session, this.#config.session),
     })
   }
 
@@ -222,8 +222,8 @@ export class StoreRecords implements DistributedSessions {
     }
     const { clock, session: rules } = this.#config
     // The record may have been used later than this session.
-    const times = { ...toTimes(session), usedAt: laterUse(session.usedAt, clock()) }
-    const expiry = { expiresAt: endsAt(times, rules) }
+    const used = { ...session, usedAt: laterUse(session.usedAt, clock()) }
+    const expiry = { expiresAt: endsAt(used, rules) }
     const written = await this.#store.update(id, update, expiry, settle)
     if (written !== 'ended') return written
     await this.end([session])

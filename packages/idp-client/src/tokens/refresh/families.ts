@@ -4,7 +4,7 @@ import { monotonic } from '../../lib/clock.ts'
 import { Lru } from '../../lib/lru.ts'
 import { processWide } from '../../lib/registry.ts'
 import { sweeping } from '../../lib/request-scope.ts'
-import { endsAt, toTimes } from '../../session/model/lifetime.ts'
+import { endsAt } from '../../session/model/lifetime.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import type { ClientParts } from '../../session/storage.ts'
 import { isInProgress } from './state.ts'
@@ -183,7 +183,7 @@ export function makeRoomForPending(now: number): boolean {
 export function keepUntilSent(config: Config, family: TokenFamily, session: StoredSession): void {
   if (family.closed) return
   if (!isPending(family) && !makeRoomForPending(config.clock())) return
-  families().pending.set(family, endsAt(toTimes(session), config.session))
+  families().pending.set(family, endsAt(session, config.session))
 }
 
 /** Records that a response has set a cookie with a token of the family. It is not known with which, so that all count. */

@@ -5,7 +5,7 @@ import { chain } from '../../lib/chain.ts'
 import { defined } from '../../lib/objects.ts'
 import type { CookieSessionStorage } from '../../session/cookie/in-cookie.ts'
 import { withFewerTokens } from '../../session/model/further-tokens.ts'
-import { isAlive, mergedUse, toTimes } from '../../session/model/lifetime.ts'
+import { isAlive, mergedUse } from '../../session/model/lifetime.ts'
 import type { SessionDifference } from '../../session/model/session.ts'
 import { withDifference } from '../../session/model/session.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
@@ -35,7 +35,7 @@ async function withRefresh(parts: FamilyParts, session: StoredSession): Promise<
   const isUpdated = session.usedAt > family.latest.usedAt
   const latest = isUpdated ? withLatestTokens(session, family.latest) : family.latest
   const refreshed: StoredSession = { ...copySession(latest), needsWrite: true, older: session.data }
-  return isAlive(toTimes(refreshed), rules, clock()) ? refreshed : null
+  return isAlive(refreshed, rules, clock()) ? refreshed : null
 }
 
 /**
