@@ -64,10 +64,17 @@ function storeOf(records: Record<string, SessionData>): SessionDataStore {
 function engineOf({ kind }: Pick<Format, 'kind'>, records: Record<string, SessionData> = {}): Engine {
   if (kind === 'single transaction') return engineFor({ enableParallelTransactions: false }).engine
   const { engine } = engineFor(kind === 'session in a store' ? { sessionStore: storeOf(records) } : {})
-  // The state of a process is not part of a format.
-  return kind === 'session in a store'
-    ? engine
-    : { ...createEngine(engine.config), sessions: createCookieSessionStorage(engine) }
+  if (kind === 'session in a store') return engine
+  // Without the state of a process, which is not part of a format.
+  const { destroy, save, ...storage } = createCookieSessionStorage(engine)
+  const sessions: Engine['sessions'] = {
+    ...storage,
+    save: async (...given) => (await save(...given)) && true,
+    async destroy(exchange) {
+      await destroy(exchange)
+    },
+  }
+  return { ...createEngine(engine.config), sessions }
 }
 
 function exchangeOf(values: Fixture['values']) {

@@ -29,15 +29,14 @@ export interface CookieSessionParts extends SessionCookieParts {
   readonly limitTransactions?: (exchange: Exchange) => void
 }
 
-/** Stores sessions in cookies. A request may carry several sessions. */
-export interface CookieSessionStorage extends SessionStorage {
-  /**
-   * Returns every session that the request carries, starting with the one that `load` returns. Includes those that ended in
-   * this process after the request was sent.
-   */
-  loadAll(exchange: Exchange): Promise<readonly StoredSession[]>
-  /** Throws `SESSION_TOO_LARGE` if `save` with `mustFit` would. */
-  assertFits(exchange: Exchange, session: StoredSession): Promise<void>
+/**
+ * Stores sessions in cookies, like `SessionStorage`. A request may carry several sessions: `save` and `destroy` return those that they
+ * have replaced or ended, also if they ended in this process after the request was sent.
+ */
+export interface CookieSessionStorage
+  extends Required<Pick<SessionStorage, 'load' | 'assertFits' | 'sweep'>> {
+  save(...given: Parameters<SessionStorage['save']>): Promise<readonly StoredSession[]>
+  destroy(exchange: Exchange): Promise<readonly StoredSession[]>
 }
 
 interface ReaderParts extends Omit<CookieSessionParts, 'baseUrl' | 'limitTransactions'> {
@@ -45,7 +44,10 @@ interface ReaderParts extends Omit<CookieSessionParts, 'baseUrl' | 'limitTransac
   readonly marker: LogoutMarker
 }
 
-type Reader = Pick<CookieSessionStorage, 'load' | 'loadAll'>
+interface Reader extends Pick<SessionStorage, 'load'> {
+  /** Returns every session that the request carries, starting with the one that `load` returns. */
+  loadAll(exchange: Exchange): Promise<readonly StoredSession[]>
+}
 
 /** Creates the reader, which decrypts the session of a request once. */
 function reader({ config, sealer, clientTag, connections, former, marker, memory }: ReaderParts): Reader {
@@ -186,38 +188,41 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
   const { load, loadAll } = reader({ ...parts, connections, marker })
   const pack = packer({ ...parts, connections, attributes, load })
 
-  /** Returns every session that the request carries, also that of the former library if it cannot be verified now. */
-  async function withFormer(exchange: Exchange, loadFormer: LoadFormer): Promise<readonly KnownSession[]> {
-    const own = await loadAll(exchange)
-    const found = await (await loadFormer()).findBeside(exchange)
+  /** Adds the session of the former library to those that the request carries, also if it cannot be verified now. */
+  async function withFormer(
+    exchange: Exchange,
+    own: readonly StoredSession[],
+  ): Promise<readonly KnownSession[]> {
+    const found = await (await former?.())?.findBeside(exchange)
     return !found || own.some(({ sessionKey }) => sessionKey === found.sessionKey) ? own : [...own, found]
   }
 
   /** Replaces all sessions of the request by a new one, because the next request could load another one of them. */
-  async function replace(exchange: Exchange, session: StoredSession): Promise<void> {
-    const carried = await (former ? withFormer(exchange, former) : loadAll(exchange))
-    const replaced = carried.filter(({ sessionKey }) => sessionKey !== session.sessionKey)
+  async function replace(exchange: Exchange, session: StoredSession): Promise<readonly StoredSession[]> {
+    const isOther = ({ sessionKey }: KnownSession): boolean => sessionKey !== session.sessionKey
+    const own = (await loadAll(exchange)).filter(isOther)
+    const replaced = (await withFormer(exchange, own)).filter(isOther)
     if (replaced.length === 0) await marker.admit(exchange, session)
     // The time of the new login, so that the marker does not end its session.
     else await marker.leave(exchange, replaced, session.data.internal.createdAt)
+    return own
   }
 
   return {
     load,
-    loadAll,
 
     async save(exchange, given, { creation, mustFit = false } = {}) {
       const limits = { mustFit, isNew: creation !== undefined }
       const { cookies, session } = await pack(exchange, given, limits)
       const isNew = (await load(exchange))?.sessionKey !== session.sessionKey
-      if (isNew) await replace(exchange, session)
+      const replaced = isNew ? await replace(exchange, session) : []
       if (former) await (await former()).clear(exchange, isNew ? undefined : session.sessionKey)
       // Before its cookies, which are withdrawn if the request has another session.
       sessionSlot(exchange, config).current = session
       await stage(exchange, session, cookies, isNew)
       parts.limitTransactions?.(exchange)
       reportLargeHead(exchange.cookies, config.log.once)
-      return true
+      return replaced
     },
 
     async assertFits(exchange, session) {
@@ -228,11 +233,13 @@ export function createCookieSessionStorage(parts: CookieSessionParts): CookieSes
     },
 
     async destroy(exchange) {
-      const ended = await (former ? withFormer(exchange, former) : loadAll(exchange))
+      const own = await loadAll(exchange)
+      const ended = await withFormer(exchange, own)
       if (ended.length > 0) await marker.leave(exchange, ended, config.clock())
       clearAll(exchange)
       if (former) await (await former()).clear(exchange)
       sessionSlot(exchange, config).current = null
+      return own
     },
 
     async sweep(exchange) {

@@ -383,7 +383,7 @@ describe('several markers', () => {
         [MARKER, Array(40).fill(cookies.stored.get(MARKER)?.value ?? '')],
       ]),
     )
-    await sessions.loadAll({ ...own.exchange(), cookies: jar })
+    await sessions.destroy({ ...own.exchange(), cookies: jar })
     expect(opened).toBe(16)
   })
 })

@@ -80,9 +80,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
     const usedAt = mergedUse(given.usedAt, latest?.usedAt ?? given.usedAt, config.clock())
     const updated = { ...withLatestTokens(given, latest, options), usedAt }
     const before = await storage.load(exchange)
-    const replaced = before?.sessionKey === updated.sessionKey ? [] : await storage.loadAll(exchange)
-    await storage.save(exchange, updated, options)
-    await endSessions(replaced.filter(({ sessionKey }) => sessionKey !== updated.sessionKey))
+    await endSessions(await storage.save(exchange, updated, options))
     // Again, since a refresh may have started meanwhile. A session that has lost its refresh token is found by the previous one.
     const ofUpdated = await getFamily(parts, updated)
     const family = ofUpdated ?? (before ? await getFamily(parts, before) : undefined)
@@ -112,11 +110,7 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
 
     assertFits: storage.assertFits,
 
-    async destroy(exchange) {
-      const sessions = await storage.loadAll(exchange)
-      await storage.destroy(exchange)
-      await endSessions(sessions)
-    },
+    destroy: async (exchange) => endSessions(await storage.destroy(exchange)),
 
     sweep: storage.sweep,
   }
