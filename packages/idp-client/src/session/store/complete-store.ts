@@ -4,9 +4,8 @@ import { randomToken } from '../../crypto/random.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 import { monotonic } from '../../lib/clock.ts'
 import { Lru } from '../../lib/lru.ts'
-import { pause } from '../../lib/pause.ts'
 import { processWide, processWideFor } from '../../lib/registry.ts'
-import { backoff, retry } from '../../lib/retry.ts'
+import { retry } from '../../lib/retry.ts'
 import { ALL_KEYS, KeyedMutex, SingleFlight } from '../../lib/shared-run.ts'
 import { reportFailure } from '../../log/failure.ts'
 import { createEndedInMemory, endingsInMemory } from '../ended-by.ts'
@@ -174,9 +173,8 @@ export class CompleteStore {
       // Retried once, because the first call on an idle connection may fail. Otherwise others wait until the lock expires.
       return { until, release: () => release().catch(release).catch(this.report) }
     }
-    const spacing = { first: RETRY_MILLISECONDS, longest: RETRY_MILLISECONDS, now: monotonic }
-    const lock =
-      (await attempt()) ?? (await retry(attempt, backoff({ ...spacing, limit: end - monotonic() }), pause))
+    const spacing = { first: RETRY_MILLISECONDS, longest: RETRY_MILLISECONDS }
+    const lock = (await attempt()) ?? (await retry(attempt, { ...spacing, limit: end - monotonic() }))
     if (!lock) throw new Error('the lock of a session could not be acquired')
     return lock
   })

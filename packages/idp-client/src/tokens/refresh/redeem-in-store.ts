@@ -1,8 +1,7 @@
 import { IdpError } from '../../errors/base.ts'
 import { monotonic } from '../../lib/clock.ts'
-import { pause } from '../../lib/pause.ts'
 import { outliveRequest } from '../../lib/request-scope.ts'
-import { backoff, retry } from '../../lib/retry.ts'
+import { retry } from '../../lib/retry.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { copySession } from '../../session/model/stored-session.ts'
 import type { DistributedSessions, Flushed } from '../../session/storage.ts'
@@ -12,7 +11,7 @@ import type { RedemptionResult } from './state.ts'
 export const WRITE_RETRY_MILLISECONDS = 2000
 
 /* Milliseconds. */
-const RETRIES = { first: 50, longest: 1000, now: monotonic }
+const RETRIES = { first: 50, longest: 1000 }
 
 /** Returns whether another process has consumed the refresh token. */
 function isConsumed(tried: StoredSession, now: StoredSession): boolean {
@@ -52,7 +51,7 @@ export async function redeemInStore(
     const written = await store.persist(from, result.session)
     if (written.isWritten) return { ...result, session: written.session }
     const retryFlush = (limit: number): Promise<Flushed | undefined> =>
-      retry(() => store.flush(sessionKey), backoff({ ...RETRIES, limit }), pause)
+      retry(() => store.flush(sessionKey), { ...RETRIES, limit })
     const flushed = await retryFlush(WRITE_RETRY_MILLISECONDS)
     if (flushed) {
       if (!flushed.session) throw new IdpError('MISSING_SESSION')
