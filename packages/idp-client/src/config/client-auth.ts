@@ -6,11 +6,10 @@ import {
   invalid,
   isPresent,
   isSet,
-  missing,
   readFlag,
   readGroup,
   readOneOf,
-  readText,
+  readRequired,
 } from './readers.ts'
 import { readSigningKey, signingAlgorithms } from './signing-key.ts'
 
@@ -50,7 +49,6 @@ function resolveAssertion(source: Source): ClientAuth | undefined {
 export function resolveClientAuth(source: Source): ClientAuth | undefined {
   if (readFlag(getField('clientCertificate', source))) return { kind: 'certificate' }
   const keyField = getField('clientAssertionSigningKey', source)
-  const secretField = getField('clientSecret', source)
   const method = resolveMethod(source, isSet(keyField))
   const assertion = resolveAssertion(source)
   if (assertion || isSet(keyField)) return assertion
@@ -59,13 +57,11 @@ export function resolveClientAuth(source: Source): ClientAuth | undefined {
       source.addIssue('notice', `${name} has no effect without clientAssertionSigningKey.`)
     }
   }
-  const secret = readText(secretField)
-  if (secret !== undefined) return defined({ kind: 'secret', secret, method })
-  if (isSet(secretField)) return undefined
-  return missing(
-    secretField,
+  const secret = readRequired(
+    getField('clientSecret', source),
     ' (or, instead, clientAssertionSigningKey or IDP_CLIENT_ASSERTION_SIGNING_KEY, or clientCertificate)',
   )
+  return secret === undefined ? undefined : defined({ kind: 'secret', secret, method })
 }
 
 /** The algorithms that `idTokenSignedResponseAlg` pins; undefined where it pins none. */

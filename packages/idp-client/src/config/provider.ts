@@ -1,7 +1,7 @@
 import type { ProviderAddress } from './config.ts'
 import { parseHttpUrl, toHint } from './http-url.ts'
 import type { Source } from './readers.ts'
-import { getField, invalid, isSet, missing, notice, readFlag, readText } from './readers.ts'
+import { getField, invalid, notice, readFlag, readRequired } from './readers.ts'
 
 /**
  * Plain http to the provider: never in production, which is reported, because the option would seem to work.
@@ -36,8 +36,8 @@ function toAddress({ origin, pathname, protocol }: URL, text: string): ProviderA
 
 export function resolveProvider(source: Source, allowInsecureRequests: boolean): ProviderAddress | undefined {
   const field = getField('domain', source)
-  const given = readText(field)
-  if (given === undefined) return isSet(field) ? undefined : missing(field, ' to the host of the provider')
+  const given = readRequired(field, ' to the host of the provider')
+  if (given === undefined) return undefined
   const text = given.trim()
   const url = parseDomain(text)
   if (!url) {

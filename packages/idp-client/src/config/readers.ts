@@ -126,6 +126,12 @@ export function readText(field: Field<TextRow | OtherRow>): string | undefined {
   return invalid(field, 'must be a string') ?? fallback
 }
 
+/** Returns the string of a required option. Adds a problem if it is not set, as `missing`. */
+export function readRequired(field: Field<TextRow>, hint?: string): string | undefined {
+  const text = readText(field)
+  return text === undefined && !isSet(field) ? missing(field, hint) : text
+}
+
 /** Converts a value to a boolean, if it is one: `true` or `false` as an option, also `1` or `0` as a variable. */
 function toFlag({ given, text = '' }: Field): unknown {
   if (isPresent(given)) return given

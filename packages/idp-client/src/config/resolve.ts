@@ -27,12 +27,12 @@ import {
   invalid,
   isPresent,
   isSet,
-  missing,
   readFlag,
   readFunction,
   readGroup,
   readNumber,
   readOneOf,
+  readRequired,
   readText,
 } from './readers.ts'
 import { resolveBasePath, resolveRoutes } from './routes.ts'
@@ -74,12 +74,6 @@ function resolveBaseSettings(source: Source, sessions: boolean) {
 }
 
 type BaseSettings = ReturnType<typeof resolveBaseSettings>
-
-function resolveClientId(source: Source): string | undefined {
-  const field = getField('clientId', source)
-  const clientId = readText(field)
-  return clientId === undefined && !isPresent(field.given) ? missing(field) : clientId
-}
 
 function resolveReturnPath(source: Source): string {
   const field = getField('signInReturnToPath', source)
@@ -187,7 +181,7 @@ function resolveRest(source: Source, { settings, appBaseUrl }: BaseSettings) {
 /** Resolves the configuration of a client with sessions. */
 function resolveSessions(source: Source, base: BaseSettings, isUsable: () => boolean): Config | null {
   const { settings, appBaseUrl, allowInsecureRequests, provider } = base
-  const clientId = resolveClientId(source)
+  const clientId = readRequired(getField('clientId', source))
   const secrets = resolveSecrets(source)
   const clientAuth = resolveClientAuth(source)
   const mutualTls = resolveMutualTls(source, clientAuth)
