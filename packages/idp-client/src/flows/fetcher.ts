@@ -199,16 +199,8 @@ export async function createFetcher(
       if (!engine.config.mutualTls?.boundTokens) return call.send({ authorization: `Bearer ${accessToken}` })
       const replace = async (): Promise<SessionToken | null> => {
         const { tryReplacement } = await import('../tokens/replacement.ts')
-        const { sessionKey } = session
-        const clientTag = await engine.clientTag()
-        const refused = {
-          config: engine.config,
-          clientTag,
-          sessionKey,
-          token: accessToken,
-          want: tokenOptions,
-        }
-        return tryReplacement(refused, async () => getSessionToken({ ...tokenOptions, refresh: true }))
+        const refused = { token: accessToken, want: tokenOptions }
+        return tryReplacement(engine, session, refused, getSessionToken)
       }
       return sendByCertificate(engine, call, config, { accessToken, replace })
     },

@@ -42,9 +42,7 @@ export async function getUserInfo(engine: Engine, exchange: Exchange, getToken: 
   } catch (thrown) {
     if (!config.mutualTls?.boundTokens || !refusesToken(thrown)) throw thrown
     const { tryReplacement } = await import('../tokens/replacement.ts')
-    const clientTag = await engine.clientTag()
-    const refused = { config, clientTag, sessionKey: session.sessionKey, token: access.token, want: {} }
-    const next = await tryReplacement(refused, async () => getToken({ refresh: true }))
+    const next = await tryReplacement(engine, session, { token: access.token, want: {} }, getToken)
     if (!next) throw thrown
     return request(next)
   }

@@ -37,14 +37,12 @@ export function currentToken(
  * when the response of the API is passed on.
  */
 export async function replaceRefused(caller: Caller, token: string): Promise<SessionToken | null> {
-  const { clientTag, config: want, engine, session } = caller
-  const { config } = engine
-  const refused = { config, clientTag, sessionKey: session.sessionKey, token, want }
+  const { config: want, engine, session } = caller
   try {
-    return await replacementToken(refused, async () => currentToken(caller, true))
+    return await replacementToken(engine, session, { token, want }, async () => currentToken(caller, true))
   } catch (thrown) {
     if (isIdpError(thrown, 'SESSION_EXPIRED')) throw thrown
-    reportRefusal(config, asIdpError(thrown), 'error')
+    reportRefusal(engine.config, asIdpError(thrown), 'error')
     return null
   }
 }

@@ -1,10 +1,19 @@
 import { expect, test } from 'vitest'
+import { engineFor } from '../../test/support/engine.ts'
+import { freshlyStored } from '../session/model/session.ts'
 import { replacementToken } from './replacement.ts'
 
 test('a token replaces a refused one for the same request only, and is not refreshed itself for any', async () => {
-  let now = 1000
-  const config = { clock: () => now, httpTimeout: 5000 }
-  const session = { config, clientTag: crypto.randomUUID(), sessionKey: 'a session' }
+  const { clock, engine } = engineFor()
+  const { now } = clock
+  const session = freshlyStored(
+    {
+      user: { sub: 'alice' },
+      tokenSet: { accessToken: 'refused', expiresAt: now },
+      internal: { createdAt: now },
+    },
+    now,
+  )
   const names: string[] = []
   const replace = async (
     token: string,
@@ -14,7 +23,7 @@ test('a token replaces a refused one for the same request only, and is not refre
       names.push(JSON.stringify(want))
       return { token: `for ${JSON.stringify(want)}` }
     }
-    return (await replacementToken({ ...session, token, want }, refresh))?.token
+    return (await replacementToken(engine, session, { token, want }, refresh))?.token
   }
   const wants = [{}, { scope: 'read' }, { scope: 'read', mergeScopes: false }, { audience: 'read' }]
   const expected = wants.map((want) => `for ${JSON.stringify(want)}`)
@@ -23,7 +32,7 @@ test('a token replaces a refused one for the same request only, and is not refre
   expect(names).toHaveLength(wants.length)
   expect(await replace('for {}', { scope: 'read' })).toBeUndefined()
   expect(names).toHaveLength(wants.length)
-  now += 60
+  clock.now += 60
   await replace('refused', {})
   expect(names).toHaveLength(wants.length + 1)
 })

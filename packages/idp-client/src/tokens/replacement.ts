@@ -1,4 +1,3 @@
-import type { Config } from '../config/config.ts'
 import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import { hashToken } from '../crypto/random.ts'
 import { monotonic } from '../lib/clock.ts'
@@ -8,6 +7,8 @@ import { processWide } from '../lib/registry.ts'
 import { sweeping } from '../lib/request-scope.ts'
 import { SingleFlight } from '../lib/shared-run.ts'
 import { reportFailure } from '../log/failure.ts'
+import type { StoredSession } from '../session/model/stored-session.ts'
+import type { FamilyParts } from './refresh/families.ts'
 import type { TokenSource } from './token-request.ts'
 
 /** An access token as `getAccessToken` returns it. */
@@ -54,9 +55,6 @@ const refreshes = (): SingleFlight<SessionToken> =>
 
 /** A token of a session that an API has refused as invalid. */
 export interface RefusedToken {
-  readonly config: Pick<Config, 'clock' | 'httpTimeout'>
-  readonly clientTag: string
-  readonly sessionKey: string
   readonly token: string
   /** The request of the caller: the replacement is one for the same. */
   readonly want: Omit<GetAccessTokenOptions, 'refresh'>
@@ -64,16 +62,19 @@ export interface RefusedToken {
 
 /**
  * Returns the token that replaces one that the API has refused as invalid: by a refresh, which requests with the same token share;
- * `null` if that token came from such a refresh less than 60 s ago, or its refresh failed less than 5 s ago. Throws as `refreshToken`.
+ * `null` if that token came from such a refresh less than 60 s ago, or its refresh failed less than 5 s ago. Throws as `getToken`.
  */
 export async function replacementToken(
-  { clientTag, config, sessionKey, token: refused, want: { audience, mergeScopes, scope } }: RefusedToken,
-  refreshToken: () => Promise<SessionToken>,
+  { clientTag, config }: FamilyParts,
+  { sessionKey }: StoredSession,
+  { token: refused, want }: RefusedToken,
+  getToken: TokenSource,
 ): Promise<SessionToken | null> {
   const { clock, httpTimeout } = config
-  const toName = async (token: string, ...want: readonly unknown[]): Promise<string> =>
-    hashToken(`${clientTag} ${sessionKey} ${token} ${JSON.stringify(want)}`, 32)
-  const name = await toName(refused, audience, scope, mergeScopes)
+  const tag = await clientTag()
+  const toName = async (token: string, ...wanted: readonly unknown[]): Promise<string> =>
+    hashToken(`${tag} ${sessionKey} ${token} ${JSON.stringify(wanted)}`, 32)
+  const name = await toName(refused, want.audience, want.scope, want.mergeScopes)
   const { byToken, forgetLater } = replacements()
   for (const known of [byToken.get(name), byToken.get(await toName(refused))])
     if (known && known.until > clock()) return known.token ?? null
@@ -83,7 +84,7 @@ export async function replacementToken(
   }
   const refresh = async (): Promise<SessionToken> => {
     try {
-      const token = await refreshToken()
+      const token = await getToken({ ...want, refresh: true })
       remember(name, PAUSE, token)
       remember(await toName(token.token), PAUSE)
       return token
@@ -97,11 +98,11 @@ export async function replacementToken(
 
 /** As `replacementToken`, but logs what it throws, and returns `null`: the response of the API says what is wrong. */
 export async function tryReplacement(
-  refused: RefusedToken & { readonly config: Pick<Config, 'log'> },
-  refreshToken: () => Promise<SessionToken>,
+  ...given: Parameters<typeof replacementToken>
 ): Promise<SessionToken | null> {
-  return replacementToken(refused, refreshToken).catch((error: unknown) => {
-    reportFailure(refused.config.log, error)
+  return replacementToken(...given).catch((error: unknown) => {
+    const [{ config }] = given
+    reportFailure(config.log, error)
     return null
   })
 }
