@@ -1,6 +1,6 @@
 import type { ResourceConfig } from '../config/resource.ts'
 import type { Application } from '../engine.ts'
-import { issuerAndAlgorithms } from '../flows/resource-metadata.ts'
+import { describeResource } from '../flows/resource-metadata.ts'
 import type { RequestView } from '../http/exchange.ts'
 import { empty, errorJson } from '../http/responses.ts'
 import { asIdpError } from '../log/failure.ts'
@@ -30,28 +30,16 @@ function readable(response: Response): Response {
   return response
 }
 
-/**
- * Responds with the metadata of an API (RFC 9728 section 2): its URL, its provider, and how to send tokens. Nothing in it comes
- * from the request. Never sets a cookie.
- */
+/** Responds with the metadata of an API. Never sets a cookie. */
 export async function resourceMetadata(
   application: Application,
   { method }: RequestView,
-  { clientCertificate, metadata, scopes }: ResourceConfig,
+  resource: ResourceConfig,
 ): Promise<Response> {
   if (!METHODS.includes(method)) return readable(empty(405, { allow: METHODS.join(', ') }))
   if (method === 'OPTIONS') return new Response(null, { status: 204, headers: PREFLIGHT })
   try {
-    const { algorithms, issuer } = await issuerAndAlgorithms(application.apiEngine())
-    const document = {
-      resource: metadata?.resource,
-      authorization_servers: [issuer],
-      scopes_supported: scopes,
-      bearer_methods_supported: ['header'],
-      dpop_signing_alg_values_supported: algorithms,
-      // Absent, it means that no client may use such tokens.
-      tls_client_certificate_bound_access_tokens: clientCertificate ? true : undefined,
-    }
+    const document = await describeResource(application.apiEngine(), resource)
     return new Response(method === 'HEAD' ? null : JSON.stringify(document), { headers: HEADERS })
   } catch (thrown) {
     const error = asIdpError(thrown)
