@@ -3,7 +3,7 @@ import { engineFor } from '../../test/support/engine.ts'
 import type { AuthorizationParameters } from '../config/options.ts'
 import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import type { AccessTokenSet, SessionData, TokenSet } from '../session/model/session-data.ts'
-import { select } from './select.ts'
+import { select, storedEntry } from './select.ts'
 import { restoreTokenRequest, toTokenRequest } from './token-request.ts'
 
 const NOW = 1000
@@ -28,7 +28,8 @@ function selected(
   { parameters = {}, buffer = 0 }: { parameters?: AuthorizationParameters; buffer?: number } = {},
 ) {
   const { authorization } = engineFor({ authorizationParameters: parameters }).engine.config
-  return select(authorization, data, toTokenRequest(authorization, options), { now: NOW, buffer })
+  const want = toTokenRequest(authorization, options)
+  return select(storedEntry(authorization, data, want), data, want, { now: NOW, buffer })
 }
 
 const usable = (accessToken: string) => ({ usable: expect.objectContaining({ accessToken }) })

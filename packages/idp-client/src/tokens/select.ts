@@ -71,17 +71,15 @@ export function storedEntry(
   return found?.accessToken ? found : undefined
 }
 
-/** Returns the stored token if it is usable; without a refresh token that is until its end. */
+/** Returns the stored token if it is usable; without a refresh token that is until its end. A forced refresh never returns it. */
 export function select(
-  config: AuthorizationConfig,
-  data: SessionData,
-  want: TokenRequest,
+  stored: Entry | undefined,
+  { tokenSet }: SessionData,
+  { force }: Pick<TokenRequest, 'force'>,
   { now, buffer }: SelectionTime,
 ): Selection {
-  // A forced refresh never returns the stored token.
-  const entry = want.force ? undefined : storedEntry(config, data, want)
   // Also without an end, which a hook or an update may have removed.
-  if (!entry || !(entry.expiresAt > now)) return {}
-  const isUsable = entry.expiresAt > now + buffer || !data.tokenSet.refreshToken
-  return isUsable ? { usable: entry } : { fallback: entry }
+  if (force || !stored || !(stored.expiresAt > now)) return {}
+  const isUsable = stored.expiresAt > now + buffer || !tokenSet.refreshToken
+  return isUsable ? { usable: stored } : { fallback: stored }
 }

@@ -10,7 +10,7 @@ import type { Entry } from '../select.ts'
 import type { TokenRequest } from '../token-request.ts'
 import { deadSince, mayRemoveDead } from './ended.ts'
 import { makeRoomForPending } from './families.ts'
-import { findToken, selectToken } from './process-tokens.ts'
+import { selectToken } from './process-tokens.ts'
 import type { GrantParts } from './redeem.ts'
 import type { RedemptionResult } from './state.ts'
 
@@ -20,6 +20,8 @@ export interface FreshTokenParts extends GrantParts, ClientParts {}
 interface Wanted {
   readonly session: StoredSession
   readonly want: TokenRequest
+  /** The token before the refresh, valid or expired. */
+  readonly stored: Entry | undefined
   /** Still valid, and returned if there is no refresh. */
   readonly fallback?: Entry
 }
@@ -42,9 +44,7 @@ export function getFreshToken(
 
 /** Returns the refreshed token. */
 async function refreshedToken(parts: FreshTokenParts, exchange: Exchange, wanted: Wanted): Promise<Entry> {
-  const { fallback, session, want } = wanted
-  // Before anything is awaited: afterwards, this process may have the new token of another request.
-  const old = findToken(parts.config, session, want)
+  const { fallback, session, stored: old, want } = wanted
   const checked = await checkRedeemable(parts, exchange, session)
   if ('obstacle' in checked) {
     if (fallback) return fallback

@@ -79,28 +79,24 @@ export function withMainToken(config: Config, session: StoredSession): SessionDa
   return kept ? { ...data, tokenSet: { ...data.tokenSet, ...kept } } : data
 }
 
-/** Returns the data of the session with the tokens that this process has: the main one, and the requested one. */
-function withProcessTokens(config: Config, session: StoredSession, want: TokenRequest): SessionData {
-  const data = withMainToken(config, session)
-  const kept = want.processOnly && findProcessToken(config, session, want)
-  return kept ? { ...data, accessTokens: [...(data.accessTokens ?? []), { audience: '', ...kept }] } : data
-}
-
 /** Returns the token of the session, or of this process for it, that a token request gets, valid or expired. */
 export function findToken(config: Config, session: StoredSession, want: TokenRequest): Entry | undefined {
-  return storedEntry(config.authorization, withProcessTokens(config, session, want), want)
+  const data = withMainToken(config, session)
+  const kept = want.processOnly && findProcessToken(config, session, want)
+  const further = kept && [...(data.accessTokens ?? []), { audience: '', ...kept }]
+  return storedEntry(config.authorization, further ? { ...data, accessTokens: further } : data, want)
 }
 
 /**
- * Returns the token of the session, or of this process for it, if it is usable. A token counts as expired `buffer` seconds before
- * its end, but is then the `fallback`.
+ * Returns the token of the session, or of this process for it, and whether it is usable. A token counts as expired `buffer` seconds
+ * before its end, but is then the `fallback`.
  */
 export function selectToken(
   config: Config,
   session: StoredSession,
   want: TokenRequest,
   buffer: number,
-): Selection {
-  const data = withProcessTokens(config, session, want)
-  return select(config.authorization, data, want, { now: config.clock(), buffer })
+): Selection & { readonly stored: Entry | undefined } {
+  const stored = findToken(config, session, want)
+  return { stored, ...select(stored, session.data, want, { now: config.clock(), buffer }) }
 }
