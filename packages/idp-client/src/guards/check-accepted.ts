@@ -1,4 +1,4 @@
-import type { ApiConfig, Config } from '../config/config.ts'
+import type { Config } from '../config/config.ts'
 import type { ResourceConfig } from '../config/resource.ts'
 import { checkAudience } from '../config/resource.ts'
 import type { Application, Engine } from '../engine.ts'
@@ -13,7 +13,6 @@ import { defined } from '../lib/objects.ts'
 import { reportRefusal } from '../log/refusal.ts'
 import { verifyAccessToken } from '../oidc/access-token.ts'
 import type { AccessTokenContent, VerifiedAccessToken } from '../oidc/access-token-claims.ts'
-import { isOfOrganization, toVerificationClock } from '../oidc/claims.ts'
 import type { Provider } from '../oidc/provider.ts'
 import { getProvider, getPublicProvider } from '../oidc/provider.ts'
 import { supportedAlgorithms } from '../oidc/signed-token.ts'
@@ -22,7 +21,7 @@ import type { StoredSession } from '../session/model/stored-session.ts'
 import { mainAudience } from '../tokens/select.ts'
 import { effectiveScope } from '../transaction/authorization.ts'
 import type { Accepted } from './accept.ts'
-import type { Auth, SessionAuth, TokenAuth } from './auth.ts'
+import type { Auth, TokenAuth } from './auth.ts'
 import { checkBinding, newNonce } from './binding.ts'
 import type { LoginParameters } from './check-session.ts'
 import { checkSession, toSessionAuth } from './check-session.ts'
@@ -33,14 +32,7 @@ import type { AuthResult } from './guards.ts'
 import type { Scheme } from './rejection.ts'
 import { rejection, toChallenge, UNMET_CODES, unmetParameters } from './rejection.ts'
 import type { Requirements, Unmet } from './requirements.ts'
-import {
-  isAuthorized,
-  isRecent,
-  mainScope,
-  meetsAcrAndAmr,
-  toGrantedScope,
-  withoutPrototype,
-} from './requirements.ts'
+import { findUnmet, isAuthorized, mainScope, toGrantedScope } from './requirements.ts'
 
 /** The guard of an API that accepts access tokens. */
 interface Guard {
@@ -129,23 +121,6 @@ function checkSender(
   return checkBinding(application, exchange, { scheme, token, binding, resource })
 }
 
-/** Returns the first requirement that the claims of a token do not meet; a claim that is missing meets none. */
-function findUnmet(
-  config: ApiConfig,
-  requirements: Requirements,
-  { claims, scope }: Pick<SessionAuth, 'claims' | 'scope'>,
-): Unmet | null {
-  const { maxAge, organization } = requirements
-  if (Object.keys(requirements).length === 0) return null
-  const own = withoutPrototype(claims)
-  const { now, tolerance } = toVerificationClock(config)
-  const isAuthenticated =
-    (maxAge === undefined || isRecent(own, maxAge, { now, tolerance })) && meetsAcrAndAmr(own, requirements)
-  if (!isAuthenticated) return 'authentication'
-  if (organization && !organization.some((one) => isOfOrganization(config, own, one))) return 'organization'
-  return coversScope(scope, requirements.scope?.join(' ')) ? null : 'scope'
-}
-
 /** Rejects a caller that does not meet a requirement. */
 function rejectUnmet(
   unmet: Unmet,
@@ -207,7 +182,6 @@ async function checkToken(
   guard: Guard,
 ): Promise<AuthResult> {
   const { accepted, requirements } = guard
-  const { config } = application.apiEngine()
   const { scheme, token } = sent
   let auth: TokenAuth
   try {
@@ -218,8 +192,13 @@ async function checkToken(
   } catch (thrown) {
     return await rejectToken(application, thrown, scheme, guard)
   }
-  const unmet = findUnmet(config, requirements, auth)
-  return unmet ? rejectUnmet(unmet, guard, { scheme, scope: auth.scope }) : authorized(auth, requirements)
+  const { claims, scope } = auth
+  const unmet = findUnmet(
+    requirements,
+    { authentications: [claims], organization: claims, scope },
+    application.apiEngine().config,
+  )
+  return unmet ? rejectUnmet(unmet, guard, { scheme, scope }) : authorized(auth, requirements)
 }
 
 /** Returns the scope that was granted to a session for an API: by its login, or for a further audience. */

@@ -2,7 +2,6 @@ import type { AuthorizationConfig, Config } from '../config/config.ts'
 import type { Engine } from '../engine.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { copyJson, defined } from '../lib/objects.ts'
-import { isOfOrganization, serverTime } from '../oidc/claims.ts'
 import { provenIn } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
 import { unitedScope } from '../session/model/scope.ts'
@@ -18,8 +17,8 @@ import {
   toTried,
 } from '../transaction/guard-login.ts'
 import type { SessionAuth } from './auth.ts'
-import type { ClaimContext, Requirements, Unmet } from './requirements.ts'
-import { findUnmet } from './requirements.ts'
+import type { Requirements, Unmet } from './requirements.ts'
+import { findUnmet, toEvidence } from './requirements.ts'
 
 /** Query parameters of the login route for a login that can meet the requirements. */
 export type LoginParameters = Readonly<Record<string, string>>
@@ -70,17 +69,17 @@ async function toFingerprint(config: Config, { linkScope, required }: GuardLogin
 }
 
 /**
- * Creates the context in which claims are compared at a time. Uses the clock skew and tolerance of the callback, so that a
- * new login is not rejected immediately.
+ * Returns the first kind of requirement that the session does not meet at that time. Uses the clock skew and tolerance of the
+ * callback, so that a new login is not rejected immediately.
  */
-function toClaimContext(config: Config, { data }: StoredSession, time: number): ClaimContext {
-  const { authorization, dpop } = config
-  return {
-    now: serverTime({ clock: () => time, dpop }),
-    tolerance: dpop.clockTolerance,
-    configuredScope: effectiveScope(authorization, mainAudience(authorization, data)),
-    isOfOrganization: (claims, organization) => isOfOrganization(config, claims, organization),
-  }
+function findUnmetAt(
+  time: number,
+  { authorization, dpop, vendor }: Config,
+  requirements: Requirements,
+  session: StoredSession,
+): Unmet | null {
+  const configuredScope = effectiveScope(authorization, mainAudience(authorization, session.data))
+  return findUnmet(requirements, toEvidence(session, configuredScope), { clock: () => time, dpop, vendor })
 }
 
 /**
@@ -96,7 +95,7 @@ async function wasJustTried(
   const { createdAt } = session.data.internal
   if (Math.abs(config.clock() - createdAt) >= PAUSE_SECONDS) return false
   if (!toTried(session).includes(await toFingerprint(config, login))) return false
-  return findUnmet(requirements, session, toClaimContext(config, session, createdAt)) !== null
+  return findUnmetAt(createdAt, config, requirements, session) !== null
 }
 
 /**
@@ -115,7 +114,7 @@ export async function checkSession(
   const session = await engine.sessions.load(exchange)
   if (!session)
     return { kind: 'unauthenticated', login: Object.keys(required).length === 0 ? {} : await seal() }
-  const unmet = findUnmet(requirements, session, toClaimContext(config, session, config.clock()))
+  const unmet = findUnmetAt(config.clock(), config, requirements, session)
   if (!unmet) return { kind: 'granted', session }
   const login = toGuardLogin(config, required, session)
   return (await wasJustTried(engine, session, requirements, login))

@@ -1,18 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { vendorValues } from '../config/vendor.ts'
-import { isOfOrganization } from '../oidc/claims.ts'
+import { engineFor } from '../../test/support/engine.ts'
 import type { SessionData, TokenSet } from '../session/model/session-data.ts'
-import type { ClaimContext, Requirements, Unmet } from './requirements.ts'
-import { findUnmet as unmetIn } from './requirements.ts'
+import type { Requirements, Unmet } from './requirements.ts'
+import { findUnmet, toEvidence } from './requirements.ts'
 
 const NOW = 1_800_000_000
-const config = { vendor: vendorValues }
-const reading: ClaimContext = {
-  now: NOW,
-  tolerance: 60,
-  configuredScope: 'openid a',
-  isOfOrganization: (claims, organization) => isOfOrganization(config, claims, organization),
-}
+const config = { ...engineFor().engine.config, clock: () => NOW }
 
 function idTokenOf(claims: unknown): string {
   return `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`
@@ -31,7 +24,9 @@ function sessionOf(claims: object, tokens: Partial<TokenSet> = {}): SessionData 
   }
 }
 
-const unmet = (requirements: Requirements, data: SessionData, by: ClaimContext): Unmet | null =>
+const unmetIn = (requirements: Requirements, session: Parameters<typeof toEvidence>[0], by = config) =>
+  findUnmet(requirements, toEvidence(session, 'openid a'), by)
+const unmet = (requirements: Requirements, data: SessionData, by = config): Unmet | null =>
   unmetIn(requirements, { data }, by)
 
 type State = 'absent' | 'met' | 'unmet'
@@ -105,7 +100,7 @@ describe('truth table', () => {
         {},
         ...names.map((name) => rows[name][states[name] === 'unmet' ? 'unmet' : 'met']),
       )
-      const result = unmet(requirements, sessionOf(claims, { scope }), reading)
+      const result = unmet(requirements, sessionOf(claims, { scope }))
       expect(result, JSON.stringify(states)).toBe(expected(states))
       seen.set(result, (seen.get(result) ?? 0) + 1)
     }
@@ -116,9 +111,9 @@ describe('truth table', () => {
   test('each requirement alone can reject a session, and without requirements every session is accepted', () => {
     for (const name of names) {
       const { demand, missing } = rows[name]
-      expect(unmet(demand, sessionOf({}), reading), name).toBe(missing)
+      expect(unmet(demand, sessionOf({})), name).toBe(missing)
     }
-    expect(unmet({}, sessionOf({}), reading)).toBeNull()
+    expect(unmet({}, sessionOf({}))).toBeNull()
   })
 })
 
@@ -129,26 +124,26 @@ describe('maxAge', () => {
     [NOW + 60, true],
     [NOW + 61, false],
   ])('auth_time %i is compared with 60 s of tolerance in both directions', (authTime, met) => {
-    expect(unmet({ maxAge: 300 }, sessionOf({ auth_time: authTime }), reading) === null).toBe(met)
+    expect(unmet({ maxAge: 300 }, sessionOf({ auth_time: authTime })) === null).toBe(met)
   })
 
   test('0 accepts only an authentication of this moment', () => {
-    expect(unmet({ maxAge: 0 }, sessionOf({ auth_time: NOW - 60 }), reading)).toBeNull()
-    expect(unmet({ maxAge: 0 }, sessionOf({ auth_time: NOW - 61 }), reading)).toBe('authentication')
-    const exact = { ...reading, tolerance: 0 }
+    expect(unmet({ maxAge: 0 }, sessionOf({ auth_time: NOW - 60 }))).toBeNull()
+    expect(unmet({ maxAge: 0 }, sessionOf({ auth_time: NOW - 61 }))).toBe('authentication')
+    const exact = { ...config, dpop: { ...config.dpop, clockTolerance: 0 } }
     expect(unmet({ maxAge: 0 }, sessionOf({ auth_time: NOW }), exact)).toBeNull()
   })
 
   test.each([[undefined], [null], [String(NOW)], [[NOW]], [{}], [true]])(
     'an auth_time that is not a number (%j) is too old',
     (authTime) => {
-      expect(unmet({ maxAge: 300 }, sessionOf({ auth_time: authTime }), reading)).toBe('authentication')
+      expect(unmet({ maxAge: 300 }, sessionOf({ auth_time: authTime }))).toBe('authentication')
     },
   )
 
   test('the age of the session does not count as that of the authentication', () => {
     const session = { ...sessionOf({ auth_time: NOW - 4000 }), internal: { createdAt: NOW } }
-    expect(unmet({ maxAge: 300 }, session, reading)).toBe('authentication')
+    expect(unmet({ maxAge: 300 }, session)).toBe('authentication')
   })
 })
 
@@ -171,7 +166,7 @@ describe('values that do not meet a requirement', () => {
     ['part of a name', { organization: ['acme'] }, { org_name: 'acme-corp' }],
   ]
   test.each(all)('%s does not count', (_what, requirements, claims) => {
-    expect(unmet(requirements, sessionOf(claims), reading)).not.toBeNull()
+    expect(unmet(requirements, sessionOf(claims))).not.toBeNull()
   })
 
   test('claims of the user do not count, because hooks write them', () => {
@@ -179,7 +174,7 @@ describe('values that do not meet a requirement', () => {
     for (const name of ['maxAge', 'amr', 'organization'] as const) {
       const session = sessionOf({})
       session.user = { sub: 'alice', ...strong }
-      expect(unmet(rows[name].demand, session, reading), name).toBe(rows[name].missing)
+      expect(unmet(rows[name].demand, session), name).toBe(rows[name].missing)
     }
   })
 
@@ -193,16 +188,16 @@ describe('values that do not meet a requirement', () => {
   ])('%s does not count', (_what, idToken) => {
     const { idToken: _none, ...tokens } = sessionOf({}).tokenSet
     const session = { ...sessionOf({}), tokenSet: { ...tokens, ...(idToken ? { idToken } : {}) } }
-    expect(unmet({ acr: ['gold'] }, session, reading)).toBe('authentication')
+    expect(unmet({ acr: ['gold'] }, session)).toBe('authentication')
   })
 
   test('inherited properties do not count', () => {
     const claims = JSON.parse('{"__proto__": {"acr": "gold"}}') as object
-    expect(unmet({ acr: ['gold'] }, sessionOf(claims), reading)).toBe('authentication')
+    expect(unmet({ acr: ['gold'] }, sessionOf(claims))).toBe('authentication')
     const prototype = Object.prototype as { acr?: string }
     prototype.acr = 'gold'
     try {
-      expect(unmet({ acr: ['gold'] }, sessionOf({}), reading)).toBe('authentication')
+      expect(unmet({ acr: ['gold'] }, sessionOf({}))).toBe('authentication')
     } finally {
       delete prototype.acr
     }
@@ -222,7 +217,7 @@ describe('claims that a refresh changed', () => {
     ['stronger ones than the login', { acr: 'gold', amr: ['otp'] }, { acr: 'bronze' }, 'authentication'],
   ])('acr and amr: the stored ID token names %s', (_what, claims, changes, expected) => {
     const session = { data: sessionOf(claims), authentication: { ...proven, ...changes } }
-    expect(unmetIn(strong, session, reading)).toBe(expected)
+    expect(unmetIn(strong, session)).toBe(expected)
   })
 
   test('an organization has its present name, or without an ID token that of the login', () => {
@@ -230,7 +225,7 @@ describe('claims that a refresh changed', () => {
     const { idToken: _none, ...tokenSet } = renamed.tokenSet
     const organizationsOf = (data: SessionData) =>
       ['org_1', 'acme', 'new'].filter(
-        (one) => !unmetIn({ organization: [one] }, { data, authentication: proven }, reading),
+        (one) => !unmetIn({ organization: [one] }, { data, authentication: proven }),
       )
     expect(organizationsOf(renamed)).toEqual(['org_1', 'new'])
     expect(organizationsOf({ ...renamed, tokenSet })).toEqual(['org_1', 'acme'])
@@ -241,30 +236,30 @@ describe('organization and scope', () => {
   test('an organization matches by id, or by name in any case', () => {
     const session = sessionOf({ org_id: 'org_A', org_name: 'Acme' })
     for (const organization of [['org_A'], ['acme'], ['ACME'], ['other', 'acme']]) {
-      expect(unmet({ organization }, session, reading)).toBeNull()
+      expect(unmet({ organization }, session)).toBeNull()
     }
   })
 
   test('[C8] only the part of the requested scope that the application requested counts', () => {
     const session = sessionOf({}, { requestedScope: 'openid a b c' })
-    const byLink = (scope: string) => unmetIn({ scope: [scope] }, { data: session, ownScope: 'b' }, reading)
+    const byLink = (scope: string) => unmetIn({ scope: [scope] }, { data: session, ownScope: 'b' })
     expect([byLink('a'), byLink('b'), byLink('c')]).toEqual([null, null, 'scope'])
     const granted = sessionOf({}, { requestedScope: 'openid', scope: 'c' })
-    expect(unmet({ scope: ['c'] }, granted, reading)).toBeNull()
+    expect(unmet({ scope: ['c'] }, granted)).toBeNull()
     const narrower = sessionOf({}, { requestedScope: 'openid' })
-    expect(unmetIn({ scope: ['a'] }, { data: narrower, ownScope: 'a' }, reading)).toBe('scope')
+    expect(unmetIn({ scope: ['a'] }, { data: narrower, ownScope: 'a' })).toBe('scope')
   })
 
   test("the requested scope counts only if the provider's response named none", () => {
     const demand = { scope: ['a'] }
-    expect(unmet(demand, sessionOf({}, { requestedScope: 'openid a' }), reading)).toBeNull()
-    expect(unmet(demand, sessionOf({}, { requestedScope: 'a', scope: 'openid' }), reading)).toBe('scope')
-    expect(unmet(demand, sessionOf({}, { requestedScope: 'a', scope: '' }), reading)).toBe('scope')
-    expect(unmet(demand, sessionOf({}, { scope: 'aa ab' }), reading)).toBe('scope')
+    expect(unmet(demand, sessionOf({}, { requestedScope: 'openid a' }))).toBeNull()
+    expect(unmet(demand, sessionOf({}, { requestedScope: 'a', scope: 'openid' }))).toBe('scope')
+    expect(unmet(demand, sessionOf({}, { requestedScope: 'a', scope: '' }))).toBe('scope')
+    expect(unmet(demand, sessionOf({}, { scope: 'aa ab' }))).toBe('scope')
     const odd = sessionOf({})
     Object.assign(odd.tokenSet, { scope: ['a'] })
-    expect(unmet(demand, odd, reading)).toBe('scope')
+    expect(unmet(demand, odd)).toBe('scope')
     Object.assign(odd.tokenSet, { scope: undefined, requestedScope: ['a'] })
-    expect(unmet(demand, odd, reading)).toBe('scope')
+    expect(unmet(demand, odd)).toBe('scope')
   })
 })

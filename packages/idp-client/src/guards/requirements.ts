@@ -1,4 +1,7 @@
-import { isTime } from '../oidc/claims.ts'
+import type { ApiConfig } from '../config/config.ts'
+import type { VerificationClock } from '../oidc/claims.ts'
+import { isOfOrganization, isTime, toVerificationClock } from '../oidc/claims.ts'
+import type { JsonObject } from '../oidc/json.ts'
 import { provenIn, toAuthentication } from '../session/model/authentication.ts'
 import { decodeClaims } from '../session/model/claims.ts'
 import { commonScope, coversScope, unitedScope } from '../session/model/scope.ts'
@@ -90,57 +93,34 @@ export type Requirements = Readonly<Lists> & {
 /** First kind of requirement that is not met; checked in the order authentication, organization, scope. */
 export type Unmet = 'authentication' | 'organization' | 'scope'
 
-/** Context for evaluating the provider's claims. */
-export interface ClaimContext {
-  /** Seconds since the epoch by the provider's clock. */
-  readonly now: number
-  /** Tolerance for the provider's times, in seconds. */
-  readonly tolerance: number
-  /** Scope that every login for the session's audience requests. */
-  readonly configuredScope: string
-  readonly isOfOrganization: (claims: { readonly [claim: string]: unknown }, organization: string) => boolean
-}
-
-/** Claims about an authentication and an organization. */
-export type Claims = Readonly<Partial<Record<'auth_time' | 'acr' | 'amr' | 'org_id' | 'org_name', unknown>>>
-
 type Session = Pick<StoredSession, 'authentication' | 'data' | 'ownScope'>
 
-/** Copies the claims to an object without a prototype, so that inherited properties do not count. */
-export function withoutPrototype(claims: Claims = {}): Claims {
-  return Object.assign(Object.create(null) as Claims, claims)
+/** The claims of the provider about a caller, and the granted scope. */
+interface Evidence {
+  /** Claims about the authentication: the first say when it was, and all must meet `acr` and `amr`. */
+  readonly authentications: readonly [JsonObject, ...JsonObject[]]
+  /** Claims about the organization. */
+  readonly organization: JsonObject
+  /** The granted scope. */
+  readonly scope: string
 }
 
-export function isRecent(
-  { auth_time: authTime }: Claims,
-  maxAge: number,
-  { now, tolerance }: Pick<ClaimContext, 'now' | 'tolerance'>,
-): boolean {
+/** Copies the claims to an object without a prototype, so that inherited properties do not count. */
+function withoutPrototype(claims: JsonObject): JsonObject {
+  return Object.assign(Object.create(null) as JsonObject, claims)
+}
+
+function isRecent(claims: JsonObject, maxAge: number, { now, tolerance }: VerificationClock): boolean {
+  const { auth_time: authTime } = withoutPrototype(claims)
   return isTime(authTime) && authTime <= now + tolerance && authTime + maxAge + tolerance >= now
 }
 
 /** Returns whether claims name one of the required context classes and all required methods. */
-export function meetsAcrAndAmr({ acr, amr }: Claims, required: Pick<Requirements, 'acr' | 'amr'>): boolean {
+function meetsAcrAndAmr(claims: JsonObject, required: Requirements): boolean {
+  const { acr, amr } = withoutPrototype(claims)
   const accepted: readonly unknown[] | undefined = required.acr
   if (accepted && !accepted.includes(acr)) return false
   return !required.amr || (Array.isArray(amr) && required.amr.every((method) => amr.includes(method)))
-}
-
-function isAuthenticated(session: Session, requirements: Requirements, context: ClaimContext): boolean {
-  const { maxAge } = requirements
-  const authentication = provenIn(session)
-  const proven = withoutPrototype(authentication)
-  if (maxAge !== undefined && !isRecent(proven, maxAge, context)) return false
-  // The ID token of a refresh may contain less than was proven before; newer proof is not in the stored one.
-  const stored = authentication.ahead ? {} : toAuthentication(decodeClaims(session.data.tokenSet.idToken))
-  return [proven, withoutPrototype({ ...authentication, ...stored })].every((claims) =>
-    meetsAcrAndAmr(claims, requirements),
-  )
-}
-
-function organizationClaims(session: Session): Claims {
-  const { idToken } = session.data.tokenSet
-  return withoutPrototype(idToken === undefined ? provenIn(session) : decodeClaims(idToken))
 }
 
 /** An access token of a session, as far as its scope is concerned. Stores may hold anything. */
@@ -161,16 +141,35 @@ export function mainScope({ data, ownScope }: Session, configuredScope: string):
   return toGrantedScope(data.tokenSet, unitedScope(configuredScope, ownScope))
 }
 
-/** Returns the first kind of requirement that a session does not meet, or `null`. */
-export function findUnmet(requirements: Requirements, session: Session, context: ClaimContext): Unmet | null {
-  const { organization, scope } = requirements
-  if (!isAuthenticated(session, requirements, context)) return 'authentication'
-  if (organization) {
-    const claims = organizationClaims(session)
-    const isIn = (one: string): boolean => context.isOfOrganization(claims, one)
-    if (!organization.some(isIn)) return 'organization'
+/** Returns the evidence of a session. `configuredScope` is the scope that every login for its audience requests. */
+export function toEvidence(session: Session, configuredScope: string): Evidence {
+  const { idToken } = session.data.tokenSet
+  const proven = provenIn(session)
+  const claims = decodeClaims(idToken) ?? {}
+  // The ID token of a refresh may contain less than was proven before; newer proof is not in the stored one.
+  const stored = proven.ahead ? {} : toAuthentication(claims)
+  return {
+    authentications: [proven, { ...proven, ...stored }],
+    organization: idToken === undefined ? proven : claims,
+    scope: mainScope(session, configuredScope),
   }
-  return scope && !coversScope(mainScope(session, context.configuredScope), scope.join(' ')) ? 'scope' : null
+}
+
+/** Returns the first kind of requirement that a caller does not meet, or `null`; a claim that is missing meets none. */
+export function findUnmet(
+  requirements: Requirements,
+  { authentications, organization, scope }: Evidence,
+  config: Pick<ApiConfig, 'clock' | 'dpop' | 'vendor'>,
+): Unmet | null {
+  const { maxAge, organization: organizations, scope: scopes = [] } = requirements
+  if (Object.keys(requirements).length === 0) return null
+  const isAuthenticated =
+    (maxAge === undefined || isRecent(authentications[0], maxAge, toVerificationClock(config))) &&
+    authentications.every((claims) => meetsAcrAndAmr(claims, requirements))
+  if (!isAuthenticated) return 'authentication'
+  const own = withoutPrototype(organization)
+  if (organizations && !organizations.some((one) => isOfOrganization(config, own, one))) return 'organization'
+  return coversScope(scope, scopes.join(' ')) ? null : 'scope'
 }
 
 /** Calls `authorize` of a guard, if there is one. Returns true only if that returns true. Throws what it throws. */
