@@ -134,22 +134,9 @@ interface ResponseRules {
   readonly cache: 'none' | 'upstream'
 }
 
-/** Headers by their names in lower case. */
-type HeaderRecord = Record<string, string>
-
-/** Lets a record be read and changed as `Headers` are. */
-const toWritable = (record: HeaderRecord): Pick<Headers, 'has' | 'set'> => ({
-  has: (name) => Object.hasOwn(record, name.toLowerCase()),
-  set: (name, value) => {
-    record[name.toLowerCase()] = value
-  },
-})
-
-const toVary = (vary: string | undefined): string => (vary === undefined ? 'Cookie' : `${vary}, Cookie`)
-
 /** Returns the headers for the browser, without `Location` and `Content-Location`. */
-export function toResponseHeaders(headers: Headers, { cache, responseHeaders }: ResponseRules): HeaderRecord {
-  const result: HeaderRecord = {}
+export function toResponseHeaders(headers: Headers, { cache, responseHeaders }: ResponseRules): Headers {
+  const result = new Headers()
   const dropped = hopByHop(headers)
   const isUpstream = cache === 'upstream'
   for (const [name, value] of headers) {
@@ -158,14 +145,14 @@ export function toResponseHeaders(headers: Headers, { cache, responseHeaders }: 
       name.startsWith('ratelimit') ||
       responseHeaders.includes(name) ||
       (isUpstream && CACHING.includes(name))
-    if (isAllowed && !dropped.includes(name)) result[name] = value
+    if (isAllowed && !dropped.includes(name)) result.set(name, value)
   }
-  for (const [name, value] of POLICIES) result[name] = value
-  if (!isUpstream) noStore(toWritable(result))
+  for (const [name, value] of POLICIES) result.set(name, value)
+  if (!isUpstream) noStore(result)
   else {
-    result['vary'] = toVary(result['vary'])
+    result.append('vary', 'Cookie')
     // The request of the API had a token, so that shared caches stored nothing without being told to (RFC 9111 section 3.5).
-    result['cache-control'] ??= 'private'
+    if (!result.has('cache-control')) result.set('cache-control', 'private')
   }
   return result
 }

@@ -147,14 +147,14 @@ function isShort({ headers }: Response): boolean {
   return length !== null && Number(length) <= MAX_WHOLE_BYTES && !headers.has('content-encoding')
 }
 
-function isEvents({ 'content-type': type = '' }: Readonly<Record<string, string>>): boolean {
-  return type.toLowerCase().startsWith('text/event-stream')
+function isEvents(headers: Headers): boolean {
+  return headers.get('content-type')?.toLowerCase().startsWith('text/event-stream') ?? false
 }
 
 /** Sets the headers that name addresses as the browser knows them. Throws if one is not below the target. */
 function rewriteAddresses(
   from: Headers,
-  to: Record<string, string>,
+  to: Headers,
   { caller: { config, engine, exchange }, request }: Sending,
 ): void {
   for (const name of ['location', 'content-location']) {
@@ -164,7 +164,7 @@ function rewriteAddresses(
     const rewritten = toPublic(address, request.url, config.target, prefix)
     if (rewritten === null)
       throw new IdpError('PROXY_REDIRECT_REFUSED', { detail: `It is in the header ${name}.` })
-    to[name] = rewritten
+    to.set(name, rewritten)
   }
 }
 
@@ -197,7 +197,7 @@ async function toBrowser(response: Response, sending: Sending): Promise<Response
   // An event stream is never complete, so that its end says nothing; frameworks would log an error.
   const isEventStream = isEvents(headers)
   // nginx would keep the events, and the head, until its buffers are full.
-  if (isEventStream) headers['x-accel-buffering'] = 'no'
+  if (isEventStream) headers.set('x-accel-buffering', 'no')
   const onFailure = (thrown: unknown): boolean => {
     const isExpected = limits.reason !== undefined && limits.reason !== 'idle'
     if (!isExpected) reportRefusal(engine.config, toUpstreamError(limits, thrown), 'error')
