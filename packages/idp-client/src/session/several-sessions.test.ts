@@ -295,6 +295,18 @@ describe('cookies of one request', () => {
     expect(await engine.sessions.load(exchangeWith(live.cookies))).toBeNull()
   })
 
+  test('[C1] of several sessions in a store, only the one that the request uses is written', async () => {
+    const { engine, store } = worldOf(true)
+    const [used, other] = [sessionOf('used'), sessionOf('other')]
+    const sets = [await cookiesFor(engine, used), await cookiesFor(engine, other)]
+    const before = new Map(store?.records)
+    const exchange = exchangeWith(...sets)
+    expect((await engine.sessions.load(exchange))?.sessionKey).toBe(used.sessionKey)
+    const changed = { ...other, data: { ...other.data, note: 'changed' } }
+    expect(await engine.sessions.save(exchange, changed, { found: other })).toBe(false)
+    expect(store?.records).toEqual(before)
+  })
+
   test('[C1] of more references than sixteen, those of the latest cookies are tried', async () => {
     const { clock, ...world } = worldOf(true)
     const made: Given[] = []

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
-import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import { createServer } from 'node:http'
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener } from 'node:http'
+import { createServer, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { connect, createServer as createHttp2Server } from 'node:http2'
 import type { AddressInfo } from 'node:net'
@@ -119,6 +119,25 @@ test('inside the middleware an update needs the request alone', async () => {
   const headers = { ...(await signedIn()), connection: 'close' }
   const { headers: sent } = await fetch(`http://127.0.0.1:${port}/page`, { headers })
   expect(sent.getSetCookie()).toEqual([expect.stringMatching(/^__session=/)])
+})
+
+test('inside the middleware a response that an operation gets is the one that carries its cookies', async () => {
+  const idp = new NodeIdpClient(clientOptions)
+  const carried: unknown[] = []
+  const get = await serve((req, res) => {
+    Object.assign(req.headers, signedInHeaders)
+    const handle = async (): Promise<void> => {
+      const session = (await idp.getSession(req)) as SessionData
+      const own = new ServerResponse(req)
+      await idp.updateSession({ ...session, value: 'written' }, req, own)
+      carried.push(own.getHeader('set-cookie'), res.getHeader('set-cookie'))
+      res.end()
+    }
+    void idp.middleware(req, res, handle)
+  })
+  const signedInHeaders = await signedIn()
+  await get('/page')
+  expect(carried).toEqual([[expect.stringMatching(/^__session=/)], undefined])
 })
 
 test('a request of HTTP/2 is read-only once its client has left', async () => {

@@ -51,6 +51,15 @@ describe('[F1] a request whose response has left', () => {
     await expect(update(idp, 'late', request)).rejects.toMatchObject({ code: 'SESSION_NOT_WRITABLE' })
   })
 
+  test('is not one that has passed a middleware without next: the application responds later', async () => {
+    const idp = client()
+    const request = await signedInRequest()
+    const headers = new Headers()
+    await idp.middleware(request)
+    await update(idp, 'written', request, headers)
+    expect(headers.getSetCookie()).toEqual([expect.stringMatching(/^__session=/)])
+  })
+
   test('is read-only for operations with the headers of that response', async () => {
     const idp = client()
     const request = await signedInRequest()
