@@ -75,6 +75,19 @@ describe('in a store', () => {
     expect(await client.getSession(withFormer(former).request('/'))).toBeNull()
   })
 
+  test('a former session that a login has ended is not stored again, not even for a moment', async () => {
+    const former = await formerSession()
+    const sessionStore: SessionDataStore = newStore()
+    const { browser, client } = world.another({ sessionStore, takeOver: formerLibrary() })
+    const callback = await world.authorize(await world.begin(browser), { user: 'bob' })
+    put(browser, former)
+    await browser.send(callback)
+    const stored: string[] = []
+    sessionStore.set = async (_id, session) => void stored.push(session.user.sub)
+    expect(await client.getSession(withFormer(former).request('/'))).toBeNull()
+    expect(stored).toEqual([])
+  })
+
   test('an update by the request that took a session over does not restore it after its logout', async () => {
     const former = await formerSession()
     const { browser, client } = world.another({ sessionStore: newStore(), takeOver: formerLibrary() })
