@@ -1,8 +1,9 @@
 import type { Remedy } from '../errors/remedy.ts'
-import type { SameSite } from '../http/cookie-jar.ts'
+import type { CookieSettings } from '../http/cookie-jar.ts'
 import type { Clock } from '../lib/clock.ts'
 import type { FetchFunction } from '../lib/fetch-function.ts'
 import type { Log } from '../log/log.ts'
+import type { LifetimeRules } from '../session/model/lifetime.ts'
 import type { TakeOver } from '../take-over/take-over.ts'
 import type { BeforeSessionSavedHook, OnCallbackHook } from './hooks.ts'
 import type { PublicJwk, RoutesOptions, SessionDataStore } from './options.ts'
@@ -63,22 +64,7 @@ export interface ProviderAddress {
   readonly issuers: readonly string[]
 }
 
-/** `'from-base-url'`: Secure when the base URL of the request is https. */
-export type Secure = boolean | 'from-base-url'
-
-export interface CookieSettings {
-  readonly path: string
-  readonly domain?: string
-  readonly secure: Secure
-  readonly sameSite: SameSite
-}
-
-export interface SessionConfig {
-  readonly rolling: boolean
-  /** Seconds. */
-  readonly absoluteDuration: number
-  /** Seconds. */
-  readonly inactivityDuration: number
+export interface SessionConfig extends LifetimeRules {
   /** The claim of the ID token that limits the session. */
   readonly expiryClaim?: string
   readonly cookie: CookieSettings & {

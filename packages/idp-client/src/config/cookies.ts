@@ -1,7 +1,7 @@
-import type { SameSite } from '../http/cookie-jar.ts'
+import type { CookieSettings, SameSite } from '../http/cookie-jar.ts'
 import { defined } from '../lib/objects.ts'
 import { isLoopback, parseUrls } from './base-url.ts'
-import type { AppBaseUrl, CookieSettings, Secure } from './config.ts'
+import type { AppBaseUrl } from './config.ts'
 import type { ChoiceRow, FlagRow, TextRow, WithDefault } from './option-rows.ts'
 import type { Field } from './readers.ts'
 import { invalid, notice, readFlag, readOneOf, readText, withRow } from './readers.ts'
@@ -84,7 +84,11 @@ export function isPlainHttp(appBaseUrl: AppBaseUrl | null): boolean {
   return parseUrls(appBaseUrl).some(({ host, protocol }) => protocol === 'http:' && !isLoopback(host))
 }
 
-function resolveSecure(fields: CookieFields, around: CookieContext, sameSite: SameSite): Secure {
+function resolveSecure(
+  fields: CookieFields,
+  around: CookieContext,
+  sameSite: SameSite,
+): CookieSettings['secure'] {
   const explicit = readFlag(fields.secure)
   const demand = demandForSecure(fields.name, sameSite)
   const { appBaseUrl, production } = around

@@ -11,14 +11,15 @@ export interface CookieScope {
   readonly sameSite: SameSite
 }
 
+/** Attributes as they are configured. */
+export interface CookieSettings extends Omit<CookieScope, 'secure'> {
+  /** `'from-base-url'`: Secure when the base URL of the request is https. */
+  readonly secure: boolean | 'from-base-url'
+}
+
 /** Returns the attributes of a cookie for one request: `secure` may depend on the base URL. */
 export function cookieScope(
-  {
-    path,
-    domain,
-    secure,
-    sameSite,
-  }: Omit<CookieScope, 'secure'> & { readonly secure: boolean | 'from-base-url' },
+  { path, domain, secure, sameSite }: CookieSettings,
   baseUrl: () => string,
 ): CookieScope {
   const isSecure = secure === 'from-base-url' ? baseUrl().startsWith('https:') : secure

@@ -1,4 +1,5 @@
 import type { Config } from '../config/config.ts'
+import type { RequestPlace } from '../config/request-host.ts'
 import { randomToken } from '../crypto/random.ts'
 import type { Sealer } from '../crypto/seal.ts'
 import { CallbackError } from '../errors/callback.ts'
@@ -10,14 +11,10 @@ import { defined } from '../lib/objects.ts'
 import { utf8, utf8Length } from '../lib/utf8.ts'
 import type { TransactionLookup } from './in-cookie.ts'
 
-/** Data in the `state` of a login or connection, available without its transaction cookie. */
-export interface StateNote {
+/** Data in the `state` of a login or connection, available without its transaction cookie: also where it started. */
+export interface StateNote extends RequestPlace {
   /** Seconds since the epoch. */
   readonly issuedAt: number
-  /** Host of the base URL at its start. */
-  readonly host: string
-  /** Host name of the request that started it; absent if it is that of the base URL. Only explains a missing transaction. */
-  readonly requestHost?: string
   /** Absent if it is long. */
   readonly returnTo?: SafeReturnPath
   /** The login must not be restarted automatically: it was restarted before, or it is in a popup. */
