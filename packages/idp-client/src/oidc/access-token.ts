@@ -43,6 +43,7 @@ const isOwnType = (typ: unknown): boolean => OWN_TYPES.includes(toLower(typ))
 const kind: TokenKind = {
   sender: 'api-client',
   refuse,
+  assert,
   accepts: (typ) => isOwnType(typ) || toLower(typ) === 'jwt' || typ === undefined,
 }
 

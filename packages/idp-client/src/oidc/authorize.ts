@@ -8,7 +8,7 @@ import { defined } from '../lib/objects.ts'
 import { call } from './call.ts'
 import { stringProperty } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { hasAlias, requireEndpoint, toWireName } from './metadata.ts'
+import { hasAlias, requireEndpoint, wireNames } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import { toRequestForm } from './request-form.ts'
 import type { ProviderResponse } from './translate.ts'
@@ -98,7 +98,7 @@ function readRequestUri(response: ProviderResponse): string {
 }
 
 function checkAdvertised(metadata: ServerMetadata, config: Config): void {
-  const name = toWireName('parEndpoint')
+  const name = wireNames.parEndpoint
   const { parEndpoint, unusable } = metadata
   if (parEndpoint !== undefined || unusable.has(name) || hasAlias(metadata, 'parEndpoint', config)) return
   const detail = `pushedAuthorizationRequests is true, but the provider does not advertise ${name}.`

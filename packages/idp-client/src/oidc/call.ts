@@ -13,7 +13,7 @@ import { describeAuthentication } from './client-auth.ts'
 import { isNonceChallenge, nonceRetryDelay, tokenErrors } from './dpop.ts'
 import { parseObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { mayRequest, requireAlias, requireEndpoint, toWireName } from './metadata.ts'
+import { mayRequest, requireAlias, requireEndpoint, wireNames } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import type { ProviderResponse } from './translate.ts'
 import { oauthErrorAt, refusalIn, tokenRefusal, unexpectedStatus } from './translate.ts'
@@ -243,7 +243,7 @@ async function sendWithNonce(request: ProviderCall, send: SendRequest): Promise<
   const context: RequestContext = {
     server: {
       issuer: metadata.issuer,
-      [toWireName(endpoint)]: config.mutualTls
+      [wireNames[endpoint]]: config.mutualTls
         ? requireAlias(metadata, endpoint, config.allowInsecureRequests)
         : requireEndpoint(metadata, endpoint),
     },

@@ -8,7 +8,7 @@ import { pause as realPause } from '../lib/pause.ts'
 import { reportFailure } from '../log/failure.ts'
 import { call } from './call.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { hasAlias, toWireName } from './metadata.ts'
+import { hasAlias, wireNames } from './metadata.ts'
 import type { Provider } from './provider.ts'
 import { toRequestForm } from './request-form.ts'
 import type { GrantWithIdToken, TokenResponse } from './token-endpoint.ts'
@@ -76,7 +76,7 @@ async function start(
   request: BackchannelRequest,
 ): Promise<Started> {
   const endpoint = 'backchannelAuthenticationEndpoint'
-  const isAdvertised = metadata[endpoint] !== undefined || metadata.unusable.has(toWireName(endpoint))
+  const isAdvertised = metadata[endpoint] !== undefined || metadata.unusable.has(wireNames[endpoint])
   if (!isAdvertised && !hasAlias(metadata, endpoint, provider.config))
     throw new BackchannelAuthenticationError('BACKCHANNEL_AUTHENTICATION_NOT_SUPPORTED_ERROR')
   return call(

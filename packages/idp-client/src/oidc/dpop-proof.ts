@@ -46,7 +46,7 @@ function refuse(detail: string): never {
 
 const assert: Assert = createAssert(refuse)
 
-const kind: TokenKind = { sender: 'api-client', refuse, accepts: (typ) => typ === 'dpop+jwt' }
+const kind: TokenKind = { sender: 'api-client', refuse, assert, accepts: (typ) => typ === 'dpop+jwt' }
 
 /** The header of a proof with its key. */
 interface ProofHeader extends SignatureHeader {

@@ -65,6 +65,7 @@ const assertIdToken: Assert = createAssert(refuse)
 const idTokenKind: TokenKind = {
   sender: 'provider',
   refuse,
+  assert: assertIdToken,
   accepts: (typ) => !(typeof typ === 'string' && typ.toLowerCase().endsWith('+jwt')),
 }
 

@@ -45,6 +45,7 @@ const assert: Assert = createAssert(refuse)
 const kind: TokenKind = {
   sender: 'anyone',
   refuse,
+  assert,
   accepts: (typ) => TYPES.includes(typeof typ === 'string' ? typ.toLowerCase() : typ),
 }
 

@@ -51,9 +51,10 @@ const lists = {
 
 type Lists = { readonly [Name in keyof typeof lists]?: readonly string[] }
 
-/** Returns the metadata property of an endpoint or a list. */
-export function toWireName(name: EndpointName | keyof typeof lists): string {
-  return { ...endpoints, ...lists }[name]
+/** The metadata properties of endpoints and lists. */
+export const wireNames: Readonly<Record<EndpointName | keyof typeof lists, string>> = {
+  ...endpoints,
+  ...lists,
 }
 
 export function mayRequest(url: URL, allowInsecureRequests: boolean): boolean {

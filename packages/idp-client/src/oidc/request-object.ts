@@ -3,7 +3,7 @@ import { invalidConfiguration } from '../errors/configuration.ts'
 import { importSigningKey, signClaims } from './client-auth.ts'
 import { parseObject, parseObjects } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
-import { toWireName } from './metadata.ts'
+import { wireNames } from './metadata.ts'
 
 /**
  * Authorization requests signed by the client (JWT-Secured Authorization Request, RFC 9101), and backchannel authentication
@@ -36,7 +36,7 @@ function selectAlgorithm({ algorithm, algorithms }: SigningKey, metadata: Server
   const own = algorithm === undefined ? algorithms : [algorithm]
   const chosen = own.find((name) => advertised?.includes(name) ?? true)
   if (chosen !== undefined) return chosen
-  const detail = `requestObject signs with ${own.join(', ')}, but the provider takes none of these (${toWireName(property)}): use another key, or another requestObject.alg.`
+  const detail = `requestObject signs with ${own.join(', ')}, but the provider takes none of these (${wireNames[property]}): use another key, or another requestObject.alg.`
   throw invalidConfiguration(detail)
 }
 

@@ -10,7 +10,7 @@ import { isObject } from '../lib/objects.ts'
 import { strictText } from '../lib/utf8.ts'
 import { reportFailure } from '../log/failure.ts'
 import type { Assert, Refuse } from './claims.ts'
-import { checkIssuerAndAudience, createAssert, isAbsent } from './claims.ts'
+import { checkIssuerAndAudience, isAbsent } from './claims.ts'
 import type { JsonObject } from './json.ts'
 import { parseObject } from './json.ts'
 import type { ServerMetadata } from './metadata.ts'
@@ -213,6 +213,7 @@ export function verifyDecoded(keySet: KeySet, token: string, header: SignatureHe
 export interface TokenKind {
   readonly sender: TokenSender
   readonly refuse: Refuse
+  readonly assert: Assert
   /** Returns whether this `typ` is accepted; `undefined` if the header has none. */
   readonly accepts: (typ: unknown) => boolean
 }
@@ -244,9 +245,8 @@ function readHeader(
 ): SignatureHeader {
   const header = readSupportedHeader(token, kind)
   const { messageEnd, names } = allowedAlgorithms(provider.config, metadata)
-  const assert: Assert = createAssert(kind.refuse)
   const { algorithm } = header
-  assert(
+  kind.assert(
     names.includes(algorithm),
     `Its algorithm is ${algorithm}, which ${messageEnd}.`,
     'ID_TOKEN_ALGORITHM',
@@ -257,28 +257,27 @@ function readHeader(
 /** Validates the header, but for which of the supported algorithms the client accepts. */
 function readSupportedHeader(
   token: string,
-  { accepts, refuse }: TokenKind,
+  kind: TokenKind,
   verified?: Pick<VerifiedHeaders<SignatureHeader>, 'get'>,
 ): SignatureHeader {
-  const assert: Assert = createAssert(refuse)
-  assert(token.length <= LENGTH_LIMIT, 'It is too long.')
+  kind.assert(token.length <= LENGTH_LIMIT, 'It is too long.')
   const end = token.indexOf('.')
   const isCompact = end !== -1 && token.lastIndexOf('.') === token.indexOf('.', end + 1)
-  assert(isCompact, 'It is not a signed token in compact form (encrypted ones are not supported).')
+  kind.assert(isCompact, 'It is not a signed token in compact form (encrypted ones are not supported).')
   const known = verified?.get(token.slice(0, end))
   if (known) return known
   const header = decodeObject(token.slice(0, end))
-  assert(header !== null, 'Its header is not readable.')
+  kind.assert(header !== null, 'Its header is not readable.')
   const { alg, kid, typ } = header
   if (!isSupportedAlgorithm(alg)) {
     const name = typeof alg === 'string' && REGISTERED_ALGORITHM.test(alg) ? alg : 'an unknown algorithm'
-    return refuse(
+    return kind.refuse(
       `Its algorithm is ${name}, which this library does not accept.`,
       'ID_TOKEN_ALGORITHM_UNSUPPORTED',
     )
   }
-  assert(!('crit' in header) && !('b64' in header), 'It demands an extension that is not supported.')
-  assert(accepts(typ), 'Its type says that it is another kind of token.')
+  kind.assert(!('crit' in header) && !('b64' in header), 'It demands an extension that is not supported.')
+  kind.assert(kind.accepts(typ), 'Its type says that it is another kind of token.')
   return { algorithm: alg, keyId: kid, type: typ }
 }
 
@@ -370,12 +369,11 @@ export function decodeSupportedToken(
 }
 
 function readClaims(token: string, kind: TokenKind): JsonObject {
-  const assert: Assert = createAssert(kind.refuse)
   const end = token.lastIndexOf('.')
   const isSigned = end + 1 < token.length && isBase64url(token.slice(end + 1))
-  assert(isSigned, 'Its signature is missing or cannot be decoded.')
+  kind.assert(isSigned, 'Its signature is missing or cannot be decoded.')
   const claims = decodeObject(token.slice(token.indexOf('.') + 1, end))
-  assert(claims !== null, 'Its payload is not a JSON object.')
+  kind.assert(claims !== null, 'Its payload is not a JSON object.')
   return claims
 }
 
@@ -415,6 +413,6 @@ export async function verifyToken(provider: Provider, token: string, kind: Token
   const metadata = await provider.metadata()
   const header = readHeader(provider, metadata, token, kind)
   const claims = await verifySignature(provider, token, header, kind)
-  checkIssuerAndAudience(claims, provider.config.clientId, metadata.issuer, createAssert(kind.refuse))
+  checkIssuerAndAudience(claims, provider.config.clientId, metadata.issuer, kind.assert)
   return { algorithm: header.algorithm, claims }
 }
