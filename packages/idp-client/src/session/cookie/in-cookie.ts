@@ -10,7 +10,6 @@ import type { KnownSession } from '../model/lifetime.ts'
 import { isAlive } from '../model/lifetime.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
-import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
 import type { SessionStorage } from '../storage.ts'
 import type { ComposedSession, Fitting, FittingSession } from './budget.ts'
@@ -52,7 +51,6 @@ interface Reader extends Pick<SessionStorage, 'load'> {
 /** Creates the reader, which decrypts the session of a request once. */
 function reader({ config, sealer, clientTag, connections, former, marker, memory }: ReaderParts): Reader {
   const { cookie, ...rules } = config.session
-  const getSlot = (exchange: Exchange): SessionSlot => sessionSlot(exchange, config)
 
   /** Returns the encrypted sessions of the request: a sibling domain or another path may have set cookies of the name. */
   const sealedIn = ({ cookies }: Exchange): readonly JoinedCookie[] =>
@@ -103,13 +101,13 @@ function reader({ config, sealer, clientTag, connections, former, marker, memory
     return chain(open(exchange, first), (session) => {
       if (!session) return openFirst(exchange, others)
       if (!memory?.hasEnded(session)) return session
-      getSlot(exchange).keepsCookies = true
+      sessionSlot(exchange, config).keepsCookies = true
       return openFirst(exchange, others)
     })
   }
 
   function load(exchange: Exchange): MaybePromise<StoredSession | null> {
-    const slot = getSlot(exchange)
+    const slot = sessionSlot(exchange, config)
     if (slot.current !== undefined) return slot.current
     if (slot.initial === undefined) slot.initial = openFirst(exchange, sealedIn(exchange))
     return slot.initial
@@ -160,8 +158,8 @@ function packer({ attributes, clientTag, config, connections, load, memory, seal
     given: StoredSession,
     limits: Pick<Fitting, 'isNew' | 'mustFit'>,
   ): Promise<FittingSession> => {
-    let hasDetails = given.data.tokenSet.authorizationDetails !== undefined
-    for (const token of given.data.accessTokens ?? []) hasDetails ||= token.authorizationDetails !== undefined
+    const { accessTokens = [], tokenSet } = given.data
+    const hasDetails = [tokenSet, ...accessTokens].some((token) => token.authorizationDetails !== undefined)
     const session = hasDetails
       ? (await import('./granted-details.ts')).withoutLargeDetails(config, given)
       : given
