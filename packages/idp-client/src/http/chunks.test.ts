@@ -1,7 +1,6 @@
 import { describe, expect, it, test } from 'vitest'
 import { fc } from '../../test/support/fast-check.ts'
 import { isIdpError } from '../errors/base.ts'
-import type { CookieValues } from './chunks.ts'
 import {
   chunkNames,
   hasFurtherCookies,
@@ -33,12 +32,11 @@ function value(length: number, seed: number): string {
 
 const jarOf = (...sets: readonly (readonly { name: string; value: string }[])[]): Map<string, string> =>
   new Map(sets.flat().map((cookie) => [cookie.name, cookie.value]))
-const valuesIn =
-  (...jars: readonly ReadonlyMap<string, string>[]): CookieValues =>
-  (key) =>
-    jars.flatMap((jar) => jar.get(key) ?? [])
+const received = (...jars: readonly ReadonlyMap<string, string>[]) => ({
+  all: (key: string) => jars.flatMap((jar) => jar.get(key) ?? []),
+})
 const joinAll = (...jars: readonly ReadonlyMap<string, string>[]): string[] =>
-  [...joinedCookies(name, valuesIn(...jars))].map(({ value }) => value)
+  [...joinedCookies(name, received(...jars))].map(({ value }) => value)
 const join = (cookies: ReadonlyMap<string, string>): string | null => joinAll(cookies)[0] ?? null
 
 describe('splitCookie', () => {
@@ -111,14 +109,14 @@ describe('joinedCookies', () => {
   })
 
   it('[C1] names the cookies of each value, and reports if there are more than it reads', () => {
-    const all = valuesIn(jarOf(first, [{ name, value: 'bare' }]))
-    expect([...joinedCookies(name, all)]).toEqual([
+    const jar = received(jarOf(first, [{ name, value: 'bare' }]))
+    expect([...joinedCookies(name, jar)]).toEqual([
       { value: 'bare', names: [name] },
       { value: value(9000, 1), names: first.map((cookie) => cookie.name) },
     ])
     for (const each of [name, `${name}__0`]) {
       const values = Array.from({ length: MAX_CANDIDATES }, () => 'x')
-      const of = (given: readonly string[]) => (key: string) => (key === each ? given : [])
+      const of = (given: readonly string[]) => ({ all: (key: string) => (key === each ? given : []) })
       expect(hasFurtherCookies(name, of(values))).toBe(false)
       expect(hasFurtherCookies(name, of([...values, 'x']))).toBe(true)
     }
@@ -171,11 +169,11 @@ describe('joinedCookies', () => {
         Array.from({ length: 2000 }, (_, at) => [`${name}__${at}`, `abcdefgh.${count}.x`]),
       )
       flood.set(`${name}__99999999`, `abcdefgh.${count}.x`)
-      const all: CookieValues = (key) => {
+      const all = (key: string): string[] => {
         looked.push(key)
-        return valuesIn(flood)(key)
+        return received(flood).all(key)
       }
-      expect([...joinedCookies(name, all)]).toEqual([])
+      expect([...joinedCookies(name, { all })]).toEqual([])
       expect(looked.length).toBeLessThanOrEqual(MAX_CHUNKS + 2)
       expect(join(new Map([[`${name}__99999999`, first[0].value]]))).toBeNull()
     },

@@ -1,5 +1,5 @@
 import { IdpError } from '../errors/base.ts'
-import type { CookieAttributes } from './cookie-jar.ts'
+import type { CookieAttributes, CookieJar } from './cookie-jar.ts'
 import { serializeCookie } from './cookie-text.ts'
 
 /** Browser limit for one cookie in bytes: serialized name, value and attributes. */
@@ -63,7 +63,7 @@ export interface JoinedCookie {
 }
 
 /** Joins the chunks of the set that `first` starts; returns `null` if they are incomplete or of several sets. */
-function joinChunks(name: string, first: string, all: CookieValues): JoinedCookie | null {
+function joinChunks(name: string, first: string, jar: Received): JoinedCookie | null {
   const counted = COUNT.exec(first.slice(GENERATION_CHARACTERS))
   if (!counted) return null
   const [countText, countDigits] = counted
@@ -74,7 +74,7 @@ function joinChunks(name: string, first: string, all: CookieValues): JoinedCooki
   const names = [chunkName(name, 0)]
   for (let index = 1; index < count; index++) {
     const next = chunkName(name, index)
-    const chunk = all(next).find((each) => each.startsWith(prefix))
+    const chunk = jar.all(next).find((each) => each.startsWith(prefix))
     if (chunk === undefined) return null
     value += chunk.slice(prefix.length)
     names.push(next)
@@ -82,27 +82,27 @@ function joinChunks(name: string, first: string, all: CookieValues): JoinedCooki
   return value.endsWith(first.slice(0, GENERATION_CHARACTERS)) ? { value, names } : null
 }
 
-/** Returns the values of a cookie name; a browser may send several. */
-export type CookieValues = (name: string) => readonly string[]
+/** The cookies of a request; a browser may send several of one name. */
+type Received = Pick<CookieJar, 'all'>
 
 /**
  * Returns the values that `splitCookie` may have split: non-empty bare cookies, then complete sets of chunks of one
  * generation. Usually at most one; up to `MAX_CANDIDATES` of each if a name occurs several times. A set takes at most
  * `MAX_CHUNKS` lookups.
  */
-export function joinedCookies(name: string, all: CookieValues): readonly JoinedCookie[] {
+export function joinedCookies(name: string, jar: Received): readonly JoinedCookie[] {
   const found: JoinedCookie[] = []
-  for (const value of all(name).slice(0, MAX_CANDIDATES)) if (value) found.push({ value, names: [name] })
-  for (const first of all(chunkName(name, 0)).slice(0, MAX_CANDIDATES)) {
-    const joined = joinChunks(name, first, all)
+  for (const value of jar.all(name).slice(0, MAX_CANDIDATES)) if (value) found.push({ value, names: [name] })
+  for (const first of jar.all(chunkName(name, 0)).slice(0, MAX_CANDIDATES)) {
+    const joined = joinChunks(name, first, jar)
     if (joined) found.push(joined)
   }
   return found
 }
 
 /** Returns whether the name has more values than `joinedCookies` reads. */
-export function hasFurtherCookies(name: string, all: CookieValues): boolean {
-  return [name, chunkName(name, 0)].some((each) => all(each).length > MAX_CANDIDATES)
+export function hasFurtherCookies(name: string, jar: Received): boolean {
+  return [name, chunkName(name, 0)].some((each) => jar.all(each).length > MAX_CANDIDATES)
 }
 
 /* Room of a chunk beside long attributes, in characters; usually there is more. */

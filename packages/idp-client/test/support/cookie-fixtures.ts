@@ -173,7 +173,7 @@ export async function plaintexts({ values }: Written): Promise<Record<string, st
   const jar = new CookieJar(new Map(Object.entries(values)))
   const names = new Set(Object.keys(values).map((name) => name.replace(/(?<=session)__\d+$/, '')))
   const texts = [...names].map(async (name) => {
-    const [joined] = joinedCookies(name, (each) => jar.all(each))
+    const [joined] = joinedCookies(name, jar)
     const [sealed = ''] = SEALED.exec(joined?.value ?? '') ?? []
     const { typ } = JSON.parse(Buffer.from(sealed.split('.')[0] ?? '', 'base64url').toString())
     const bytes = await sealer.open(typ, sealed)

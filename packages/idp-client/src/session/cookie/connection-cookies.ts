@@ -48,7 +48,7 @@ export function connectionCookieNames(sessionName: string, jar: CookieJar): stri
 /** Decrypts the cookies with one name, and returns those with a token of the session with this key. */
 async function openCookies(sealer: Sealer, jar: CookieJar, name: string, sessionKey: string) {
   const found: { entry: ConnectionTokenSet; names: readonly string[]; sealed: string }[] = []
-  for (const { names, value: sealed } of joinedCookies(name, (each) => jar.all(each))) {
+  for (const { names, value: sealed } of joinedCookies(name, jar)) {
     const bytes = await sealer.open('connection', sealed)
     const entry = bytes && decode(bytes, sessionKey)
     if (entry) found.push({ entry, names, sealed })

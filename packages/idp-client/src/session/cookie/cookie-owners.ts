@@ -67,7 +67,7 @@ type Owners = Readonly<Record<Owner, ReadonlySet<string>>>
 
 async function ownersIn(parts: ClientParts, jar: CookieJar): Promise<Owners> {
   const owners = { own: new Set<string>(), kept: new Set<string>(), foreign: new Set<string>() }
-  for (const { names, value } of joinedCookies(parts.config.session.cookie.name, (name) => jar.all(name))) {
+  for (const { names, value } of joinedCookies(parts.config.session.cookie.name, jar)) {
     const found = owners[await findOwner(parts, value)]
     for (const name of names) found.add(name)
   }
@@ -102,7 +102,7 @@ export async function deadCookies(parts: ClientParts, jar: CookieJar): Promise<r
   const { foreign, kept, own } = await ownersIn(parts, jar)
   // The former library may use the same name.
   if (foreign.size > 0 && !takeOver) log.once(FOREIGN_COOKIE, 'SESSION_COOKIE_SHARED')
-  if (hasFurtherCookies(name, (each) => jar.all(each))) {
+  if (hasFurtherCookies(name, jar)) {
     log.once(FURTHER_COOKIES, 'SESSION_COOKIE_SHARED')
     return []
   }

@@ -53,8 +53,7 @@ function reader({ config, sealer, clientTag, connections, former, marker, memory
   const { cookie, ...rules } = config.session
 
   /** Returns the encrypted sessions of the request: a sibling domain or another path may have set cookies of the name. */
-  const sealedIn = ({ cookies }: Exchange): readonly JoinedCookie[] =>
-    joinedCookies(cookie.name, (name) => cookies.all(name))
+  const sealedIn = ({ cookies }: Exchange): readonly JoinedCookie[] => joinedCookies(cookie.name, cookies)
 
   /** Adds the tokens that have cookies of their own. */
   const withConnections = (exchange: Exchange, session: StoredSession): MaybePromise<StoredSession> =>
