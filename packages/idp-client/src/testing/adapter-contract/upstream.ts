@@ -72,20 +72,38 @@ export type PlainKind =
 /** Where a redirect leads, relative to the URL of the API. */
 export type ProxiedPlace = InwardPlace | OutwardPlace
 
-export const INWARD = ['relative', 'query', 'path', 'url', 'hostRelative', 'root'] as const
-export type InwardPlace = (typeof INWARD)[number]
+export type InwardPlace = 'relative' | 'query' | 'path' | 'url' | 'hostRelative' | 'root'
 
-export const OUTWARD = [
-  'otherHost', 'otherHostRelative', 'otherPort', 'otherScheme', 'userinfo', 'above', 'beside', 'dots', 'encodedDots',
-  'twiceEncodedDots', 'encodedSlash', 'backslashes', 'slashBackslash', 'tab', 'javascript', 'invalid',
-] as const // biome-ignore format: a list
-export type OutwardPlace = (typeof OUTWARD)[number]
+export type OutwardPlace =
+  | 'otherHost'
+  | 'otherHostRelative'
+  | 'otherPort'
+  | 'otherScheme'
+  | 'userinfo'
+  | 'above'
+  | 'beside'
+  | 'dots'
+  | 'encodedDots'
+  | 'twiceEncodedDots'
+  | 'encodedSlash'
+  | 'backslashes'
+  | 'slashBackslash'
+  | 'tab'
+  | 'javascript'
+  | 'invalid'
 
-export const ODDITIES = [
-  'latin1', 'utf8', 'control', 'nul', 'bareCr', 'bareLf', 'spaceBeforeColon', 'noColon', 'emptyName', 'nonToken',
-] as const // biome-ignore format: a list
 /** The malformed part of a header. */
-export type ProxiedOddity = (typeof ODDITIES)[number]
+export type ProxiedOddity =
+  | 'latin1'
+  | 'utf8'
+  | 'control'
+  | 'nul'
+  | 'bareCr'
+  | 'bareLf'
+  | 'spaceBeforeColon'
+  | 'noColon'
+  | 'emptyName'
+  | 'nonToken'
 
 /** The API behind the proxy: what `startUpstream` of `idp-dev-provider` returns. One for each run of the contract. */
 export interface ContractUpstream {

@@ -1,7 +1,6 @@
 import { claim, claimEqual } from '../claim.ts'
 import type { RawResponse } from '../raw-request.ts'
-import type { InwardPlace, OutwardPlace, ProxiedPlace, ProxiedResponse } from '../upstream.ts'
-import { INWARD, ODDITIES, OUTWARD } from '../upstream.ts'
+import type { InwardPlace, OutwardPlace, ProxiedOddity, ProxiedPlace, ProxiedResponse } from '../upstream.ts'
 import type { ProxyAttack } from './attack.ts'
 import { valuesOf } from './attack.ts'
 
@@ -119,6 +118,17 @@ const framing: readonly ProxyAttack[] = [
     ),
   ),
 ]
+
+const ODDITIES = [
+  'latin1', 'utf8', 'control', 'nul', 'bareCr', 'bareLf', 'spaceBeforeColon', 'noColon', 'emptyName', 'nonToken',
+] as const satisfies readonly ProxiedOddity[] // biome-ignore format: a list
+
+const INWARD: readonly InwardPlace[] = ['relative', 'query', 'path', 'url', 'hostRelative', 'root']
+
+const OUTWARD = [
+  'otherHost', 'otherHostRelative', 'otherPort', 'otherScheme', 'userinfo', 'above', 'beside', 'dots', 'encodedDots',
+  'twiceEncodedDots', 'encodedSlash', 'backslashes', 'slashBackslash', 'tab', 'javascript', 'invalid',
+] as const satisfies readonly OutwardPlace[] // biome-ignore format: a list
 
 /** The path that the browser gets: below the prefix. */
 const NEXT = /^(?:\/[\w-]+)*\/proxied\/next\?page=2$/
