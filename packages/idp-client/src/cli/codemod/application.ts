@@ -20,10 +20,7 @@ export interface Codemod {
   readonly created?: Files | undefined
 }
 
-export interface Deleted {
-  readonly text: null
-  readonly remarks: readonly Remark[]
-}
+export type Deleted = Rewritten<null>
 
 /** Returns the rules for one application: what a file becomes may depend on the others. */
 export type CreateCodemod = (files: Files) => Codemod

@@ -4,8 +4,8 @@ export interface Remark {
   readonly text: string
 }
 
-export interface Rewritten {
-  readonly text: string
+export interface Rewritten<Text = string> {
+  readonly text: Text
   /** Changes to make by hand, in the order of the new text. */
   readonly remarks: readonly Remark[]
 }

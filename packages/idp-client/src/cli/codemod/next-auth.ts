@@ -76,10 +76,7 @@ function rewriteHooks(draft: NextAuthDraft): void {
   }
 }
 
-interface HookNames {
-  readonly data?: string
-  readonly status?: string
-}
+type HookNames = Readonly<{ data?: string; status?: string }>
 
 function toHookNames(list: string): HookNames | null {
   const names: Record<string, string> = {}

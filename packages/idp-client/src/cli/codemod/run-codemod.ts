@@ -35,14 +35,9 @@ function decode(bytes: Uint8Array): string | null {
   }
 }
 
-interface FilesRead {
-  readonly files: Map<string, string>
-  /** Files that are not UTF-8: written back as text, they would lose bytes. */
-  readonly undecoded: string[]
-}
-
-async function readFiles(folder: string): Promise<FilesRead> {
+async function readFiles(folder: string) {
   const files = new Map<string, string>()
+  // Files that are not UTF-8: written back as text, they would lose bytes.
   const undecoded: string[] = []
   for (const path of (await filesBelow(folder)).sort()) {
     const name = relative(folder, path).replaceAll(sep, '/')

@@ -1,4 +1,3 @@
-import type { IdpError } from '../../errors/base.ts'
 import type { Finding } from '../../errors/finding.ts'
 import { createFinding, toFinding } from '../../errors/finding.ts'
 import { DOCS, remedies } from '../../errors/remedies.ts'
@@ -25,8 +24,5 @@ export function find(code: FindingCode, message: string): Findings {
   return [{ code, message, advice: doctorRemedies[code], page }]
 }
 
-/** Returns the finding for an error of the library. */
-export const findError = (error: IdpError): Findings => [toFinding(error)]
-
 /** Returns the finding for what was thrown: an error of the library, or an unexpected one, of which the class is known only. */
-export const findThrown = (thrown: unknown): Findings => findError(asIdpError(thrown))
+export const findThrown = (thrown: unknown): Findings => [toFinding(asIdpError(thrown))]

@@ -17,7 +17,7 @@ import { oauthErrorAt, refusal } from '../../oidc/translate.ts'
 import { withOfferedScope } from '../../tokens/offered-scope.ts'
 import { effectiveAuthorization, toRedirectUri } from '../../transaction/authorization.ts'
 import type { Findings } from './findings.ts'
-import { find, findError, findThrown } from './findings.ts'
+import { find, findThrown } from './findings.ts'
 import type { PlainResponse } from './http.ts'
 import { requestProvider } from './http.ts'
 
@@ -37,7 +37,7 @@ function isAccepted(refused: OAuthError): boolean {
 
 /** A refusal without a registered error: status 401 is about the authentication of the client (RFC 6749 section 5.2). */
 function findRefusal(error: OAuthError): Findings {
-  if (error.remedy !== 'OAUTH_ERROR') return findError(error)
+  if (error.remedy !== 'OAUTH_ERROR') return findThrown(error)
   const code = error.providerStatus === 401 ? 'CLIENT_REFUSED' : 'AUTHORIZATION_CODE_GRANT_ERROR'
   return find(code, describe(error))
 }
@@ -112,7 +112,7 @@ function readAuthorization(response: PlainResponse, probe: Probe): Findings {
     )
   if (NEEDS_USER.has(error)) return []
   const refused = oauthErrorAt('authorization', refusal({ error }))
-  return refused.remedy === 'OAUTH_ERROR' ? find('REQUEST_REFUSED', describe(refused)) : findError(refused)
+  return refused.remedy === 'OAUTH_ERROR' ? find('REQUEST_REFUSED', describe(refused)) : findThrown(refused)
 }
 
 /** Parameters that name a user. */
@@ -186,10 +186,6 @@ const CLIENT_CODES: ReadonlySet<string> = new Set([
   'RATE_LIMITED',
 ])
 
-async function orThrown(check: Promise<Findings>): Promise<Findings> {
-  return check.catch(findThrown)
-}
-
 /**
  * Sends the provider requests that it can refuse: one with a wrong code, and for each base URL one to log in and one to log out,
  * without a user.
@@ -213,7 +209,7 @@ export async function probeProvider(
   const found = [...client]
   for (const probe of probes) {
     found.push(...(await checkRedirectUri(probe)))
-    found.push(...(await orThrown(checkLogout(probe))))
+    found.push(...(await checkLogout(probe).catch(findThrown)))
   }
   return found
 }

@@ -168,8 +168,7 @@ function checkRefresh(
 }
 
 /** Checks what the client needs, as far as the metadata tells. */
-function checkFeatures(config: Config | undefined, metadata: ServerMetadata, document: JsonObject): Findings {
-  if (!config) return []
+function checkFeatures(config: Config, metadata: ServerMetadata, document: JsonObject): Findings {
   return [
     ...checkRefresh(config, metadata, document),
     ...checkResponseType(document),
@@ -193,7 +192,7 @@ export async function discover(apiConfig: ApiConfig, config: Config | undefined)
       ...checkClock(apiConfig, loaded.difference),
       ...checkEndpoints(metadata, config),
       ...(await checkKeys(metadata, config ?? apiConfig)),
-      ...checkFeatures(config, metadata, document),
+      ...(config ? checkFeatures(config, metadata, document) : []),
     ]
     return { findings, metadata }
   } catch (error) {

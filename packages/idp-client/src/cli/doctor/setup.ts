@@ -16,7 +16,7 @@ import { atMost } from '../../lib/pause.ts'
 import { parseUrl } from '../../lib/url.ts'
 import type { CompleteStore } from '../../session/store/complete-store.ts'
 import type { Findings } from './findings.ts'
-import { find, findError } from './findings.ts'
+import { find, findThrown } from './findings.ts'
 import type { DoctorParameters, Variables } from './usage.ts'
 
 /** The set-up of the application, as far as it is usable. */
@@ -122,7 +122,7 @@ async function fromModule(file: string, variables: Variables): Promise<Setup> {
       ? fromApplication(application)
       : withoutModule(`${file} exports no IdpClient. Only the variables were checked.`)
   } catch (error) {
-    if (isIdpError(error)) return { findings: findError(error) }
+    if (isIdpError(error)) return { findings: findThrown(error) }
     return withoutModule(describeFailure(file, error))
   }
 }

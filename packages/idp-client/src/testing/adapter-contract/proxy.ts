@@ -15,18 +15,13 @@ async function claimConsumed(page: ProxiedPage, init: RequestInit): Promise<void
   claimEqual([response.status, code], [500, 'PROXY_BODY_CONSUMED'], `${init.method} behind a body parser`)
 }
 
-interface Payload {
-  readonly type: string
-  readonly bytes: Uint8Array<ArrayBuffer>
-}
-
-async function claimSentOn(page: ProxiedPage, method: string, payload?: Payload): Promise<void> {
+async function claimSentOn(page: ProxiedPage, method: string, type = 'text/plain', body = ''): Promise<void> {
   const { pathname, search } = new URL(REST, 'http://localhost')
   const target = page.toComparable(page.target(pathname + search))
-  const { bytes, type = 'text/plain' } = payload ?? {}
+  const bytes = utf8(body)
   const headers = { 'content-type': type, 'idempotency-key': method }
   const before = page.received().length
-  const response = await page.fetch(REST, { method, headers, ...(bytes && { body: bytes }) })
+  const response = await page.fetch(REST, { method, headers, ...(body && { body }) })
   const text = await response.text()
   claimEqual(response.status, 200, `the status of ${method} (${text.slice(0, 100)})`)
   claimEqual(page.received().length, before + 1, 'the requests that the API receives')
@@ -34,8 +29,7 @@ async function claimSentOn(page: ProxiedPage, method: string, payload?: Payload)
   claim(record !== undefined, `the API receives ${method}`)
   claimEqual([record.method, page.toComparable(record.target)], [method, target], 'the request')
   claimEqual(record.header('idempotency-key'), method, 'a header that passes')
-  const hash = await sha256(bytes ?? new Uint8Array())
-  claimEqual([record.bodyBytes, record.sha256], [bytes?.length ?? 0, hash], `the body of ${method}`)
+  claimEqual([record.bodyBytes, record.sha256], [bytes.length, await sha256(bytes)], `the body of ${method}`)
   page.claimClean(record)
   if (method === 'HEAD') claimEqual(text, '', 'the body of the response to HEAD')
   else claimEqual((JSON.parse(text) as Record<string, unknown>)['target'], record.target, 'the response')
@@ -100,7 +94,7 @@ export const proxy: ContractRuns = {
           const headers = { 'content-type': type }
           if (host.proxyLimits?.parsesBodies && PARSED.includes(type))
             await claimConsumed(page, { method, body, headers })
-          else await claimSentOn(page, method, { bytes: utf8(body), type })
+          else await claimSentOn(page, method, type, body)
         }
     },
 
