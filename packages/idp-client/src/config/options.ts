@@ -78,7 +78,10 @@ export interface SessionDataStore {
   set(id: string, session: SessionData, expiry: SessionExpiry): Promise<void>
   /** Deletes the record; an unknown id is not an error. */
   delete(id: string): Promise<void>
-  /** Deletes the session with this `sid`, or without `sid` all of `sub` that began before `iat`. Without it the back-channel logout route responds with 501. */
+  /**
+   * Deletes the session with this `sid`, or without `sid` all of `sub` that began before `iat`. Without it the back-channel
+   * logout route responds with 501.
+   */
   deleteByLogoutToken?(logoutToken: LogoutToken): Promise<void>
   /**
    * Replaces the record with the result of the pure, synchronous `change`, atomically: no other process writes in
@@ -429,9 +432,10 @@ export interface PublicJwk {
 
 /**
  * Options of `new IdpClient()`. Every one may be left out or be undefined; an empty text counts as left out. An option
- * wins over its environment variable, that over the default. Blanks and line breaks around a text do not count. `domain`, `clientId`, `secret` and one of `clientSecret`
- * and `clientAssertionSigningKey` are required in one of the two ways (with `sessions: false` only `domain`): the constructor warns
- * about what is missing, and every use throws an `InvalidConfigurationError` until it is there. A wrong option makes the constructor throw.
+ * wins over its environment variable, that over the default. Blanks and line breaks around a text do not count. `domain`,
+ * `clientId`, `secret` and one of `clientSecret` and `clientAssertionSigningKey` are required in one of the two ways (with
+ * `sessions: false` only `domain`): the constructor warns about what is missing, and every use throws an
+ * `InvalidConfigurationError` until it is there. A wrong option makes the constructor throw.
  */
 export interface IdpClientOptions {
   /**

@@ -1,6 +1,9 @@
 import type { Code } from './code.ts'
 
-/** One code, as developers see it in messages and in https://github.com/idp-client/idp-client/blob/main/docs/reference/errors.md, never mixed with input. */
+/**
+ * One code, as developers see it in messages and in
+ * https://github.com/idp-client/idp-client/blob/main/docs/reference/errors.md, never mixed with input.
+ */
 export interface CodeEntry {
   readonly message: string
   /** HTTP status when the error surfaces on a mounted route. */

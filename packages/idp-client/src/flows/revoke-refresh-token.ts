@@ -51,8 +51,9 @@ function toRevocationError(cause: unknown): Error {
 /**
  * Revokes the session's refresh token at the provider (RFC 7009) and removes it from the session, which stays valid
  * until it expires. Waits for a running refresh, and revokes the token that it brings. Returns false, without a change, if the
- * provider supports no revocation. A change that the store rejects is kept in this process and written later. Throws `AccessTokenError` `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`, `FAILED_TO_REVOKE` (the
- * session still has a token); `SESSION_NOT_WRITABLE`, before anything is revoked; `SESSION_STORE_FAILED`.
+ * provider supports no revocation. A change that the store rejects is kept in this process and written later. Throws
+ * `AccessTokenError` `MISSING_SESSION`, `MISSING_REFRESH_TOKEN`, `FAILED_TO_REVOKE` (the session still has a token);
+ * `SESSION_NOT_WRITABLE`, before anything is revoked; `SESSION_STORE_FAILED`.
  */
 export async function revokeRefreshToken(engine: Engine, exchange: Exchange): Promise<boolean> {
   const session = await engine.sessions.load(exchange)

@@ -72,8 +72,9 @@ export async function openMfaContext(parts: ClientParts, sealed: string): Promis
 }
 
 /**
- * Checks that the context may be used in this request. Returns the session in which it was created, or null without one. Throws `MfaError`: `MFA_TOKEN_EXPIRED`; `MISSING_SESSION` where a session is needed and there is none;
- * `MFA_TOKEN_INVALID` in another session than its own.
+ * Checks that the context may be used in this request. Returns the session in which it was created, or null without one. Throws
+ * `MfaError`: `MFA_TOKEN_EXPIRED`; `MISSING_SESSION` where a session is needed and there is none; `MFA_TOKEN_INVALID` in
+ * another session than its own.
  */
 export async function admitMfaContext(
   { config, sessions }: { readonly config: Config; readonly sessions: SessionStorage },
