@@ -2,11 +2,33 @@ import type { Source } from './readers.ts'
 import { invalid, readGroup, toField } from './readers.ts'
 import { nearestName, printable } from './unknown-keys.ts'
 
+/** Names of the wire values that no standard defines. */
+export type VendorKey =
+  | 'logoutPath'
+  | 'logoutReturnToParameter'
+  | 'federatedLogoutParameter'
+  | 'connectionTokenGrantType'
+  | 'connectionTokenType'
+  | 'organizationIdPrefix'
+  | 'mfaOtpGrantType'
+  | 'mfaOobGrantType'
+  | 'mfaRecoveryCodeGrantType'
+  | 'accountAudience'
+  | 'accountApiPath'
+  | 'accountCreateScope'
+  | 'accountReadScope'
+  | 'accountDeleteScope'
+  | 'accountCursorParameter'
+  | 'mfaAuthenticatorsPath'
+  | 'mfaChallengePath'
+  | 'mfaAssociatePath'
+  | 'mfaPushChannel'
+
 /**
  * Wire values that no standard defines, as supporting providers spell them; sent byte for byte. The option `vendor`
  * overrides single values.
  */
-export const vendorValues = {
+export const vendorValues: Readonly<Record<VendorKey, string>> = {
   /** Proprietary logout: path below the origin of the provider, or a URL, and its parameters. */
   logoutPath: '/v2/logout',
   logoutReturnToParameter: 'returnTo',
@@ -35,10 +57,7 @@ export const vendorValues = {
   mfaAssociatePath: '/mfa/associate',
   /** `oob_channel` of push notifications. */
   mfaPushChannel: 'auth0',
-} as const
-
-/** Names of the wire values that no standard defines. */
-export type VendorKey = keyof typeof vendorValues
+}
 
 function noteUnknown(name: string, { addIssue }: Source): void {
   const meant = nearestName(name, Object.keys(vendorValues))
