@@ -21,9 +21,12 @@ export interface PlainRequest {
 /** Maximum size of a body that is read, in bytes: pages of the library are smaller. */
 const BODY_LIMIT = 65_536
 
-function toHeaders({ headersDistinct }: IncomingMessage): Headers {
-  const entries = Object.entries(headersDistinct)
-  return new Headers(entries.flatMap(([name, values = []]) => values.map((value) => [name, value] as const)))
+/** Reads `rawHeaders`, because earlier versions of Bun have no `headersDistinct`. */
+function toHeaders({ rawHeaders }: IncomingMessage): Headers {
+  const headers = new Headers()
+  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
+    headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '')
+  return headers
 }
 
 async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
