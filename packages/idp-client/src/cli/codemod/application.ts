@@ -1,6 +1,7 @@
 import { basename, extname, posix } from 'node:path'
 import type { Remark, Rewritten } from './code.ts'
 import { rewriteManifest } from './manifest.ts'
+import { sortRemarks } from './remarks.ts'
 import type { Variables } from './variables.ts'
 import { remarkDeployment, rewriteAssignments } from './variables.ts'
 
@@ -42,7 +43,7 @@ export function fileKind(path: string): Kind | null {
 
 function rewriteEnvironment({ variables, remarkUnknown }: Codemod, text: string): Rewritten {
   const { text: changed, remarks } = rewriteAssignments(text, variables)
-  return { text: changed, remarks: [...remarks, ...(remarkUnknown?.(changed) ?? [])] }
+  return { text: changed, remarks: sortRemarks([...remarks, ...(remarkUnknown?.(changed) ?? [])]) }
 }
 
 /** Rewrites a file of an application. */

@@ -144,11 +144,11 @@ test('codes are changed only in files that import the package, methods everywher
 test('variables are changed in sources and environment files; unknown variables and deployment files are reported', () => {
   const codemod = nextjsAuth0(new Map())
   expect(rewriteSource('process.env.AUTH0_CLIENT_ID').text).toBe('process.env.IDP_CLIENT_ID')
-  expect(rewriteFile(codemod, '.env', 'AUTH0_SECRET=x\nAUTH0_AUDIENCE=y\nAUTH0_SECRETS=z')).toEqual({
-    text: 'IDP_SECRET=x\nAUTH0_SECRET=x\nAUTH0_AUDIENCE=y\nAUTH0_SECRETS=z',
+  expect(rewriteFile(codemod, '.env', 'AUTH0_AUDIENCE=y\nAUTH0_SECRET=x\nAUTH0_SECRETS=z')).toEqual({
+    text: 'AUTH0_AUDIENCE=y\nIDP_SECRET=x\nAUTH0_SECRET=x\nAUTH0_SECRETS=z',
     remarks: [
-      { line: 1, text: expect.stringContaining('32 characters') },
-      { line: 3, text: 'AUTH0_AUDIENCE is not a variable of idp-client; it was left as it is.' },
+      { line: 1, text: 'AUTH0_AUDIENCE is not a variable of idp-client; it was left as it is.' },
+      { line: 2, text: expect.stringContaining('32 characters') },
       { line: 4, text: 'AUTH0_SECRETS is not a variable of idp-client; it was left as it is.' },
     ],
   })
