@@ -71,8 +71,9 @@ export async function sendRaw(
 ): Promise<RawResponse> {
   claim(sendBytes !== undefined, 'the host has sendBytes')
   const length = body === '' ? {} : { 'content-length': String(body.length) }
-  const sent: RawHeaders = { host: address.host, connection: 'close', ...length, ...headers }
-  const lines = Object.entries(sent).flatMap(([name, value]) =>
+  const defaults: RawHeaders = { host: address.host, connection: 'close', ...length }
+  const own = Object.entries(defaults).filter(([name]) => !Object.hasOwn(headers, name))
+  const lines = [...own, ...Object.entries(headers)].flatMap(([name, value]) =>
     [value].flat().map((each) => `${name}: ${each}`),
   )
   const head = [`${method} ${target} HTTP/1.1`, ...lines].join('\r\n')
