@@ -1,6 +1,6 @@
 import type { Attack, Refusal } from './attacks/attack.ts'
 import { AUDIENCE, bearer, refusals } from './attacks/attack.ts'
-import { claimHarmless } from './attacks/claim-harmless.ts'
+import { attackAll } from './attacks/attack-all.ts'
 import { proofAttacks } from './attacks/proofs.ts'
 import { post, requestAttacks } from './attacks/requests.ts'
 import { tokenAttacks } from './attacks/tokens.ts'
@@ -36,7 +36,7 @@ function claimRefused(response: BrowserResponse, allowed: readonly Refusal[]): v
 /** Sends all attacks, one request each, and reports every one that is not refused as it should be. */
 function claimAllRefused(user: Browser, attacks: readonly Attack[]): Promise<void> {
   const stranger = new Browser(user.host)
-  return claimHarmless(user.host, attacks, async ({ path = '/shared', refusals: allowed, sending }) => {
+  return attackAll(user.host, attacks, async ({ path = '/shared', refusals: allowed, sending }) => {
     const sender = path === '/shared' ? user : stranger
     claimRefused(await sender.send(path, sending), allowed)
   })

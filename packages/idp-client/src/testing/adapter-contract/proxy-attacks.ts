@@ -1,4 +1,4 @@
-import { claimHarmless } from './attacks/claim-harmless.ts'
+import { attackAll } from './attacks/attack-all.ts'
 import type { ContractCase, ContractRuns } from './host.ts'
 import { ProxiedPage } from './proxied-page.ts'
 import type { ProxyAttack } from './proxy-attacks/attack.ts'
@@ -16,7 +16,7 @@ const toCase = (
   `none of ${attacks.length} attacks on the proxy by ${kind} does harm`,
   async (host) => {
     const page = await ProxiedPage.open(host)
-    await claimHarmless(host, attacks, (attack) => attackProxy(page.next(), attack))
+    await attackAll(host, attacks, (attack) => attackProxy(page.next(), attack))
     await claimSignedIn(page.browser, 'alice', `after the attacks by ${kind}`)
   },
 ]

@@ -177,14 +177,14 @@ export async function tokenAttacks(host: ContractHost): Promise<readonly Attack[
   const rows = [...purposes(material), ...audiences(material), ...times(material), ...headers]
   const forged = await forgedRows(material)
   const ofSession = toAttack('the ID token of the session', bearer(idToken), refusals.token)
-  const elsewhere = [
+  const atResource = [
     ofSession,
     await signed(['a token for another API', { aud: 'https://other.example.test/' }], refusals.token),
     await signed(['a token of a client', { sub: 'api-client' }], refusals.notUser),
   ]
   return Promise.all([
     ofSession,
-    ...elsewhere.map((attack) => ({ ...attack, path: '/resource' })),
+    ...atResource.map((attack) => ({ ...attack, path: '/resource' })),
     ...rows.map((row) => signed(row, refusals.token)),
     ...unknownKeys(material).map((row) => signed(row, refusals.undecided, refusals.token)),
     ...forged.map(async ([title, token]) => toAttack(title, bearer(await token), refusals.token)),

@@ -6,7 +6,7 @@ import { claimNoToken } from '../response-claims.ts'
 const AT_ONCE = 6
 
 /** Sends attacks, reports every one that does harm, and asserts that they leave no token in the log. */
-export async function claimHarmless<Attack extends { readonly title: string }>(
+export async function attackAll<Attack extends { readonly title: string }>(
   host: ContractHost,
   attacks: readonly Attack[],
   send: (attack: Attack) => Promise<void>,
