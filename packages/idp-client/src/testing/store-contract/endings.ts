@@ -46,7 +46,7 @@ const tokens = rules(['deleteByLogoutToken', 'endedAt'], {
   },
 })
 
-const longer = rules(['deleteByLogoutToken', 'endedAt', 'rememberEnd'], {
+const remembered = rules(['deleteByLogoutToken', 'endedAt', 'rememberEnd'], {
   'rememberEnd: endedAt returns it until the given time, whatever logout tokens arrive meanwhile, and nothing is deleted':
     async (store) => {
       const iss = 'https://one.example.com'
@@ -82,4 +82,4 @@ const expiring = expiryRules(['endedAt', 'rememberEnd'], {
 })
 
 /** Cases for the methods that tell whether a session has ended elsewhere. */
-export const endings: readonly Rules[] = [tokens, longer, expiring]
+export const endings: readonly Rules[] = [tokens, remembered, expiring]

@@ -10,7 +10,7 @@ type OptionalMember = Exclude<keyof SessionDataStore, 'get' | 'set' | 'delete'>
 
 type With<M extends OptionalMember> = SessionDataStore & Required<Pick<SessionDataStore, M>>
 
-/** Returns the cases for a store: none if it lacks a method that they need. */
+/** Returns the cases for a store, which may delete expired sessions itself (`expires`): none if it lacks a method that they need. */
 export type Rules = (store: SessionDataStore, expires: boolean) => readonly StoreContractCase[]
 
 function has<M extends OptionalMember>(store: SessionDataStore, members: readonly M[]): store is With<M> {
