@@ -69,7 +69,10 @@ function engineOf({ kind }: Pick<Format, 'kind'>, records: Record<string, Sessio
   const { destroy, save, ...storage } = createCookieSessionStorage(engine)
   const sessions: Engine['sessions'] = {
     ...storage,
-    save: async (...given) => (await save(...given)) && true,
+    async save(...given) {
+      await save(...given)
+      return true
+    },
     async destroy(exchange) {
       await destroy(exchange)
     },
