@@ -128,7 +128,10 @@ interface Queue {
   readonly open: Set<SharedRun<unknown>>
 }
 
-/** The key of tasks that run alone: they wait for those before them of all keys, and later ones of all keys wait for them. */
+/**
+ * The key of tasks that run beside no task of another key: they wait for those before them of every other key, and later ones of every
+ * other key wait for them. They do not wait for one another.
+ */
 export const ALL_KEYS: unique symbol = Symbol('all keys')
 
 /**
@@ -150,8 +153,8 @@ export class KeyedMutex<K> {
     for (const run of open) if (run.isLost) open.delete(run)
     const before =
       key === ALL_KEYS
-        ? [...queues.values()].flatMap((other) => [...other.open])
-        : [last, queues.get(ALL_KEYS)?.last]
+        ? [...queues].flatMap(([other, tasks]) => (other === ALL_KEYS ? [] : [...tasks.open]))
+        : [last, ...(queues.get(ALL_KEYS)?.open ?? [])]
     const run = new SharedRun<T>(async (self) => {
       await Promise.all(before.map((one) => one?.join(patience)))
       self.extend(patience)
