@@ -48,6 +48,29 @@ test.each(['cookies', 'a store'])(
   },
 )
 
+test.each([
+  ['cookies', 'accessTokens'],
+  ['cookies', 'connectionTokenSets'],
+  ['a store', 'accessTokens'],
+  ['a store', 'connectionTokenSets'],
+])('with %s, an update may remove %s with null', async (kind, name) => {
+  const sessionStore = memoryStore({ name: crypto.randomUUID(), clock: () => 1_800_000_000 })
+  const { clock, engine } = engineFor(kind === 'cookies' ? {} : { sessionStore })
+  const cookies = new Cookies()
+  const tokenSet = { accessToken: 'at', expiresAt: clock.now + 60 }
+  const data = { user: { sub: 'alice' }, tokenSet, internal: { createdAt: clock.now } }
+  const further = { accessToken: 'further', audience: 'api', connection: 'files', expiresAt: clock.now + 60 }
+  const first = cookies.exchange()
+  await engine.sessions.save(first, freshlyStored({ ...data, [name]: [further] }, clock.now))
+  cookies.take(first)
+  const exchange = cookies.exchange()
+  await updateSession(engine, exchange, { ...data, [name]: null, theme: 'dark' })
+  cookies.take(exchange)
+  const saved = await engine.sessions.load(cookies.exchange())
+  expect(saved?.data).toMatchObject({ theme: 'dark' })
+  expect(Object(saved?.data)[name] ?? []).toEqual([])
+})
+
 test('an update that fails does not prevent one at the same time in the same request', async () => {
   const { clock, engine } = engineFor()
   const cookies = new Cookies()

@@ -137,12 +137,12 @@ function packer({ attributes, clientTag, config, connections, load, memory, seal
 
   async function compose(exchange: Exchange, session: StoredSession): Promise<ComposedSession> {
     const cookieAttributes = attributes(exchange, session)
-    const { connectionTokenSets = [], ...data } = session.data
+    const { connectionTokenSets, ...data } = session.data
     const plain = encodeSession({ ...session, data: data as SessionData, clientTag: await clientTag() })
     const sealed = await sealer.seal('session', plain)
     const further = await connections.write(exchange, {
       sessionKey: session.sessionKey,
-      entries: connectionTokenSets,
+      entries: connectionTokenSets ?? [],
       attributes: cookieAttributes,
     })
     // A larger value would be rejected when it is read.
@@ -157,8 +157,11 @@ function packer({ attributes, clientTag, config, connections, load, memory, seal
     given: StoredSession,
     limits: Pick<Fitting, 'isNew' | 'mustFit'>,
   ): Promise<FittingSession> => {
-    const { accessTokens = [], tokenSet } = given.data
-    const hasDetails = [tokenSet, ...accessTokens].some((token) => token.authorizationDetails !== undefined)
+    const { accessTokens, tokenSet } = given.data
+    // The application may remove them with `null`.
+    const hasDetails = [tokenSet, ...(accessTokens ?? [])].some(
+      (token) => token.authorizationDetails !== undefined,
+    )
     const session = hasDetails
       ? (await import('./granted-details.ts')).withoutLargeDetails(config, given)
       : given

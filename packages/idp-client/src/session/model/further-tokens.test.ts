@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { applyRefresh } from '../../tokens/apply.ts'
 import type { TokenRequest } from '../../tokens/token-request.ts'
-import { withFewerTokens } from './further-tokens.ts'
+import { forgetConnection, withFewerTokens } from './further-tokens.ts'
 import type { SessionData, StoredAccessTokenSet } from './session-data.ts'
 import type { StoredSession } from './stored-session.ts'
 
@@ -62,4 +62,13 @@ test('[C2] a session without a refresh token, which could not bring them again, 
   const { tokenSet, ...others } = sessionWith(102, [])
   const { refreshToken: _none, ...rest } = tokenSet
   expect(kept({ sessionKey: 'h', usedAt: NOW, data: { ...others, tokenSet: rest } })).toHaveLength(102)
+})
+
+test.each(['accessTokens', 'connectionTokenSets'])('a session whose %s are null has none', (name) => {
+  const data = { ...sessionWith(0, []), [name]: null }
+  expect(forgetConnection(data)).not.toHaveProperty('connectionTokenSets')
+  const list = name === 'accessTokens' ? 'connectionTokenSets' : 'accessTokens'
+  const tokens = Array.from({ length: 101 }, (_, at) => ({ accessToken: `t${at}`, expiresAt: NOW + 60 }))
+  const session = { sessionKey: 'h', usedAt: NOW, data: { ...data, [list]: tokens } }
+  expect(withFewerTokens(session, { log }).data).toMatchObject({ [list]: { length: 100 } })
 })

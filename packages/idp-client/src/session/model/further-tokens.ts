@@ -40,8 +40,8 @@ export function toLabel(token: FurtherToken): string {
 
 export function withoutTokens(session: StoredSession, leftOut: ReadonlySet<FurtherToken>): StoredSession {
   const { accessTokens, connectionTokenSets, ...rest } = session.data
-  const kept = <T extends FurtherToken>(tokens: readonly T[] = []): T[] =>
-    tokens.filter((token) => !leftOut.has(token))
+  const kept = <T extends FurtherToken>(tokens: readonly T[] | undefined): T[] =>
+    tokens?.filter((token) => !leftOut.has(token)) ?? []
   const [access, connections] = [kept(accessTokens), kept(connectionTokenSets)]
   const further = {
     ...(access.length > 0 ? { accessTokens: access } : {}),
@@ -70,8 +70,8 @@ export function withFewerTokens(session: StoredSession, { log }: { readonly log:
 
 /** Returns the session without the access tokens of connections for which `isKept` is false. */
 export function keepConnections(data: SessionData, isKept: (connection: string) => boolean): SessionData {
-  const { connectionTokenSets = [], ...rest } = data
-  const kept = connectionTokenSets.filter(({ connection }) => isKept(connection))
+  const { connectionTokenSets, ...rest } = data
+  const kept = connectionTokenSets?.filter(({ connection }) => isKept(connection)) ?? []
   return { ...rest, ...(kept.length > 0 ? { connectionTokenSets: kept } : {}) } as SessionData
 }
 
