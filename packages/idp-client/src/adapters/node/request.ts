@@ -146,7 +146,7 @@ async function readBody<T>(request: NodeRequest, kind: BodyKind<T>): Promise<T> 
   // An abandoned stream must not destroy the connection, or the response would never arrive.
   const chunks = stream.iterator?.({ destroyOnReturn: false })
   const reading = readText(chunks ? { [Symbol.asyncIterator]: () => chunks } : null)
-  // If the body is too large, the rest is read, too: before, Node.js serves no further request of the connection.
+  // Reads the rest, too, if the body is too large: until then Node.js serves no further request of the connection.
   return kind.fromString(await reading.finally(() => stream.resume?.()))
 }
 
