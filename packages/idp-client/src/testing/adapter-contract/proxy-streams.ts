@@ -2,6 +2,7 @@ import { claim, claimEqual } from './claim.ts'
 import type { ContractRuns } from './host.ts'
 import { ProxiedPage, sha256, within } from './proxied-page.ts'
 import { claimSignedIn } from './response-claims.ts'
+import type { ProxiedRequest } from './upstream.ts'
 
 /** More than fits into the buffers between the API and the browser. */
 const BIG = 3 * 1_048_576
@@ -56,14 +57,24 @@ async function claimUnsupported(page: ProxiedPage): Promise<void> {
   claim(status === 200 || status === 501, `a host without streams responds with 501 (status ${status})`)
 }
 
-async function leaveBeforeHead(page: ProxiedPage): Promise<void> {
+/** Sends a request that is never responded to, and leaves once `isUnderWay`. */
+async function leave(
+  page: ProxiedPage,
+  init: StreamInit,
+  [what, isUnderWay]: readonly [what: string, isUnderWay: (request: ProxiedRequest) => boolean],
+): Promise<void> {
   const leaving = new AbortController()
-  page.respond({ kind: 'silent' })
-  const responding = page.fetch('', { signal: leaving.signal }).catch(() => undefined)
-  await page.until('the API receives the request', () => true)
+  const responding = page.fetch('', { ...init, signal: leaving.signal })
+  const responded = responding.then(({ status }) => claim(false, `${what} (it responds with ${status})`))
+  await Promise.race([page.until(what, isUnderWay), responded])
   leaving.abort()
+  await responded.catch(() => undefined)
+}
+
+async function leaveBeforeHead(page: ProxiedPage): Promise<void> {
+  page.respond({ kind: 'silent' })
+  await leave(page, {}, ['the API receives the request', () => true])
   await page.until('the request ends before its head', ({ closedEarly }) => closedEarly)
-  await responding
 }
 
 async function leaveDownload(page: ProxiedPage): Promise<void> {
@@ -75,12 +86,8 @@ async function leaveDownload(page: ProxiedPage): Promise<void> {
 }
 
 async function leaveUpload(page: ProxiedPage): Promise<void> {
-  const leaving = new AbortController()
-  const uploading = page.fetch('', upload(endless(), { signal: leaving.signal })).catch(() => undefined)
-  await page.until('the API receives a part', ({ bodyBytes }) => bodyBytes >= PART)
-  leaving.abort()
+  await leave(page, upload(endless()), ['the API receives a part', ({ bodyBytes }) => bodyBytes >= PART])
   await page.until('the request ends in the middle of its body', ({ aborted }) => aborted)
-  await uploading
 }
 
 /** Returns whether the whole response arrived. */
