@@ -1,6 +1,7 @@
 import { claim, claimEqual } from './claim.ts'
 import type { ContractRuns } from './host.ts'
-import { ProxiedPage, sha256, within } from './proxied-page.ts'
+import { own, ProxiedPage, sha256, within } from './proxied-page.ts'
+import { sendRaw } from './raw-request.ts'
 import { claimSignedIn } from './response-claims.ts'
 import type { ProxiedRequest } from './upstream.ts'
 
@@ -90,13 +91,21 @@ async function leaveUpload(page: ProxiedPage): Promise<void> {
   await page.until('the request ends in the middle of its body', ({ aborted }) => aborted)
 }
 
-/** Returns whether the whole response arrived. */
+/**
+ * Returns whether the whole response arrived, as its bytes say. `fetch` of Node.js takes any end of a connection for that of the body,
+ * or keeps the connection for another request, whose body it does not send again if the server closes it.
+ */
 async function isComplete(page: ProxiedPage): Promise<boolean> {
+  const { browser } = page
+  const address = browser.address(page.url())
+  const headers = { ...own, ...browser.headers(page.url()) }
   try {
-    // With `close`, `fetch` of Node.js takes any end for that of the body.
-    const response = await page.fetch('', { headers: { connection: 'keep-alive' } })
-    await response.arrayBuffer()
-    return response.status === 200
+    const response = await sendRaw(browser.host, address, {
+      method: 'GET',
+      target: address.pathname,
+      headers,
+    })
+    return response.isComplete && response.status === 200
   } catch {
     return false
   }
