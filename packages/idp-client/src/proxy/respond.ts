@@ -58,8 +58,8 @@ function toFailure({ engine }: Application, thrown: unknown, { methods }: ProxyC
 interface Sending {
   readonly caller: Caller
   readonly request: UpstreamRequest
-  /** Functions that `close` calls, each once. */
-  readonly ends: (() => void)[]
+  /** Lets `close` call a function, once. */
+  readonly onClose: (end: () => void) => void
   /** Frees everything; may be called again. */
   readonly close: () => void
 }
@@ -110,13 +110,14 @@ function prepare(caller: Watched, url: URL): Sending {
   // Some servers accept no chunked body.
   if (upload && length !== null) sent['content-length'] = length
   const close = (): void => {
+    // The `fetch` of Node.js keeps the signal until the next major garbage collection.
+    signal.removeEventListener('abort', close)
     for (const end of ends.splice(0)) end()
   }
   // Also if nobody reads: a body that does not arrive, a response that the host drops.
   signal.addEventListener('abort', close)
-  // The `fetch` of Node.js keeps the signal until the next major garbage collection.
-  ends.push(() => signal.removeEventListener('abort', close))
-  return { caller, request: { method, url, headers: sent, upload, limits, fetch: config.fetch }, ends, close }
+  const request = { method, url, headers: sent, upload, limits, fetch: config.fetch }
+  return { caller, request, onClose: (end) => ends.push(end), close }
 }
 
 /** Sends the request with a token, and once more with a new one if the API refuses that as invalid. */
@@ -170,7 +171,7 @@ function rewriteAddresses(
 
 /** Returns the response of the API as the browser gets it. */
 async function toBrowser(response: Response, sending: Sending): Promise<Response> {
-  const { caller, close, ends, request } = sending
+  const { caller, close, onClose, request } = sending
   const { config, engine } = caller
   const { limits, method, upload } = request
   const { body, status } = response
@@ -187,7 +188,7 @@ async function toBrowser(response: Response, sending: Sending): Promise<Response
   if (!config.eventStreams && isEvents(headers)) throw new IdpError('PROXY_STREAM_UNSUPPORTED')
   const reader = body.getReader()
   // A body of a `fetch` of the application may ignore its signal.
-  ends.push(() => void reader.cancel().catch(() => undefined))
+  onClose(() => void reader.cancel().catch(() => undefined))
   if (limits.signal.aborted) close()
   if (isShort(response)) {
     const content = await readWhole(reader, limits)
