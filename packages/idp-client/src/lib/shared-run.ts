@@ -135,8 +135,8 @@ interface Queue {
 export const ALL_KEYS: unique symbol = Symbol('all keys')
 
 /**
- * Runs tasks of one key one after the other, in the order in which they came. Tasks of different keys do not wait. A task
- * waits for a limited time: then it runs beside the one before it.
+ * Runs tasks of one key one after the other, in the order in which they came. Tasks of different keys do not wait for one another,
+ * only for those of `ALL_KEYS`. A task waits for a limited time: then it runs beside those before it.
  */
 export class KeyedMutex<K> {
   readonly #queues = new Map<K | typeof ALL_KEYS, Queue>()
@@ -144,7 +144,7 @@ export class KeyedMutex<K> {
   /**
    * Runs `task` after those before it. Rejects with what the task throws.
    *
-   * @param patience how long it waits for the one before it, and how long it may take itself, in milliseconds
+   * @param patience how long it waits for those before it, and how long it may take itself, in milliseconds
    */
   run<T>(key: K | typeof ALL_KEYS, task: () => Promise<T>, patience: number): Promise<T> {
     const queues = this.#queues

@@ -8,7 +8,7 @@ import { requests, sites } from './proxy-attacks/requests.ts'
 import { addresses, responses } from './proxy-attacks/responses.ts'
 import { claimSignedIn } from './response-claims.ts'
 
-/** Returns a case that sends attacks. Each has a page of its own, by which its requests are told apart. */
+/** Returns a case that sends attacks. Each has a page of its own, by which its requests are recognized. */
 const toCase = (
   kind: string,
   attacks: readonly ProxyAttack[],
