@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { setup } from '../tools/setup.mjs'
 import { findUnusedBudgets } from './lib/budgets.mjs'
-import { mergeRuns, toMarkdown, toText, toWorseRows } from './lib/report.mjs'
+import { mergeOrders, mergeRuns, toMarkdown, toText, toWorseRows } from './lib/report.mjs'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -57,8 +57,13 @@ const effort = {
   isAgainst: values.against !== undefined,
   table: values.table,
 }
-/** The other build twice: what the second copy differs from the first is the error of the measurement. */
-const others = values.against ? ['idp-client-before', 'idp-client-before-again'] : []
+/** The builds that a process measures, in the order in which it loads them: the engine favours the later one by some percent. */
+const orders = values.against
+  ? [
+      ['idp-client', 'idp-client-before'],
+      ['idp-client-before', 'idp-client'],
+    ]
+  : [['idp-client']]
 
 function must(command, args, cwd) {
   const { status } = spawnSync(command, args, { cwd, stdio: ['ignore', 'ignore', 'inherit'] })
@@ -93,7 +98,7 @@ async function install() {
   }
   must('npm', ['run', 'build'], root)
   copyBuild(join(library, 'dist'), 'idp-client')
-  for (const name of others) copyBuild(resolve(values.against), name)
+  if (values.against) copyBuild(resolve(values.against), 'idp-client-before')
 }
 
 const toMajor = (version) => version.replace(/^v/, '').split('.', 1)[0]
@@ -112,8 +117,8 @@ function getNode(version) {
   return program
 }
 
-/** Measures a group in a process of its own and returns its tables. */
-function measureOnce(group, program) {
+/** Measures a group in a process of its own, which loads `builds`, and returns its tables. */
+function measureOnce(group, program, builds) {
   const { status, stdout } = spawnSync(
     program,
     ['--expose-gc', 'run-group.mjs', group, JSON.stringify(effort)],
@@ -123,7 +128,7 @@ function measureOnce(group, program) {
       maxBuffer: 1e8,
       env: {
         ...process.env,
-        BENCH_BUILDS: ['idp-client', ...others].join(' '),
+        BENCH_BUILDS: builds.join(' '),
         BETTER_AUTH_TELEMETRY: '0',
         NODE_ENV: 'production',
       },
@@ -137,11 +142,13 @@ function measureOnce(group, program) {
 function measure(group) {
   const start = performance.now()
   const isRepeated = groups[group] && !values.quick
+  const lastRun = isRepeated || values.against ? RUNS : 1
   const runs = []
   for (const version of isRepeated ? versions : [process.version])
-    for (let run = 1; run <= (isRepeated ? RUNS : 1); run++) {
+    for (let run = 1; run <= lastRun; run++) {
       console.log(`bench: ${group}, Node.js ${toMajor(version)}, run ${run}`)
-      runs.push({ version: toMajor(version), tables: measureOnce(group, getNode(version)) })
+      const byOrder = orders.map((builds) => measureOnce(group, getNode(version), builds))
+      runs.push({ version: toMajor(version), tables: mergeOrders(byOrder) })
     }
   const tables = mergeRuns(runs)
   for (const table of tables) console.log(toText(table))

@@ -1,4 +1,4 @@
-// The builds of idp-client that are measured: that of this repository, and with `--against` another one, twice.
+// The builds of idp-client that are measured: that of this repository, and with `--against` another one, in the order of loading.
 const names = (process.env.BENCH_BUILDS ?? 'idp-client').split(' ')
 
 /** @type {readonly { name: string, Web: Function, Next: Function, Express: Function, memoryStore: Function }[]} */
@@ -13,4 +13,4 @@ export const builds = await Promise.all(
 )
 
 /** The build of this repository. */
-export const [current] = builds
+export const current = builds.find(({ name }) => name === 'idp-client')

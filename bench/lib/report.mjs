@@ -6,11 +6,10 @@ const round = (value, digits = 2) => value.toFixed(digits)
 const versionsIn = ({ rows }) => rows[0].ratios.map(({ version }) => version)
 const isAgainst = ({ rows }) => rows.some(({ name }) => name === 'idp-client-before')
 
-/** The ratios of a row, on each version of Node.js: the median of the runs, with the lowest and the highest. */
-const toRatioCells = ({ ratios }) =>
-  ratios.map(
-    ({ high, low, ratio }) => round(ratio) + (low < high ? ` (${round(low)} to ${round(high)})` : ''),
-  )
+/** The median of the runs, with the lowest and the highest. */
+const toRatioCell = ({ high, low, ratio }) =>
+  round(ratio) + (low < high ? ` (${round(low)} to ${round(high)})` : '')
+const toRatioCells = ({ ratios }) => ratios.map(toRatioCell)
 
 /** Heads of the columns, and the cells of a row, for each kind of table. */
 const kinds = {
@@ -23,7 +22,7 @@ const kinds = {
     cells: (row) => [
       ...toRatioCells(row),
       round(row.micros, 1),
-      ...(isAgainst(table) ? row.ratios.map(({ toBefore }) => (toBefore ? round(toBefore) : '')) : []),
+      ...(isAgainst(table) ? row.ratios.map(({ toBefore }) => (toBefore ? toRatioCell(toBefore) : '')) : []),
     ],
   }),
   growth: () => ({
@@ -47,20 +46,39 @@ const kinds = {
 const NOT_COUNTED = new Set(['name', 'work', 'entries', 'ratios'])
 const isCount = (column) => !NOT_COUNTED.has(column)
 
-const toMedian = (values) => percentile(values, 0.5)
+const summarize = (ratios) => ({
+  ratio: percentile(ratios, 0.5),
+  low: Math.min(...ratios),
+  high: Math.max(...ratios),
+})
 
 /** The ratios of the row at `index` in the tables of one version of Node.js. */
 function mergeRatios(version, tables, index) {
   const rows = tables.map((table) => table.rows[index])
-  const ratios = rows.map(({ ratio }) => ratio)
   const toBefore = rows.flatMap((row) => row.toBefore ?? [])
   return {
     version,
-    ratio: toMedian(ratios),
-    low: Math.min(...ratios),
-    high: Math.max(...ratios),
-    toBefore: toBefore.length > 0 ? toMedian(toBefore) : undefined,
+    ...summarize(rows.map(({ ratio }) => ratio)),
+    toBefore: toBefore.length > 0 ? summarize(toBefore) : undefined,
   }
+}
+
+const findSameRow = ({ rows }, { name, work }) => rows.find((row) => row.name === name && row.work === work)
+
+/**
+ * Merges the tables of two processes that load the builds in opposite orders, if there are two: the geometric mean of the ratios
+ * to the other build does not depend on the order. Everything else is that of the first process.
+ */
+export function mergeOrders([tables, opposite = tables]) {
+  return tables.map((table, at) => {
+    if (table.missing) return table
+    const rows = table.rows.map((row) =>
+      row.toBefore
+        ? { ...row, toBefore: Math.sqrt(row.toBefore * findSameRow(opposite[at], row).toBefore) }
+        : row,
+    )
+    return { ...table, rows }
+  })
 }
 
 /**
@@ -86,18 +104,15 @@ export function mergeRuns(runs) {
   })
 }
 
-/** Rows of this build that take longer than those of the other one, by more than 5 % and by more than two copies of it differ. */
+/** Rows of this build that take at least 5 % longer than those of the other one in every run. */
 export function toWorseRows({ rows = [], title }) {
-  return rows
-    .filter(({ name }) => name === 'idp-client')
-    .flatMap((row) => {
-      const again = rows.find(({ name, work }) => name === 'idp-client-before-again' && work === row.work)
-      return row.ratios.flatMap(({ toBefore, version }, index) => {
-        const error = Math.abs(Math.log(again.ratios[index].toBefore))
-        const isWorse = toBefore > Math.max(1.05, Math.exp(error))
-        return isWorse ? [`${title}, ${toName(row)}, Node.js ${version}: ${round(toBefore)}`] : []
-      })
-    })
+  return rows.flatMap((row) =>
+    row.ratios.flatMap(({ toBefore, version }) =>
+      row.name === 'idp-client' && toBefore.low > 1.05
+        ? [`${title}, ${toName(row)}, Node.js ${version}: ${toRatioCell(toBefore)}`]
+        : [],
+    ),
+  )
 }
 
 function toCells(table) {
