@@ -18,7 +18,7 @@ import type { CookieSessionParts } from './session/cookie/in-cookie.ts'
 import { createCookieSessionStorage } from './session/cookie/in-cookie.ts'
 import type { DistributedSessionStorage, ProcessMemory, SessionStorage } from './session/storage.ts'
 import type { CompleteStore } from './session/store/complete-store.ts'
-import { hasEnded, markEnded, wasJustReplaced } from './tokens/refresh/ended.ts'
+import { hasEnded, markEnded } from './tokens/refresh/ended.ts'
 import { withPendingRefreshes } from './tokens/refresh/pending-refreshes.ts'
 import { keepMainToken } from './tokens/refresh/process-tokens.ts'
 import { TransactionStorage } from './transaction/in-cookie.ts'
@@ -67,7 +67,7 @@ function createSessionStorage(
   given: CookieSessionParts,
   sessionStore: Engine['sessionStore'],
 ): SessionStorage {
-  const memory: ProcessMemory = { hasEnded, keepMainToken, markEnded, wasJustReplaced }
+  const memory: ProcessMemory = { hasEnded, keepMainToken, markEnded }
   if (!sessionStore) return withPendingRefreshes(createCookieSessionStorage({ ...given, memory }), given)
   return loadedOnFirstUse(
     lazyPromise(async () => {

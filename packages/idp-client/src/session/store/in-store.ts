@@ -1,6 +1,9 @@
 import type { Exchange, RequestCookies } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { all, chain } from '../../lib/chain.ts'
+import { monotonic } from '../../lib/clock.ts'
+import { Lru } from '../../lib/lru.ts'
+import { processWide } from '../../lib/registry.ts'
 import { lazyPromise } from '../../lib/request-scope.ts'
 import type { SessionCookieParts } from '../cookie/cookies.ts'
 import { createSessionCookies } from '../cookie/cookies.ts'
@@ -22,6 +25,26 @@ export interface StoreSessionParts extends SessionCookieParts {
   /** The sessions of the library that the application used before. Default: there are none. */
   readonly former?: LoadFormer | undefined
   readonly memory: ProcessMemory
+}
+
+/** Maximum number of missing records that are remembered. */
+const MAX_MISSING = 20_000
+/** How long requests that name a missing record may still be underway, in milliseconds. */
+const UNDERWAY = 60_000
+
+/** When this process first missed the record of a session, in milliseconds of its monotonic clock. */
+const missingRecords = (): Lru<string, number> =>
+  processWide('mark:missing-records/1', () => new Lru(MAX_MISSING))
+
+/**
+ * Returns whether all requests that name a missing record have arrived. A login may have deleted the record, in any process: until
+ * then the response to such a request would also delete the cookie of that login.
+ */
+function isLongMissing({ sessionKey }: SessionReference): boolean {
+  const now = monotonic()
+  const since = missingRecords().get(sessionKey) ?? now
+  missingRecords().set(sessionKey, since)
+  return now >= since + UNDERWAY
 }
 
 /** Maximum number of sessions that one request can name. */
@@ -134,6 +157,7 @@ class RequestSessions {
       const known = await this.#records.read(reference.sessionKey)
       const live = known && this.#toLive(reference, known)
       if (live) return live
+      if (!known && !isLongMissing(reference)) slot.keepsCookies = true
     }
     if (named.length > MAX_READS) {
       slot.keepsCookies = true
@@ -177,7 +201,7 @@ async function createOnce(
  * session that the request does not name, of a login, creates a record: a deleted one is not restored.
  */
 export function createStoreSessionStorage(parts: StoreSessionParts): DistributedSessionStorage {
-  const { clientTag, config, memory, sealer } = parts
+  const { clientTag, config, sealer } = parts
   const records = new StoreRecords(parts)
   const cookies = createSessionCookies(parts)
   const requests = new RequestSessions(parts, records)
@@ -205,8 +229,7 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
         saved = await createOnce(records, creation, session)
         // Otherwise the next request could load one of those that it replaces.
         if (saved) {
-          const replaced = named.filter((reference) => !isSame(reference))
-          await records.end(replaced, 'replaced')
+          await records.end(named.filter((reference) => !isSame(reference)))
         }
       } else {
         const known = await requests.load(exchange)
@@ -226,10 +249,9 @@ export function createStoreSessionStorage(parts: StoreSessionParts): Distributed
     },
 
     async sweep(exchange) {
-      if (!cookies.isPresent(exchange.cookies) || (await requests.load(exchange))) return false
-      // The request was sent before the login: the deletion would remove the cookie of the new session.
-      const named = await requests.references(exchange)
-      return named.some(memory.wasJustReplaced) ? false : cookies.clearDead(exchange)
+      return cookies.isPresent(exchange.cookies) && !(await requests.load(exchange))
+        ? cookies.clearDead(exchange)
+        : false
     },
 
     distributed: () => records,
