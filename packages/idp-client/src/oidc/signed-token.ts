@@ -306,26 +306,28 @@ export const signatureFaults: Readonly<Record<SignatureFault, string>> = {
 const loadTimes = ({ age, pause }: Renewal<KeySet>): string =>
   `The keys were loaded ${age} s ago and may be loaded again ${pause > 0 ? `in ${pause} s` : 'now'}.`
 
+/** A signature that no loaded key verifies, and the reload of the keys that it caused. */
+interface FailedSignature {
+  readonly fault: SignatureFault
+  readonly renewal: Renewal<KeySet>
+}
+
 /**
- * Verifies the signature and returns the claims. Keys may have been rotated since they were loaded: if they fail, tries
- * newer ones once, unless the key set was loaded too recently.
+ * Verifies the signature of a decoded token; returns `undefined` for a valid one. Keys may have been rotated since they were loaded: if
+ * they fail, tries newer ones once, unless the key set was loaded too recently.
  */
-async function verifySignature(
+async function findFault(
   provider: Provider,
   token: string,
   header: SignatureHeader,
-  { refuse, sender }: TokenKind,
-): Promise<JsonObject> {
+  sender: TokenSender,
+): Promise<FailedSignature | undefined> {
   const keys = await provider.keys()
-  let outcome = await verifyWith(keys, token, header)
-  let times = ''
-  if (typeof outcome === 'string') {
-    const renewal = await provider.newerKeys(keys, sender)
-    if (renewal.newer) outcome = await verifyWith(renewal.newer, token, header)
-    times = ` ${loadTimes(renewal)}`
-  }
-  if (typeof outcome === 'string') return refuse(signatureFaults[outcome] + times, 'ID_TOKEN_SIGNATURE')
-  return parseClaims(outcome) ?? refuse('Its payload is not a JSON object.')
+  const first = await verifyDecoded(keys, token, header)
+  if (typeof first !== 'string') return undefined
+  const renewal = await provider.newerKeys(keys, sender)
+  const outcome = renewal.newer ? await verifyDecoded(renewal.newer, token, header) : first
+  return typeof outcome === 'string' ? { fault: outcome, renewal } : undefined
 }
 
 /** Returns the claims of a signed payload; `null` if it is no JSON object. */
@@ -389,19 +391,17 @@ export async function checkSignature(
   { refuse, sender }: TokenKind,
 ): Promise<string | undefined> {
   const undecided = 'No key could be loaded that decides about its signature.'
-  let renewal: Renewal<KeySet>
+  let failed: FailedSignature | undefined
   try {
-    const keys = await provider.keys()
-    if (typeof (await verifyWith(keys, token, header)) !== 'string') return undefined
-    renewal = await provider.newerKeys(keys, sender)
+    failed = await findFault(provider, token, header, sender)
   } catch (error) {
     reportFailure(provider.config.log, error)
     return undecided
   }
-  const { newer } = renewal
-  if (newer && typeof (await verifyWith(newer, token, header)) !== 'string') return undefined
-  const isUnknown = typeof header.keyId === 'string' && !newer?.ids.has(header.keyId)
-  return newer && !isUnknown ? refuse(signatureFaults.mismatch) : `${undecided} ${loadTimes(renewal)}`
+  if (!failed) return undefined
+  const { renewal } = failed
+  const isUnknown = typeof header.keyId === 'string' && !renewal.newer?.ids.has(header.keyId)
+  return renewal.newer && !isUnknown ? refuse(signatureFaults.mismatch) : `${undecided} ${loadTimes(renewal)}`
 }
 
 /**
@@ -411,8 +411,10 @@ export async function checkSignature(
  */
 export async function verifyToken(provider: Provider, token: string, kind: TokenKind): Promise<SignedToken> {
   const metadata = await provider.metadata()
-  const header = readHeader(provider, metadata, token, kind)
-  const claims = await verifySignature(provider, token, header, kind)
-  checkIssuerAndAudience(claims, provider.config.clientId, metadata.issuer, kind.assert)
-  return { algorithm: header.algorithm, claims }
+  const decoded = decodeToken(provider, metadata, token, kind)
+  const failed = await findFault(provider, token, decoded, kind.sender)
+  if (failed)
+    kind.refuse(`${signatureFaults[failed.fault]} ${loadTimes(failed.renewal)}`, 'ID_TOKEN_SIGNATURE')
+  checkIssuerAndAudience(decoded.claims, provider.config.clientId, metadata.issuer, kind.assert)
+  return decoded
 }
