@@ -220,17 +220,13 @@ export function retryAfterSeconds(header: string | null, now: number): number | 
 }
 
 /** Returns what is read of a response; the time is that of `Retry-After`. */
-export function readResponse(
-  { response: { headers, status }, text }: ReceivedResponse,
-  now: number,
-): ProviderResponse {
-  return {
-    status,
-    mediaType: headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase(),
-    body: parseObject(text),
-    retryAfter: retryAfterSeconds(headers.get('retry-after'), now),
-    challenge: tokenErrors(headers)[0],
-  }
+export function readResponse({ response, text }: ReceivedResponse, now: number): ProviderResponse {
+  const { headers, ok, status } = response
+  const mediaType = headers.get('content-type')?.split(';', 1)[0]?.trim().toLowerCase()
+  const body = parseObject(text)
+  if (ok) return { status, mediaType, body }
+  const retryAfter = retryAfterSeconds(headers.get('retry-after'), now)
+  return { status, mediaType, body, retryAfter, challenge: tokenErrors(headers)[0] }
 }
 
 /** Sends the request, and once more if the provider demands a nonce in the DPoP proof (RFC 9449 section 8). */

@@ -24,7 +24,7 @@ export interface ProviderResponse {
   /** The JSON object of the body, or `null`. */
   readonly body: JsonObject | null
   /** `Retry-After` in seconds. */
-  readonly retryAfter: number | undefined
+  readonly retryAfter?: number | undefined
   /** The `error` of its `WWW-Authenticate`, by which a protected resource explains a refusal (RFC 6750 section 3). */
   readonly challenge?: string | undefined
 }
