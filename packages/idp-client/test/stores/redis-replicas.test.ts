@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import { createClient, createClientPool } from 'redis'
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import { guarded } from '../../src/session/store/store-error.ts'
+import { guarded } from '../../src/session/store/complete-store.ts'
 import { redisStore } from '../../src/stores/redis.ts'
 import { storeContract } from '../../src/testing/index.ts'
 import { startRedis } from '../support/redis-server.ts'

@@ -1,6 +1,7 @@
 import type { ApiConfig } from '../../config/config.ts'
 import type { LogoutToken, ProviderSession, SessionDataStore, SessionExpiry } from '../../config/options.ts'
 import { randomToken } from '../../crypto/random.ts'
+import type { StoreOperation } from '../../errors/session.ts'
 import { SessionStoreError } from '../../errors/session.ts'
 import { monotonic } from '../../lib/clock.ts'
 import { Lru } from '../../lib/lru.ts'
@@ -12,7 +13,7 @@ import { createEndedInMemory, endingsInMemory } from '../ended-by.ts'
 import type { SessionData } from '../model/session-data.ts'
 import type { AcquiredLock } from '../storage.ts'
 import { copyRecord, isRecordOf } from './record.ts'
-import { guarded, toStoreError } from './store-error.ts'
+import { toStoreError } from './store-error.ts'
 
 /** Interval of the attempts to acquire a lock, in milliseconds. */
 const RETRY_MILLISECONDS = 40
@@ -56,6 +57,20 @@ function assertUpdated<T>(updated: T): T {
 function unsupported(name: string): (..._given: unknown[]) => Promise<never> {
   return async () => {
     throw new SessionStoreError('SESSION_STORE_UNSUPPORTED', { detail: `The store has no ${name}.` })
+  }
+}
+
+/** Wraps a function of a store: throws its failures as `SESSION_STORE_FAILED`. */
+export function guarded<Given extends unknown[], T>(
+  operation: StoreOperation,
+  call: (...given: Given) => Promise<T>,
+): (...given: Given) => Promise<T> {
+  return async (...given) => {
+    try {
+      return await call(...given)
+    } catch (cause) {
+      throw toStoreError(operation, cause)
+    }
   }
 }
 

@@ -54,17 +54,3 @@ export function toStoreError(operation: StoreOperation, cause: unknown): Session
     ...defined({ reason, remedy: toRemedy(cause, reason) }),
   })
 }
-
-/** Wraps a function of a store: throws its failures as `SESSION_STORE_FAILED`. */
-export function guarded<Given extends unknown[], T>(
-  operation: StoreOperation,
-  call: (...given: Given) => Promise<T>,
-): (...given: Given) => Promise<T> {
-  return async (...given) => {
-    try {
-      return await call(...given)
-    } catch (cause) {
-      throw toStoreError(operation, cause)
-    }
-  }
-}
