@@ -2,6 +2,7 @@ import type { LogoutToken, ProviderSession, SessionDataStore } from '../config/o
 import type { Clock } from '../lib/clock.ts'
 import { systemClock } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
+import type { SessionData, StoredInternalData } from './model/session-data.ts'
 
 /** Properties of a session that a logout token may match. */
 export interface Owner {
@@ -10,6 +11,12 @@ export interface Owner {
   readonly iss: string | undefined
   /** Seconds since the epoch. */
   readonly createdAt: number
+}
+
+/** Returns whose session a record is. */
+export function toOwner({ internal, user }: SessionData): Owner {
+  const { createdAt, iss, sid, sub = user.sub }: StoredInternalData = internal
+  return { sub, sid, iss, createdAt }
 }
 
 /** Tolerated difference between the clocks of provider and application, in seconds. */

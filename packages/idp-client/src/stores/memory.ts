@@ -6,9 +6,8 @@ import { Lru } from '../lib/lru.ts'
 import { processWide } from '../lib/registry.ts'
 import { UsedNames } from '../lib/used-names.ts'
 import type { Owner } from '../session/ended-by.ts'
-import { createEndedInMemory, endingsInMemory, isEndedBy } from '../session/ended-by.ts'
+import { createEndedInMemory, endingsInMemory, isEndedBy, toOwner } from '../session/ended-by.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import { toOwner } from './record.ts'
 
 export type { User } from '../session/model/session-data.ts'
 

@@ -1,9 +1,9 @@
 import type { LogoutToken, SessionDataStore } from '../config/options.ts'
 import { invalidAtStart } from '../errors/configuration.ts'
 import { systemClock } from '../lib/clock.ts'
-import { createEndings, isEndedBy } from '../session/ended-by.ts'
+import { createEndings, isEndedBy, toOwner } from '../session/ended-by.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import { escapeName, parseSession, toOwner } from './record.ts'
+import { escapeName, parseSession } from './record.ts'
 
 export type { User } from '../session/model/session-data.ts'
 

@@ -1,12 +1,6 @@
 import { SessionStoreError } from '../errors/session.ts'
 import { isObject } from '../lib/objects.ts'
-import type { Owner } from '../session/ended-by.ts'
-import type { SessionData, StoredInternalData } from '../session/model/session-data.ts'
-
-export function toOwner({ internal, user }: SessionData): Owner {
-  const { createdAt, iss, sid, sub = user.sub }: StoredInternalData = internal
-  return { sub, sid, iss, createdAt }
-}
+import type { SessionData } from '../session/model/session-data.ts'
 
 /**
  * Escapes a name for a key or a column: different names stay different, and characters that databases reject (U+0000,

@@ -1,8 +1,8 @@
 import type { SessionDataStore, SessionRecord } from '../config/options.ts'
 import { systemClock } from '../lib/clock.ts'
-import { createEndings, isEndedBy } from '../session/ended-by.ts'
+import { createEndings, isEndedBy, toOwner } from '../session/ended-by.ts'
 import type { SessionData } from '../session/model/session-data.ts'
-import { escapeName, parseSession, toOwner } from './record.ts'
+import { escapeName, parseSession } from './record.ts'
 import type { AllRedisCommands, RedisClient, RedisCommand, ReplicaWait } from './redis-commands.ts'
 import { NotReplicatedError, redisCommands } from './redis-commands.ts'
 
