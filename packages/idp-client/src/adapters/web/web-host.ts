@@ -34,6 +34,12 @@ export interface WebHost<Context extends object> {
   toView?(context: Context): RequestView
 }
 
+/** A host that passes the Web request itself to its handlers. */
+export const ON_REQUESTS: WebHost<Request> = {
+  isContext: () => false,
+  toRequest: (request) => request,
+}
+
 /** The binding of the request that the current middleware serves. */
 export const ambient: AsyncContext<Binding> = requestContext('web/2')
 
