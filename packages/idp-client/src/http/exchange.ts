@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../lib/chain.ts'
 import { conclude } from '../lib/chain.ts'
 import type { JsonBody } from './body.ts'
-import { CookieJar } from './cookie-jar.ts'
+import type { CookieJar } from './cookie-jar.ts'
 
 /** The headers of a request; hosts without Web headers need not create any. */
 export type RequestHeaders = Pick<Headers, 'get' | 'has'>
@@ -62,10 +62,6 @@ export interface UsedProof {
   readonly store: object | undefined
   /** False if an earlier request had used it. */
   readonly isNew: Promise<boolean>
-}
-
-export function requestCookies(received: ConstructorParameters<typeof CookieJar>[0]): RequestCookies {
-  return { cookies: new CookieJar(received), slots: {} }
 }
 
 /** One request and its cookies: the interface between operations and hosts. Writes are staged in `cookies`. */

@@ -1,6 +1,6 @@
 import { invalidConfiguration } from '../errors/configuration.ts'
+import { CookieJar } from './cookie-jar.ts'
 import type { Binding, Exchange, RequestCookies, RequestView } from './exchange.ts'
-import { requestCookies } from './exchange.ts'
 
 /** State of one request, which all its operations and exchanges share. */
 type RequestState = Omit<Exchange, 'canWrite'>
@@ -58,6 +58,11 @@ class Stamp extends Returned {
   static peek(hostObject: object): HostState | undefined {
     return #state in hostObject ? hostObject.#state : undefined
   }
+}
+
+/** Returns the cookies of a new request. */
+export function requestCookies(received: ConstructorParameters<typeof CookieJar>[0]): RequestCookies {
+  return { cookies: new CookieJar(received), slots: {} }
 }
 
 /**

@@ -5,7 +5,7 @@ import type { Engine } from '../../src/engine.ts'
 import { createEngine } from '../../src/engine.ts'
 import type { CookieAttributes } from '../../src/http/cookie-jar.ts'
 import type { Exchange } from '../../src/http/exchange.ts'
-import { requestCookies } from '../../src/http/exchange.ts'
+import { requestCookies } from '../../src/http/host-state.ts'
 
 export const SECRET = '0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef'
 
