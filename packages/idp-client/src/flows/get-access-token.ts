@@ -41,12 +41,12 @@ const loadProtocol = lazyPromise(() =>
 )
 
 /** Creates the function that sends the refresh request. */
-function createRefresh({ config }: Engine, request: Parameters<typeof refreshScope>[2]): SendRefresh {
+function createRefresh({ config }: Engine, request: Parameters<typeof refreshScope>[3]): SendRefresh {
   return async (input) => {
     const [{ refreshTokens }, { getProvider }, offered] = await loadProtocol()
     const provider = getProvider(config)
-    const scope = await offered.refreshScope(config, provider.metadata, request)
-    return refreshTokens(provider, { ...input, ...scope })
+    const scope = input.scope && (await offered.refreshScope(input.scope, config, provider.metadata, request))
+    return refreshTokens(provider, { ...input, ...defined({ scope }) })
   }
 }
 

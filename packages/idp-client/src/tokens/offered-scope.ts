@@ -27,16 +27,15 @@ export function withOfferedScope(
   return { ...authorization, defaultScope: withoutScope(authorization.defaultScope, OFFLINE_ACCESS) }
 }
 
-/** Returns the `scope` parameter of a refresh. A scope of the caller is sent even if the provider does not list it. */
+/** Returns the `scope` to send with a refresh. A scope of the caller is sent even if the provider does not list it. */
 export async function refreshScope(
+  scope: string,
   config: Config,
   metadata: () => MaybePromise<Offer>,
   { options, want }: { readonly options: GetAccessTokenOptions; readonly want: TokenRequest },
-): Promise<{ readonly scope?: string }> {
-  const { scope } = want.wireParameters
-  if (scope === undefined) return {}
+): Promise<string> {
   const isNamed = coversScope(options.scope, OFFLINE_ACCESS)
-  if (isNamed || !usesDefaultScope(config.authorization, want.audience)) return { scope }
+  if (isNamed || !usesDefaultScope(config.authorization, want.audience)) return scope
   const { defaultScope } = withOfferedScope(config, await metadata())
-  return { scope: coversScope(defaultScope, OFFLINE_ACCESS) ? scope : withoutScope(scope, OFFLINE_ACCESS) }
+  return coversScope(defaultScope, OFFLINE_ACCESS) ? scope : withoutScope(scope, OFFLINE_ACCESS)
 }
