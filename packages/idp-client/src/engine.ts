@@ -16,8 +16,9 @@ import { chain } from './lib/chain.ts'
 import { lazy, lazyPromise } from './lib/request-scope.ts'
 import type { CookieSessionParts } from './session/cookie/in-cookie.ts'
 import { createCookieSessionStorage } from './session/cookie/in-cookie.ts'
-import type { DistributedSessionStorage, ProcessMemory, SessionStorage } from './session/storage.ts'
+import type { ProcessMemory, SessionStorage } from './session/storage.ts'
 import type { CompleteStore } from './session/store/complete-store.ts'
+import type { StoreSessionStorage } from './session/store/in-store.ts'
 import { hasEnded, markEnded } from './tokens/refresh/ended.ts'
 import { withPendingRefreshes } from './tokens/refresh/pending-refreshes.ts'
 import { keepMainToken } from './tokens/refresh/process-tokens.ts'
@@ -45,16 +46,16 @@ export interface Engine extends ApiEngine {
 }
 
 /** Loads the code of a storage on first use: without a session store it is not needed. */
-function loadedOnFirstUse(load: () => Promise<DistributedSessionStorage>): SessionStorage {
-  let loaded: DistributedSessionStorage | undefined
-  const storage = (): MaybePromise<DistributedSessionStorage> =>
+function loadedOnFirstUse(load: () => Promise<StoreSessionStorage>): SessionStorage {
+  let loaded: StoreSessionStorage | undefined
+  const storage = (): MaybePromise<StoreSessionStorage> =>
     loaded ??
     chain(load(), (storage) => {
       loaded = storage
       return storage
     })
   return {
-    load: (exchange) => chain(storage(), ({ load }) => load(exchange)),
+    load: (exchange) => chain(storage(), (sessions) => sessions.load(exchange)),
     save: async (exchange, session, options) => (await storage()).save(exchange, session, options),
     destroy: async (exchange) => (await storage()).destroy(exchange),
     sweep: async (exchange) => (await storage()).sweep(exchange),
@@ -71,8 +72,8 @@ function createSessionStorage(
   if (!sessionStore) return withPendingRefreshes(createCookieSessionStorage({ ...given, memory }), given)
   return loadedOnFirstUse(
     lazyPromise(async () => {
-      const { createStoreSessionStorage } = await import('./session/store/in-store.ts')
-      return createStoreSessionStorage({ ...given, memory, store: await sessionStore() })
+      const { StoreSessionStorage } = await import('./session/store/in-store.ts')
+      return new StoreSessionStorage({ ...given, memory, store: await sessionStore() })
     }),
   )
 }

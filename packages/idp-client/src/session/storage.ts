@@ -108,8 +108,3 @@ export interface SessionStorage {
   /** Present if the sessions are in a store, which several processes may use. */
   readonly distributed?: () => MaybePromise<DistributedSessions>
 }
-
-/** A storage whose sessions several processes use. */
-export interface DistributedSessionStorage extends SessionStorage {
-  readonly distributed: () => DistributedSessions
-}

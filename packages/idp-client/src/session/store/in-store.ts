@@ -5,7 +5,7 @@ import { monotonic } from '../../lib/clock.ts'
 import { Lru } from '../../lib/lru.ts'
 import { processWide } from '../../lib/registry.ts'
 import { lazyPromise } from '../../lib/request-scope.ts'
-import type { SessionCookieParts } from '../cookie/cookies.ts'
+import type { SessionCookieParts, SessionCookies } from '../cookie/cookies.ts'
 import { createSessionCookies } from '../cookie/cookies.ts'
 import type { LoadFormer } from '../former.ts'
 import { isAlive, isRollingDue, laterUse } from '../model/lifetime.ts'
@@ -15,7 +15,13 @@ import type { StoredSession } from '../model/stored-session.ts'
 import { asStored } from '../model/stored-session.ts'
 import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
-import type { DistributedSessionStorage, ProcessMemory, SessionCreation } from '../storage.ts'
+import type {
+  DistributedSessions,
+  ProcessMemory,
+  SaveOptions,
+  SessionCreation,
+  SessionStorage,
+} from '../storage.ts'
 import type { CompleteStore } from './complete-store.ts'
 import type { FormerRecords } from './former-records.ts'
 import { StoreRecords } from './store-records.ts'
@@ -71,18 +77,43 @@ function selectLatest(
   return [...found.values()].sort((a, b) => b.writtenAt - a.writtenAt).slice(0, MAX_REFERENCES)
 }
 
-/** Reads the sessions of one client from the store, each once per request. */
-class RequestSessions {
+/**
+ * Creates the record of a new session, once for all callbacks that share `creation`. Returns the session as it is now;
+ * null if it has ended.
+ */
+async function createOnce(
+  records: StoreRecords,
+  creation: SessionCreation,
+  session: StoredSession,
+): Promise<StoredSession | null> {
+  if (creation.stored) {
+    await creation.stored
+    // The record may have been changed or deleted since: creating it again would undo that.
+    return records.read(session.sessionKey)
+  }
+  creation.stored = records.create(session)
+  await creation.stored
+  return session
+}
+
+/**
+ * Keeps sessions in the application's store, each of which a request reads once. The cookie contains the encrypted session key. Only a
+ * session that the request does not name, of a login, creates a record: a deleted one is not restored.
+ */
+export class StoreSessionStorage implements SessionStorage {
   readonly #parts: StoreSessionParts
+  readonly #cookies: SessionCookies
   readonly #records: StoreRecords
   /** Loads the records of former sessions; absent without `takeOver`. */
-  readonly formerRecords: (() => Promise<FormerRecords>) | undefined
+  readonly #formerRecords: (() => Promise<FormerRecords>) | undefined
 
-  constructor(parts: StoreSessionParts, records: StoreRecords) {
-    this.#parts = parts
-    this.#records = records
+  constructor(parts: StoreSessionParts) {
     const { former } = parts
-    this.formerRecords =
+    const records = new StoreRecords(parts)
+    this.#parts = parts
+    this.#cookies = createSessionCookies(parts)
+    this.#records = records
+    this.#formerRecords =
       former &&
       lazyPromise(async () => {
         const { FormerRecords } = await import('./former-records.ts')
@@ -90,16 +121,12 @@ class RequestSessions {
       })
   }
 
-  slot(exchange: RequestCookies): SessionSlot {
-    return sessionSlot(exchange, this.#parts.config)
-  }
-
   /**
    * Returns the references in the request's cookies: of this client, without duplicates, the latest first, at most
    * `MAX_REFERENCES`. Does not call the store.
    */
-  references(exchange: RequestCookies): MaybePromise<readonly SessionReference[]> {
-    const slot = this.slot(exchange)
+  #references(exchange: RequestCookies): MaybePromise<readonly SessionReference[]> {
+    const slot = sessionSlot(exchange, this.#parts.config)
     slot.references ??= this.#decrypt(exchange)
     return slot.references
   }
@@ -115,13 +142,13 @@ class RequestSessions {
 
   /** Returns the live session with the changes of this request. */
   load(exchange: Exchange): MaybePromise<StoredSession | null> {
-    const slot = this.slot(exchange)
+    const slot = sessionSlot(exchange, this.#parts.config)
     if (slot.current !== undefined) return slot.current
     if (slot.initial === undefined) {
-      const own = chain(this.references(exchange), (named) =>
+      const own = chain(this.#references(exchange), (named) =>
         named.length === 0 ? null : this.#findLive(slot, named),
       )
-      slot.initial = this.formerRecords ? this.#orFormer(exchange, own, this.formerRecords) : own
+      slot.initial = this.#formerRecords ? this.#orFormer(exchange, own, this.#formerRecords) : own
     }
     return slot.initial
   }
@@ -147,7 +174,8 @@ class RequestSessions {
     const taken = await (await formerRecords()).takeOver(exchange, readLive)
     if (!taken) return null
     const { sessionKey } = taken
-    this.slot(exchange).references = [toUnwritten(sessionKey), ...(await this.references(exchange))]
+    const references = [toUnwritten(sessionKey), ...(await this.#references(exchange))]
+    sessionSlot(exchange, this.#parts.config).references = references
     return { ...taken, needsWrite: true }
   }
 
@@ -175,85 +203,58 @@ class RequestSessions {
     const isCookieOld = isRollingDue(writtenAt, rules, now)
     return isCookieOld ? { ...session, needsWrite: true } : session
   }
-}
 
-/**
- * Creates the record of a new session, once for all callbacks that share `creation`. Returns the session as it is now;
- * null if it has ended.
- */
-async function createOnce(
-  records: StoreRecords,
-  creation: SessionCreation,
-  session: StoredSession,
-): Promise<StoredSession | null> {
-  if (creation.stored) {
-    await creation.stored
-    // The record may have been changed or deleted since: creating it again would undo that.
-    return records.read(session.sessionKey)
+  async save(
+    exchange: Exchange,
+    given: StoredSession,
+    { creation = {}, found }: SaveOptions = {},
+  ): Promise<boolean> {
+    const { clientTag, config } = this.#parts
+    const usedAt = laterUse(given.usedAt, config.clock())
+    const session = { ...asStored(given), clientTag: await clientTag(), usedAt }
+    const isSame = ({ sessionKey }: { readonly sessionKey: string }) => sessionKey === session.sessionKey
+    const named = await this.#references(exchange)
+    const isNew = creation.stored !== undefined || !named.some(isSame)
+    let saved: StoredSession | null
+    if (isNew) {
+      saved = await createOnce(this.#records, creation, session)
+      // Otherwise the next request could load one of those that it replaces.
+      if (saved) await this.#records.end(named.filter((reference) => !isSame(reference)))
+    } else {
+      const known = await this.load(exchange)
+      saved = known && isSame(known) ? await this.#records.write(found ?? known, session) : null
+    }
+    sessionSlot(exchange, config).current = saved
+    const formerRecords = await this.#formerRecords?.()
+    await formerRecords?.clearAtSave(exchange, session, isNew)
+    if (saved) await this.#stageCookie(exchange, saved, isNew)
+    return saved !== null
   }
-  creation.stored = records.create(session)
-  await creation.stored
-  return session
-}
 
-/**
- * Creates a storage that keeps sessions in the application's store. The cookie contains the encrypted session key. Only a
- * session that the request does not name, of a login, creates a record: a deleted one is not restored.
- */
-export function createStoreSessionStorage(parts: StoreSessionParts): DistributedSessionStorage {
-  const { clientTag, config, sealer } = parts
-  const records = new StoreRecords(parts)
-  const cookies = createSessionCookies(parts)
-  const requests = new RequestSessions(parts, records)
-  const { formerRecords } = requests
-
-  async function stageCookie(exchange: Exchange, session: StoredSession, isNew: boolean): Promise<void> {
+  async #stageCookie(exchange: Exchange, session: StoredSession, isNew: boolean): Promise<void> {
+    const { clientTag, config, sealer } = this.#parts
     const { sessionKey } = session
     const reference = { clientTag: await clientTag(), sessionKey, writtenAt: config.clock() }
     const value = await sealer.seal('session-id', encodeReference(reference))
-    await cookies.stage(exchange, session, [{ name: config.session.cookie.name, value }], isNew)
-    if (isNew) requests.slot(exchange).references = [reference]
+    await this.#cookies.stage(exchange, session, [{ name: config.session.cookie.name, value }], isNew)
+    if (isNew) sessionSlot(exchange, config).references = [reference]
   }
 
-  return {
-    load: (exchange) => requests.load(exchange),
+  async destroy(exchange: Exchange): Promise<void> {
+    const formerRecords = await this.#formerRecords?.()
+    await formerRecords?.endAtLogout(exchange, () => this.load(exchange))
+    await this.#records.end(await this.#references(exchange))
+    this.#cookies.clearAll(exchange)
+    sessionSlot(exchange, this.#parts.config).current = null
+  }
 
-    async save(exchange, given, { creation = {}, found } = {}) {
-      const usedAt = laterUse(given.usedAt, config.clock())
-      const session = { ...asStored(given), clientTag: await clientTag(), usedAt }
-      const isSame = ({ sessionKey }: { readonly sessionKey: string }) => sessionKey === session.sessionKey
-      const named = await requests.references(exchange)
-      const isNew = creation.stored !== undefined || !named.some(isSame)
-      let saved: StoredSession | null
-      if (isNew) {
-        saved = await createOnce(records, creation, session)
-        // Otherwise the next request could load one of those that it replaces.
-        if (saved) {
-          await records.end(named.filter((reference) => !isSame(reference)))
-        }
-      } else {
-        const known = await requests.load(exchange)
-        saved = known && isSame(known) ? await records.write(found ?? known, session) : null
-      }
-      requests.slot(exchange).current = saved
-      if (formerRecords) await (await formerRecords()).clearAtSave(exchange, session, isNew)
-      if (saved) await stageCookie(exchange, saved, isNew)
-      return saved !== null
-    },
+  async sweep(exchange: Exchange): Promise<boolean> {
+    return this.#cookies.isPresent(exchange.cookies) && !(await this.load(exchange))
+      ? this.#cookies.clearDead(exchange)
+      : false
+  }
 
-    async destroy(exchange) {
-      if (formerRecords) await (await formerRecords()).endAtLogout(exchange, () => requests.load(exchange))
-      await records.end(await requests.references(exchange))
-      cookies.clearAll(exchange)
-      requests.slot(exchange).current = null
-    },
-
-    async sweep(exchange) {
-      return cookies.isPresent(exchange.cookies) && !(await requests.load(exchange))
-        ? cookies.clearDead(exchange)
-        : false
-    },
-
-    distributed: () => records,
+  distributed(): DistributedSessions {
+    return this.#records
   }
 }
