@@ -15,7 +15,8 @@ type Outcome<T> = () => T
  * counts as ended.
  */
 export class SharedRun<T> {
-  readonly #work: Promise<T>
+  /** The result for the request that started it. */
+  readonly outcome: Promise<T>
   #result: Outcome<T> | undefined
   #deadline = 0
   #isAbandoned = false
@@ -23,10 +24,10 @@ export class SharedRun<T> {
   /** Starts `task`, which may take that many milliseconds. */
   constructor(task: (run: SharedRun<T>) => Promise<T>, milliseconds: number) {
     this.extend(milliseconds)
-    this.#work = this.#start(task)
+    this.outcome = this.#start(task)
     // Callers may have left: a rejection must not be unhandled.
-    this.#work.catch(() => {})
-    outliveRequest(this.#work)
+    this.outcome.catch(() => {})
+    outliveRequest(this.outcome)
   }
 
   async #start(task: (run: SharedRun<T>) => Promise<T>): Promise<T> {
@@ -42,14 +43,9 @@ export class SharedRun<T> {
     }
   }
 
-  /** The result for the request that started it. */
-  get outcome(): Promise<T> {
-    return this.#work
-  }
-
   /** Calls `callback` when it has a result, before those that wait for it continue. */
   onEnd(callback: () => void): void {
-    this.#work.then(callback, callback)
+    this.outcome.then(callback, callback)
   }
 
   /** Whether it has no result and will have none: its request has ended, or its deadline is over. */
@@ -71,7 +67,7 @@ export class SharedRun<T> {
     while (!this.#result && !this.isLost) {
       const left = Math.min(end, this.#deadline) - monotonic()
       if (left <= 0) break
-      const isSettled = await atMost(Math.ceil(left), this.#work)
+      const isSettled = await atMost(Math.ceil(left), this.outcome)
       // Workers reject the pending promises of a request that has ended.
       if (isSettled && !this.#result) this.#isAbandoned = true
     }
