@@ -2,7 +2,6 @@ import type { JWK } from 'jose'
 import { JWSSignatureVerificationFailed } from 'jose/errors'
 import { compactVerify } from 'jose/jws/compact/verify'
 import { importJWK } from 'jose/key/import'
-import type { Config } from '../config/config.ts'
 import { fromBase64url } from '../crypto/base64url.ts'
 import { DiscoveryError } from '../errors/provider.ts'
 import type { MaybePromise } from '../lib/chain.ts'
@@ -226,35 +225,10 @@ export interface SignedToken {
 /** Maximum length in characters; longer tokens are rejected before decoding. */
 const LENGTH_LIMIT = 1_048_576
 
-/** Returns the algorithms that the application configures, otherwise those that the provider advertises. */
-function allowedAlgorithms({ idTokenAlgorithms: pinned }: Config, { idTokenAlgorithms }: ServerMetadata) {
-  if (pinned) return { names: pinned, messageEnd: 'the option idTokenSignedResponseAlg does not name' }
-  const property = 'id_token_signing_alg_values_supported'
-  return { names: idTokenAlgorithms, messageEnd: `the metadata of the provider does not list (${property})` }
-}
-
 /** Registered names (RFC 7518, RFC 8037, RFC 8812): only these are quoted from a header. */
 const REGISTERED_ALGORITHM = /^(?:(?:HS|RS|ES|PS)(?:256|384|512)|none|ES256K|EdDSA|Ed25519|Ed448)$/
 
-/** Validates the header. Keys and URLs in it (`jwk`, `jku`, `x5c` …) are never used. */
-function readHeader(
-  provider: Provider,
-  metadata: ServerMetadata,
-  token: string,
-  kind: TokenKind,
-): SignatureHeader {
-  const header = readSupportedHeader(token, kind)
-  const { messageEnd, names } = allowedAlgorithms(provider.config, metadata)
-  const { algorithm } = header
-  kind.assert(
-    names.includes(algorithm),
-    `Its algorithm is ${algorithm}, which ${messageEnd}.`,
-    'ID_TOKEN_ALGORITHM',
-  )
-  return header
-}
-
-/** Validates the header, but for which of the supported algorithms the client accepts. */
+/** Validates the header, but for which of the supported algorithms the client accepts. Keys and URLs in it (`jwk`, `jku`, `x5c` …) are never used. */
 function readSupportedHeader(
   token: string,
   kind: TokenKind,
@@ -349,7 +323,17 @@ export function decodeToken(
   token: string,
   kind: TokenKind,
 ): SignedToken & SignatureHeader {
-  const header = readHeader(provider, metadata, token, kind)
+  const header = readSupportedHeader(token, kind)
+  const { algorithm } = header
+  const { idTokenAlgorithms: pinned } = provider.config
+  const reason = pinned
+    ? 'the option idTokenSignedResponseAlg does not name'
+    : 'the metadata of the provider does not list (id_token_signing_alg_values_supported)'
+  kind.assert(
+    (pinned ?? metadata.idTokenAlgorithms).includes(algorithm),
+    `Its algorithm is ${algorithm}, which ${reason}.`,
+    'ID_TOKEN_ALGORITHM',
+  )
   return { claims: readClaims(token, kind), ...header }
 }
 
