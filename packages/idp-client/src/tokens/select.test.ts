@@ -3,7 +3,7 @@ import { engineFor } from '../../test/support/engine.ts'
 import type { AuthorizationParameters } from '../config/options.ts'
 import type { GetAccessTokenOptions } from '../config/token-options.ts'
 import type { AccessTokenSet, SessionData, TokenSet } from '../session/model/session-data.ts'
-import { select, storedEntry } from './select.ts'
+import { selectToken } from './refresh/process-tokens.ts'
 import { restoreTokenRequest, toTokenRequest } from './token-request.ts'
 
 const NOW = 1000
@@ -27,9 +27,11 @@ function selected(
   options: GetAccessTokenOptions = {},
   { parameters = {}, buffer = 0 }: { parameters?: AuthorizationParameters; buffer?: number } = {},
 ) {
-  const { authorization } = engineFor({ authorizationParameters: parameters }).engine.config
-  const want = toTokenRequest(authorization, options)
-  return select(storedEntry(authorization, data, want), data, want, { now: NOW, buffer })
+  const { config } = engineFor({ authorizationParameters: parameters }).engine
+  const want = toTokenRequest(config.authorization, options)
+  const own = { data, sessionKey: 'key', usedAt: NOW }
+  const { stored: _stored, ...selection } = selectToken({ ...config, clock: () => NOW }, own, want, buffer)
+  return selection
 }
 
 const usable = (accessToken: string) => ({ usable: expect.objectContaining({ accessToken }) })

@@ -46,19 +46,6 @@ export function findEntry(data: SessionData, want: TokenRequest): AccessTokenSet
   return covering.sort((a, b) => scopeSize(a.scope) - scopeSize(b.scope))[0]
 }
 
-export type Selection =
-  /** Return it as it is. */
-  | { readonly usable: Entry }
-  /** Refresh; `fallback` is still valid, and returned if the refresh fails. */
-  | { readonly usable?: never; readonly fallback?: Entry }
-
-export interface SelectionTime {
-  /** Seconds since the epoch. */
-  readonly now: number
-  /** Seconds before its end from which a token is refreshed. */
-  readonly buffer: number
-}
-
 /** Returns the token of the session for a token request, valid or expired. */
 export function storedEntry(
   config: AuthorizationConfig,
@@ -69,17 +56,4 @@ export function storedEntry(
     ? data.tokenSet
     : findEntry(data, want)
   return found?.accessToken ? found : undefined
-}
-
-/** Returns the stored token if it is usable; without a refresh token that is until its end. A forced refresh never returns it. */
-export function select(
-  stored: Entry | undefined,
-  { tokenSet }: SessionData,
-  { force }: Pick<TokenRequest, 'force'>,
-  { now, buffer }: SelectionTime,
-): Selection {
-  // Also without an end, which a hook or an update may have removed.
-  if (force || !stored || !(stored.expiresAt > now)) return {}
-  const isUsable = stored.expiresAt > now + buffer || !tokenSet.refreshToken
-  return isUsable ? { usable: stored } : { fallback: stored }
 }

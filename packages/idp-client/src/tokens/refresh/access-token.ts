@@ -10,6 +10,7 @@ import type { Entry } from '../select.ts'
 import type { TokenRequest } from '../token-request.ts'
 import { deadSince, mayRemoveDead } from './ended.ts'
 import { makeRoomForPending } from './families.ts'
+import type { Selection } from './process-tokens.ts'
 import { selectToken } from './process-tokens.ts'
 import type { GrantParts } from './redeem.ts'
 import type { RedemptionResult } from './state.ts'
@@ -17,13 +18,9 @@ import type { RedemptionResult } from './state.ts'
 export interface FreshTokenParts extends GrantParts, ClientParts {}
 
 /** The token that a call needs, and the session of its request. */
-interface Wanted {
+interface Wanted extends Selection {
   readonly session: StoredSession
   readonly want: TokenRequest
-  /** The token before the refresh, valid or expired. */
-  readonly stored: Entry | undefined
-  /** Still valid, and returned if there is no refresh. */
-  readonly fallback?: Entry
 }
 
 /**

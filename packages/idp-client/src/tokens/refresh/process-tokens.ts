@@ -3,8 +3,8 @@ import { Lru } from '../../lib/lru.ts'
 import { processWide, toKey } from '../../lib/registry.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
-import type { Entry, Selection } from '../select.ts'
-import { select, storedEntry } from '../select.ts'
+import type { Entry } from '../select.ts'
+import { storedEntry } from '../select.ts'
 import type { TokenRequest } from '../token-request.ts'
 
 /* Access tokens that only the library uses, and main access tokens that did not fit into the cookies. */
@@ -87,16 +87,30 @@ export function findToken(config: Config, session: StoredSession, want: TokenReq
   return storedEntry(config.authorization, further ? { ...data, accessTokens: further } : data, want)
 }
 
+/** A token before a refresh, and whether it needs one. */
+export interface Selection {
+  /** Valid or expired. */
+  readonly stored: Entry | undefined
+  /** The same, to return as it is. */
+  readonly usable?: Entry
+  /** The same, which is still valid: returned if there is no refresh, or if it fails. */
+  readonly fallback?: Entry
+}
+
 /**
- * Returns the token of the session, or of this process for it, and whether it is usable. A token counts as expired `buffer` seconds
- * before its end, but is then the `fallback`.
+ * Returns the token of the session, or of this process for it: usable until `buffer` seconds before its end, without a refresh token
+ * until its end. A forced refresh never returns it.
  */
 export function selectToken(
   config: Config,
   session: StoredSession,
   want: TokenRequest,
   buffer: number,
-): Selection & { readonly stored: Entry | undefined } {
+): Selection {
   const stored = findToken(config, session, want)
-  return { stored, ...select(stored, session.data, want, { now: config.clock(), buffer }) }
+  const now = config.clock()
+  // Also without an end, which a hook or an update may have removed.
+  if (want.force || !stored || !(stored.expiresAt > now)) return { stored }
+  const isUsable = stored.expiresAt > now + buffer || !session.data.tokenSet.refreshToken
+  return isUsable ? { stored, usable: stored } : { stored, fallback: stored }
 }
