@@ -2,10 +2,12 @@ import { fieldName } from '../../errors/session.ts'
 import type { Log } from '../../log/log.ts'
 import type { ConnectionTokenSet, SessionData, StoredAccessTokenSet } from './session-data.ts'
 import type { StoredSession } from './stored-session.ts'
-import { countFurtherTokens, MAX_FURTHER_TOKENS } from './stored-session.ts'
 
 /** An access token other than the main one. */
 export type FurtherToken = StoredAccessTokenSet | ConnectionTokenSet
+
+/** Maximum number of further access tokens and connection tokens, together, of one session in a store or in memory. */
+const MAX_FURTHER_TOKENS = 100
 
 const isOfConnection = (token: FurtherToken): token is ConnectionTokenSet => 'connection' in token
 
@@ -55,7 +57,8 @@ export function withoutTokens(session: StoredSession, leftOut: ReadonlySet<Furth
  * is left out.
  */
 export function withFewerTokens(session: StoredSession, { log }: { readonly log: Log }): StoredSession {
-  const surplus = countFurtherTokens(session) - MAX_FURTHER_TOKENS
+  const { accessTokens, connectionTokenSets } = session.data
+  const surplus = (accessTokens?.length ?? 0) + (connectionTokenSets?.length ?? 0) - MAX_FURTHER_TOKENS
   if (surplus <= 0) return session
   const leftOut = dispensableTokens(session, session.usedAt).slice(0, surplus)
   if (leftOut.length === 0) return session

@@ -38,13 +38,6 @@ export interface StoredSession {
   readonly older?: SessionData
 }
 
-/** Maximum number of further access tokens and connection tokens, together, of one session in a store or in memory. */
-export const MAX_FURTHER_TOKENS = 100
-
-export function countFurtherTokens({ data: { accessTokens, connectionTokenSets } }: StoredSession): number {
-  return (accessTokens?.length ?? 0) + (connectionTokenSets?.length ?? 0)
-}
-
 /** Returns a session without what is about the request that loaded it. */
 export function asStored({
   needsWrite: _needsWrite,
