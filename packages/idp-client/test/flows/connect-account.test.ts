@@ -106,6 +106,15 @@ describe('the route', () => {
     expect(request?.json).not.toHaveProperty('authorization_params')
   })
 
+  test('sends a single scope and a single parameter', async () => {
+    const browser = await world.signedIn()
+    await world.beginConnect(browser, '?connection=github&scopes=repo&prompt=consent')
+    expect(connects()[0]?.json).toMatchObject({
+      scopes: ['repo'],
+      authorization_params: { prompt: 'consent' },
+    })
+  })
+
   test('the verifier of the completion is that of the start', async () => {
     const browser = await world.signedIn()
     await world.connect(browser)
@@ -177,45 +186,6 @@ describe('the route', () => {
       expect(new URL(response.headers.get('location') ?? '').origin).toBe(APP)
     },
   )
-})
-
-describe('the connect_uri of the provider', () => {
-  test.each([
-    ['another origin', 'https://evil.example/connect'],
-    ['a script', 'javascript:alert(1)'],
-    ['credentials', 'CREDENTIALS'],
-    ['no URL', 'connect/account'],
-    ['nothing', undefined],
-  ])('%s: rejected, 502, no transaction, no redirect', async (_, connectUri) => {
-    const browser = await world.signedIn()
-    world.provider.rewrite('account-connect', (body) => {
-      body['connect_uri'] =
-        connectUri === 'CREDENTIALS' ? String(body['connect_uri']).replace('://', '://a:b@') : connectUri
-    })
-    const response = await browser.send('/auth/connect?connection=github', json)
-    expect(response.status).toBe(502)
-    expect(response.headers.get('location')).toBeNull()
-    expect(await codeOf(response)).toBe('FAILED_TO_INITIATE')
-    expect(browser.names('__txn_')).toEqual([])
-  })
-
-  test.each(['connect_params', 'auth_session'])('a response without %s is rejected', async (member) => {
-    const browser = await world.signedIn()
-    world.provider.rewrite('account-connect', (body) => {
-      delete body[member]
-    })
-    expect((await browser.send('/auth/connect?connection=github')).status).toBe(502)
-  })
-
-  test('keeps its own query', async () => {
-    const browser = await world.signedIn()
-    world.provider.rewrite('account-connect', (body) => {
-      body['connect_uri'] = `${body['connect_uri']}?brand=a%20b&ticket=forged`
-    })
-    const url = new URL(await world.beginConnect(browser))
-    expect(url.searchParams.get('brand')).toBe('a b')
-    expect(url.searchParams.getAll('ticket')).toEqual([expect.not.stringMatching('forged')])
-  })
 })
 
 describe('the callback', () => {

@@ -45,7 +45,7 @@ const problem = {
   title: 'No',
   detail: 'Not like this.',
   status: 400,
-  validation_errors: [{ field: 'scopes', detail: 'too many' }, 'x', null],
+  validation_errors: [{ field: 'scopes', detail: 'too many', pointer: '/scopes', source: 'body' }, 'x', null],
 }
 
 function respondWith(status: number, body: unknown = problem) {
@@ -107,7 +107,7 @@ describe('errors of the account API', () => {
       type: problem.type,
       title: 'No',
       detail: 'Not like this.',
-      validationErrors: [{ field: 'scopes', detail: 'too many' }],
+      validationErrors: [problem.validation_errors[0]],
     })
     const bounded = await failureOf(long)
     expect(bounded.title).toMatch(/^[x ]{1,500}$/)
@@ -140,7 +140,11 @@ describe('errors of the account API', () => {
       }
       expect(world.provider.count(endpoint)).toBe(1)
       expect(browser.names('__txn_')).toEqual([])
+      expect(world.events).toContainEqual(
+        expect.objectContaining({ code: 'PROVIDER_FAILURE', endpoint: 'account' }),
+      )
       world.provider.faults.clear()
+      world.events.length = 0
     }
     expect((await world.connect(browser)).status).toBe(302)
   })
@@ -220,6 +224,25 @@ describe('tokens', () => {
       return claims.jti
     })
     expect(new Set(proofs).size).toBe(proofs.length)
+    await own.provider.stop()
+  })
+
+  test('DPoP: only a challenge with a nonce causes a second request', async () => {
+    const own = await startConnectWorld(
+      { useDPoP: true, dpopKeyPair: await generateDpopKeyPair(), dpopOptions: { retry: { delay: 1 } } },
+      { requireDpop: true },
+    )
+    const browser = await own.signedIn()
+    const challenge = { 'www-authenticate': 'DPoP error="use_dpop_nonce"' }
+    for (const [status, headers] of [
+      [200, { 'dpop-nonce': 'the next one' }],
+      [401, challenge],
+    ] as const) {
+      own.provider.clearRequests()
+      own.provider.faults.set('account-list', { ...respondWith(status, { accounts: [] }), headers })
+      await own.client.listConnectedAccounts(browser.request('/'), new Headers()).catch(() => [])
+      expect(own.provider.count('account-list'), String(status)).toBe(1)
+    }
     await own.provider.stop()
   })
 
@@ -351,6 +374,16 @@ describe('listConnectedAccounts', () => {
     expect(await list(await world.signedIn('mallory'))).toEqual([])
   })
 
+  test('asks for JSON, and returns the optional properties of an account', async () => {
+    const browser = await world.signedIn()
+    const account = { id: 'cac_1', connection: 'github', expires_at: '2030-01-01T00:00:00.000Z' }
+    world.provider.faults.set('account-list', respondWith(200, { accounts: [account] }), { times: 1 })
+    expect(await list(browser)).toEqual([{ ...account, scopes: [] }])
+    const [request] = world.provider.requests('account-list')
+    expect(request?.headers).toMatchObject({ accept: 'application/json, application/problem+json' })
+    expect(request?.headers).not.toHaveProperty('content-type')
+  })
+
   test('a page token that repeats is rejected', async () => {
     const browser = await world.signedIn()
     world.provider.settings.accountPageSize = 1
@@ -360,7 +393,7 @@ describe('listConnectedAccounts', () => {
       first ??= body['next']
       body['next'] = first
     })
-    const refused = { code: 'FAILED_TO_LIST', cause: { code: 'RESPONSE_INVALID' } }
+    const refused = { code: 'FAILED_TO_LIST', cause: { code: 'RESPONSE_INVALID', endpoint: 'account' } }
     expect(await rejectionOf(list(browser))).toMatchObject(refused)
     expect(world.provider.count('account-list')).toBe(2)
   })
@@ -378,18 +411,19 @@ describe('listConnectedAccounts', () => {
   })
 
   test.each([
-    ['accounts', undefined],
-    ['accounts', {}],
-    ['accounts', [null]],
-    ['accounts', [{ id: 'x' }]],
-  ])('a response whose %s are %j is rejected', async (member, value) => {
+    [[], 'accounts is missing.'],
+    [{}, 'accounts is missing.'],
+    [{ accounts: {} }, 'accounts is missing.'],
+    [{ accounts: [null] }, 'id is missing.'],
+    [{ accounts: ['x'] }, 'id is missing.'],
+    [{ accounts: [{ id: 'x' }] }, 'connection is missing.'],
+  ])('the response %j is rejected', async (body, message) => {
     const browser = await world.signedIn()
-    world.provider.rewrite('account-list', (body) => {
-      body[member] = value
-    })
+    world.provider.faults.set('account-list', respondWith(200, body))
     expect(await rejectionOf(list(browser))).toMatchObject({
       name: 'ConnectedAccountsError',
       code: 'FAILED_TO_LIST',
+      cause: { code: 'RESPONSE_INVALID', message: expect.stringContaining(message) },
     })
   })
 

@@ -50,7 +50,7 @@ async function send(
   const dpop = token_type === 'DPoP' ? provider.dpop : undefined
   let nonce: string | null | undefined
   const sendOnce = async (): Promise<ReceivedResponse> => {
-    const proof = await dpop?.prove(defined({ method, url, accessToken: token, nonce: nonce ?? undefined }))
+    const proof = await dpop?.prove({ method, url, accessToken: token })
     const headers = defined({
       'content-type': body && 'application/json',
       accept: 'application/json, application/problem+json',
