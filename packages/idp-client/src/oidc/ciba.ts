@@ -105,14 +105,10 @@ export async function orAborted<T>(signal: AbortSignal | undefined, work: MaybeP
   }
 }
 
-/** Returns whether the user has not decided yet on another device, which is an expected response (CIBA section 11). */
-const isPending = ({ error }: OAuthError): boolean =>
-  error === 'authorization_pending' || error === 'slow_down'
-
-/** Returns the seconds until the next poll after this error; rethrows an error that ends the flow. */
+/** Returns the seconds until the next poll after this error (CIBA section 11); rethrows an error that ends the flow. */
 function intervalAfter(error: OAuthError, interval: number): number {
   if (error.error === 'slow_down') return interval + INTERVAL
-  if (isPending(error)) return interval
+  if (error.error === 'authorization_pending') return interval
   if (!error.transient) throw error
   if (error.code !== 'REQUEST_TIMEOUT') return interval
   return Math.max(interval, Math.min(2 * interval, PATIENT_INTERVAL))
@@ -138,7 +134,7 @@ async function poll(
     } catch (error) {
       if (!(error instanceof OAuthError)) throw error
       interval = intervalAfter(error, interval)
-      if (!isPending(error)) reportFailure(log, error)
+      reportFailure(log, error)
       wait = Math.max(interval, error.retryAfter ?? 0)
     }
   }

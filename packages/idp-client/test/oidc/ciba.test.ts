@@ -84,6 +84,33 @@ test('the caller aborts while a document of the provider cannot be loaded', asyn
   }
 })
 
+test('the caller aborts while the provider does not respond to the request', async () => {
+  const controller = new AbortController()
+  const outcome = rejection(run([], {}, { signal: controller.signal, httpTimeout: 1_000_000 }))
+  op.responders.set('token', () => controller.abort())
+  expect(await outcome).toMatchObject({ code: 'BACKCHANNEL_AUTHENTICATION_ABORTED' })
+})
+
+test.each([{ expires_in: 0 }, { expires_in: 'soon' }, { auth_req_id: '' }, null])(
+  'a response with %j is not valid',
+  async (changes) => {
+    const failed = rejection(run([], changes ?? {}))
+    if (!changes) op.responders.set('token', (response) => json(response, []))
+    expect(await failed).toMatchObject({
+      code: 'RESPONSE_INVALID',
+      message: expect.stringContaining('auth_req_id or expires_in is missing.'),
+    })
+  },
+)
+
+test('an endpoint that must not be used is a failure of discovery', async () => {
+  op.metadata = { backchannel_authentication_endpoint: 'ftp://op.example/bc' }
+  expect(await rejection(run([]))).toMatchObject({
+    code: 'DISCOVERY_ERROR',
+    message: expect.stringContaining('backchannel_authentication_endpoint is not https.'),
+  })
+})
+
 const polls = () => op.requests.filter(({ endpoint, url }) => endpoint === 'token' && !url.includes('start'))
 
 test.each([
