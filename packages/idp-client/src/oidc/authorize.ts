@@ -184,7 +184,6 @@ function toUrl(metadata: ServerMetadata, parameters: ReadonlyMap<string, string>
  */
 export async function authorizationUrl(provider: Provider, request: AuthorizationRequest): Promise<URL> {
   const metadata = await provider.metadata()
-  requireEndpoint(metadata, 'authorizationEndpoint')
   if (metadata.requireRequestObject && !provider.config.requestObject) {
     const detail =
       'The provider accepts signed requests only (require_signed_request_object), and requestObject is not set.'

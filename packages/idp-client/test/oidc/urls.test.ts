@@ -70,6 +70,13 @@ describe('the authorization URL', () => {
     expect(queryOf(await build({ scope: 'openid' }))).toEqual({ ...owned, p: 'policy_1', scope: 'openid' })
   })
 
+  test('an endpoint may end with the character that begins a fragment', async () => {
+    op.metadata = { authorization_endpoint: `${op.issuer}/authorize?p=policy_1#` }
+    const url = await build({ scope: 'openid' })
+    expect(queryOf(url)).toEqual({ ...owned, p: 'policy_1', scope: 'openid' })
+    expect(url.hash).toBe('')
+  })
+
   test('[S099] has the redirect URI unchanged', async () => {
     for (const redirectUri of [
       'https://app.example/cb?x=a%20b+c&y',
