@@ -97,7 +97,7 @@ export function redirectToApp(config: Config, baseUrl: string, returnTo: string 
 }
 
 /** Decisions of the user or the provider: expected, logged at info level. */
-const DECISIONS: ReadonlySet<string> = new Set([
+const DECISIONS: ReadonlySet<string | undefined> = new Set([
   'access_denied',
   'login_required',
   'interaction_required',
@@ -108,7 +108,7 @@ const DECISIONS: ReadonlySet<string> = new Set([
 function toLevel({ cause, code }: IdpError): 'info' | 'warn' | 'error' {
   // In a redirect: with a status it is a response to the client, which Auth0 denies access if its secret is wrong.
   const isRedirected = cause instanceof OAuthError && cause.providerStatus === undefined
-  if (isRedirected && DECISIONS.has(cause.error ?? '')) return 'info'
+  if (isRedirected && DECISIONS.has(cause.error)) return 'info'
   return codes[code].status < 500 ? 'warn' : 'error'
 }
 

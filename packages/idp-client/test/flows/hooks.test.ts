@@ -89,8 +89,8 @@ test('after a failure a Response is sent in place of the failure page, and is no
 })
 
 test('a Response of 400 or more, or an exception, means that no session is written', async () => {
-  const denied = await login({ onCallback: () => new Response('no', { status: 403 }) })
-  expect(denied.response.status).toBe(403)
+  const denied = await login({ onCallback: () => new Response('no', { status: 400 }) })
+  expect(denied.response.status).toBe(400)
   expect(await denied.response.text()).toBe('no')
   expect(denied.session).toBeNull()
   const thrown = await login({
@@ -99,6 +99,9 @@ test('a Response of 400 or more, or an exception, means that no session is writt
     },
   })
   expect(thrown.response.status).toBe(500)
+  expect(world.events).toContainEqual(
+    expect.objectContaining({ level: 'error', code: 'LOGIN_FAILED', error: 'HOOK_FAILED' }),
+  )
   const page = await thrown.response.text()
   expect(page).not.toContain('secret detail')
   // The next login would fail, too.
