@@ -73,16 +73,17 @@ describe('responses', () => {
   })
 
   test.each([
-    [502, null, true],
-    [404, null, false],
-    [400, { error: 7 }, false],
-    [400, { error: '' }, false],
-  ])('%i without an OAuth error is an invalid response', (status, body, transient) => {
+    [502, null, true, 'PROVIDER_UNAVAILABLE'],
+    [404, null, false, 'RESPONSE_NOT_OAUTH'],
+    [400, { error: 7 }, false, 'RESPONSE_INVALID'],
+    [400, { error: '' }, false, 'RESPONSE_INVALID'],
+  ])('%i without an OAuth error is an invalid response', (status, body, transient, remedy) => {
     expect(refusalIn(response(status, body))).toBeUndefined()
     expect(unexpectedStatus(response(status, body))).toMatchObject({
       code: 'RESPONSE_INVALID',
       providerStatus: status,
       transient,
+      remedy,
     })
   })
 
@@ -121,6 +122,7 @@ describe('responses', () => {
     expect(error).toBe(`no${'e'.repeat(98)}`)
     expect(description).toMatch(/^line {2}line d+$/)
     expect(description).toHaveLength(500)
+    expect(refusal({ error: 'access_denied', description: '' })).toMatchObject({ description: undefined })
   })
 })
 
@@ -227,6 +229,10 @@ describe("[A1] an error response has a remedy, and the provider's error code if 
     expect(refused.remedy).toBe('CLIENT_REFUSED')
     expect(refused.message).toContain('with HTTP status 401. Sent: client_secret_basic; advertised:')
     expect(refusal({ error: 'unauthorized_client', response, client }).message).not.toContain('Sent:')
+    const status401 = { ...response, status: 401 }
+    expect(refusal({ error: 'invalid_grant', response: status401, client }).remedy).toBe('OAUTH_ERROR')
+    // An endpoint without client authentication.
+    expect(refusal({ error: 'access_denied', response: status401 }).remedy).toBe('OAUTH_ERROR')
   })
 
   test('[N1] invalid_request with status 401, of a pushed request at Keycloak, refuses the client, not its redirect URI', () => {

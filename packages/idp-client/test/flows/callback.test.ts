@@ -268,21 +268,27 @@ describe('state', () => {
     })
   })
 
-  test('if the transaction was lost the page restarts the login once, with its returnTo', async () => {
-    const browser = world.newBrowser()
-    const callback = await world.authorize(await world.begin(browser, '?returnTo=/kept%3Fa%3Db'))
-    browser.cookies.clear()
-    const first = await browser.send(callback)
-    expect(first.status).toBe(400)
-    expect(first.headers.get('content-type')).toContain('text/html')
-    const html = await first.text()
-    expect(html).toMatch(/http-equiv="refresh"/i)
-    expect(html).toContain('/auth/login?returnTo=%2Fkept%3Fa%3Db')
-    expect(await (await browser.send(callback)).text()).not.toMatch(/http-equiv="refresh"/i)
-    expect(browser.names('__txn_')).toEqual(['__txn_restart'])
-    await world.login(browser)
-    expect(browser.names('__txn_')).toEqual([])
-  })
+  test.each([
+    ['in cookies', undefined],
+    ['in a store', memoryStore({ name: 'lost' })],
+  ])(
+    'sessions %s: if the transaction was lost the page restarts the login once, with its returnTo',
+    async (_, sessionStore) => {
+      const { browser } = world.another(sessionStore && { sessionStore })
+      const callback = await world.authorize(await world.begin(browser, '?returnTo=/kept%3Fa%3Db'))
+      browser.cookies.clear()
+      const first = await browser.send(callback)
+      expect(first.status).toBe(400)
+      expect(first.headers.get('content-type')).toContain('text/html')
+      const html = await first.text()
+      expect(html).toMatch(/http-equiv="refresh"/i)
+      expect(html).toContain('/auth/login?returnTo=%2Fkept%3Fa%3Db')
+      expect(await (await browser.send(callback)).text()).not.toMatch(/http-equiv="refresh"/i)
+      expect(browser.names('__txn_')).toEqual(['__txn_restart'])
+      await world.login(browser)
+      expect(browser.names('__txn_')).toEqual([])
+    },
+  )
 
   test('a browser without cookies gets one restart, then a page with a link, never an endless loop', async () => {
     const browser = world.newBrowser()

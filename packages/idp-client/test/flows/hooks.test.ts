@@ -10,6 +10,7 @@ import { customFetch } from '../../src/index.ts'
 import { defined } from '../../src/lib/objects.ts'
 import type { World } from '../support/app.ts'
 import { APP, startWorld } from '../support/app.ts'
+import { popupQuery, run } from '../support/popup-page.ts'
 
 let world: World
 beforeAll(async () => {
@@ -107,6 +108,16 @@ test('a Response of 400 or more, or an exception, means that no session is writt
   // The next login would fail, too.
   expect(page).not.toMatch(/http-equiv="refresh"/i)
   expect(thrown.session).toBeNull()
+})
+
+test('an exception of beforeSessionSaved in a popup is reported to its opener', async () => {
+  const { browser } = world.another({
+    beforeSessionSaved() {
+      throw new Error('no')
+    },
+  })
+  const { opener } = await run(await world.login(browser, popupQuery()))
+  expect(opener[0]?.message).toMatchObject({ success: false, error: { code: 'HOOK_FAILED' } })
 })
 
 test.each<unknown>([{}, { returnTo: undefined }])(
