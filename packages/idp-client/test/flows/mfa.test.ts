@@ -91,8 +91,11 @@ describe('getAuthenticators', () => {
     ],
     [{ kind: 'reset' }, { code: 'REQUEST_FAILED' }],
     [{ kind: 'truncate' }, { code: 'RESPONSE_INVALID' }],
-    [{ kind: 'null' }, { code: 'RESPONSE_INVALID' }],
-    [{ kind: 'respond', status: 200, body: '[{"id":"a"}]' }, { code: 'RESPONSE_INVALID' }],
+    [{ kind: 'null' }, { code: 'RESPONSE_INVALID', message: expect.stringContaining('not a list') }],
+    [
+      { kind: 'respond', status: 200, body: '[{"id":"a"}]' },
+      { code: 'RESPONSE_INVALID', message: expect.stringContaining('no authenticator_type') },
+    ],
     [{ kind: 'huge', bytes: 2_000_000 }, { code: 'RESPONSE_INVALID' }],
     [{ kind: 'redirect' }, { code: 'RESPONSE_INVALID' }],
   ] as const)('%j: a typed error with its cause, reported', async (fault, cause) => {
@@ -263,13 +266,18 @@ describe('enroll', () => {
     )
     await expect(enroll({ factorType: 'otp' })).rejects.toMatchObject({
       code: 'MFA_ENROLLMENT_ERROR',
-      cause: { code: 'RESPONSE_INVALID' },
+      cause: { code: 'RESPONSE_INVALID', message: expect.stringContaining('barcode_uri is missing.') },
     })
-    world.provider.faults.set('mfa-associate', { kind: 'respond', body: '{"status":"ok"}' })
-    await expect(enroll({ factorType: 'push' })).rejects.toMatchObject({
-      code: 'MFA_ENROLLMENT_ERROR',
-      cause: { code: 'RESPONSE_INVALID' },
-    })
+    for (const [body, detail] of [
+      ['{"status":"ok"}', 'authenticator_type is missing or not oob.'],
+      ['ok', 'It is not a JSON object.'],
+    ] as const) {
+      world.provider.faults.set('mfa-associate', { kind: 'respond', body })
+      await expect(enroll({ factorType: 'push' })).rejects.toMatchObject({
+        code: 'MFA_ENROLLMENT_ERROR',
+        cause: { code: 'RESPONSE_INVALID', message: expect.stringContaining(detail) },
+      })
+    }
   })
 })
 
