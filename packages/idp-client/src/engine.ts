@@ -59,7 +59,7 @@ function loadedOnFirstUse(load: () => Promise<StoreSessionStorage>): SessionStor
     save: async (exchange, session, options) => (await storage()).save(exchange, session, options),
     destroy: async (exchange) => (await storage()).destroy(exchange),
     sweep: async (exchange) => (await storage()).sweep(exchange),
-    distributed: async () => (await storage()).distributed(),
+    distributed: async () => (await storage()).records,
   }
 }
 

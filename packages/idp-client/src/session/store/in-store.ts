@@ -15,13 +15,7 @@ import type { StoredSession } from '../model/stored-session.ts'
 import { asStored } from '../model/stored-session.ts'
 import type { SessionSlot } from '../session-slot.ts'
 import { sessionSlot } from '../session-slot.ts'
-import type {
-  DistributedSessions,
-  ProcessMemory,
-  SaveOptions,
-  SessionCreation,
-  SessionStorage,
-} from '../storage.ts'
+import type { ProcessMemory, SaveOptions, SessionCreation, SessionStorage } from '../storage.ts'
 import type { CompleteStore } from './complete-store.ts'
 import type { FormerRecords } from './former-records.ts'
 import { StoreRecords } from './store-records.ts'
@@ -100,10 +94,11 @@ async function createOnce(
  * Keeps sessions in the application's store, each of which a request reads once. The cookie contains the encrypted session key. Only a
  * session that the request does not name, of a login, creates a record: a deleted one is not restored.
  */
-export class StoreSessionStorage implements SessionStorage {
+export class StoreSessionStorage implements Omit<SessionStorage, 'distributed'> {
   readonly #parts: StoreSessionParts
   readonly #cookies: SessionCookies
-  readonly #records: StoreRecords
+  /** The records of all sessions. */
+  readonly records: StoreRecords
   /** Loads the records of former sessions; absent without `takeOver`. */
   readonly #formerRecords: (() => Promise<FormerRecords>) | undefined
 
@@ -112,7 +107,7 @@ export class StoreSessionStorage implements SessionStorage {
     const records = new StoreRecords(parts)
     this.#parts = parts
     this.#cookies = createSessionCookies(parts)
-    this.#records = records
+    this.records = records
     this.#formerRecords =
       former &&
       lazyPromise(async () => {
@@ -168,7 +163,7 @@ export class StoreSessionStorage implements SessionStorage {
       writtenAt: 0,
     })
     const readLive = async (sessionKey: string): Promise<StoredSession | null> => {
-      const record = await this.#records.read(sessionKey)
+      const record = await this.records.read(sessionKey)
       return record && this.#toLive(toUnwritten(sessionKey), record)
     }
     const taken = await (await formerRecords()).takeOver(exchange, readLive)
@@ -182,7 +177,7 @@ export class StoreSessionStorage implements SessionStorage {
   /** Reads one record after the other until one is a live session. */
   async #findLive(slot: SessionSlot, named: readonly SessionReference[]): Promise<StoredSession | null> {
     for (const reference of named.slice(0, MAX_READS)) {
-      const known = await this.#records.read(reference.sessionKey)
+      const known = await this.records.read(reference.sessionKey)
       const live = known && this.#toLive(reference, known)
       if (live) return live
       if (!known && !isLongMissing(reference)) slot.keepsCookies = true
@@ -217,12 +212,12 @@ export class StoreSessionStorage implements SessionStorage {
     const isNew = creation.stored !== undefined || !named.some(isSame)
     let saved: StoredSession | null
     if (isNew) {
-      saved = await createOnce(this.#records, creation, session)
+      saved = await createOnce(this.records, creation, session)
       // Otherwise the next request could load one of those that it replaces.
-      if (saved) await this.#records.end(named.filter((reference) => !isSame(reference)))
+      if (saved) await this.records.end(named.filter((reference) => !isSame(reference)))
     } else {
       const known = await this.load(exchange)
-      saved = known && isSame(known) ? await this.#records.write(found ?? known, session) : null
+      saved = known && isSame(known) ? await this.records.write(found ?? known, session) : null
     }
     sessionSlot(exchange, config).current = saved
     const formerRecords = await this.#formerRecords?.()
@@ -243,7 +238,7 @@ export class StoreSessionStorage implements SessionStorage {
   async destroy(exchange: Exchange): Promise<void> {
     const formerRecords = await this.#formerRecords?.()
     await formerRecords?.endAtLogout(exchange, () => this.load(exchange))
-    await this.#records.end(await this.#references(exchange))
+    await this.records.end(await this.#references(exchange))
     this.#cookies.clearAll(exchange)
     sessionSlot(exchange, this.#parts.config).current = null
   }
@@ -252,9 +247,5 @@ export class StoreSessionStorage implements SessionStorage {
     return this.#cookies.isPresent(exchange.cookies) && !(await this.load(exchange))
       ? this.#cookies.clearDead(exchange)
       : false
-  }
-
-  distributed(): DistributedSessions {
-    return this.#records
   }
 }
