@@ -12,6 +12,9 @@ export function isPlainObject(value: unknown): value is Readonly<Record<string, 
   return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
+/** Returns whether a value is undefined, or null, which some write for a property that they have no value for. */
+export const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null
+
 /** Returns whether two values are the same as JSON. */
 export function isSameJson(one: unknown, other: unknown): boolean {
   return one === other || JSON.stringify(one) === JSON.stringify(other)

@@ -1,6 +1,6 @@
 import type { Config } from '../config/config.ts'
 import type { Remedy } from '../errors/remedy.ts'
-import { isSameJson } from '../lib/objects.ts'
+import { isAbsent, isSameJson } from '../lib/objects.ts'
 import { isSameName } from '../lib/same-name.ts'
 import type { JsonObject } from './json.ts'
 
@@ -92,9 +92,6 @@ export function checkTimes(claims: JsonObject, clock: VerificationClock, assert:
   assert(fault === undefined, fault ?? '', 'CLOCKS_DIFFER')
   return iat
 }
-
-/** Returns whether a token lacks a claim. Some providers write `null` for one that they have no value for. */
-export const isAbsent = (claim: unknown): claim is null | undefined => claim === undefined || claim === null
 
 type OrganizationClaims = Readonly<Partial<Record<'org_id' | 'org_name', unknown>>>
 

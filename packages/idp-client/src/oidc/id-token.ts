@@ -2,7 +2,7 @@ import { hashToken } from '../crypto/random.ts'
 import { toAdvice } from '../errors/advice.ts'
 import { OAuthError } from '../errors/provider.ts'
 import type { Remedy } from '../errors/remedy.ts'
-import { defined } from '../lib/objects.ts'
+import { defined, isAbsent } from '../lib/objects.ts'
 import type { Assert, VerificationClock } from './claims.ts'
 import {
   checkIssuerAndAudience,
@@ -10,7 +10,6 @@ import {
   checkTimeTypes,
   compareOrganization,
   createAssert,
-  isAbsent,
   isOfOrganization,
   isTime,
   timeFault,

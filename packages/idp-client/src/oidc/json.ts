@@ -1,4 +1,5 @@
 import { isObject } from '../lib/objects.ts'
+
 /** A JSON object of the provider. Read its properties by name only: the provider decides which ones it has. */
 export type JsonObject = { readonly [member: string]: unknown }
 

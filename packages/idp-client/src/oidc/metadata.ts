@@ -1,6 +1,6 @@
 import type { Config, ProviderAddress } from '../config/config.ts'
 import { DiscoveryError } from '../errors/provider.ts'
-import { defined, isObject } from '../lib/objects.ts'
+import { defined, isAbsent, isObject } from '../lib/objects.ts'
 import { parseUrl } from '../lib/url.ts'
 import type { JsonObject } from './json.ts'
 import { stringList } from './json.ts'
@@ -77,7 +77,7 @@ function readEndpoints(document: JsonObject, allowInsecureRequests: boolean) {
   const unusable = new Map<string, string>()
   for (const [name, wireName] of Object.entries(endpoints) as [EndpointName, string][]) {
     const value = document[wireName]
-    if (value === undefined || value === null) continue
+    if (isAbsent(value)) continue
     const reason = unusableReason(value, allowInsecureRequests)
     if (reason === null) usable[name] = String(value)
     else unusable.set(wireName, reason)

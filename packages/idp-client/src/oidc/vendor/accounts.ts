@@ -15,7 +15,6 @@ import type { Provider } from '../provider.ts'
 import { descriptionText, invalidResponse, oauthErrorAt } from '../translate.ts'
 
 /** Scopes of the account API, which manages the connected accounts of the signed-in user. */
-
 const SCOPES = ['accountCreateScope', 'accountReadScope', 'accountDeleteScope'] as const
 
 /** Returns the options of `getAccessToken` for the account API: one token with its three scopes only. */

@@ -1,4 +1,4 @@
-import { isObject } from '../../lib/objects.ts'
+import { isAbsent, isObject } from '../../lib/objects.ts'
 import type { AuthenticationClaims } from './authentication.ts'
 import type { SessionData } from './session-data.ts'
 
@@ -60,8 +60,6 @@ export function asJson(value: unknown): unknown {
     return undefined
   }
 }
-
-const isAbsent = (value: unknown): boolean => value === undefined || value === null
 
 /** Returns whether the properties of these names that a token has are strings, and its expiry is a number. */
 function isToken(value: unknown, names: readonly string[]): value is Readonly<Record<string, unknown>> {
