@@ -275,6 +275,7 @@ describe("[A1] an error response has a remedy, and the provider's error code if 
     const refused = { ...response, status: 401, challenge: 'invalid_dpop_proof' }
     expect(tokenRefusal(refused)?.remedy).toBe('DPOP_PROOF_REFUSED')
     expect(tokenRefusal({ ...refused, challenge: undefined })?.remedy).toBe('USERINFO_TOKEN_REFUSED')
+    expect(tokenRefusal({ ...response, status: 403 })?.remedy).toBe('USERINFO_TOKEN_REFUSED')
     expect(tokenRefusal(response)).toBeUndefined()
   })
 

@@ -182,12 +182,12 @@ export function refusalIn(
 }
 
 /** Errors about the proof of possession, not about the access token. */
-const PROOF_ERRORS: ReadonlySet<string> = new Set(['invalid_dpop_proof', 'use_dpop_nonce'])
+const PROOF_ERRORS: ReadonlySet<string | undefined> = new Set(['invalid_dpop_proof', 'use_dpop_nonce'])
 
 /** Returns the error of UserInfo, which few providers explain as RFC 6750 section 3.1 says, if any. */
 export function tokenRefusal(response: ProviderResponse): OAuthError | undefined {
   const { mediaType, status } = response
-  const isRefused = (status === 401 || status === 403) && !PROOF_ERRORS.has(readError(response) ?? '')
+  const isRefused = (status === 401 || status === 403) && !PROOF_ERRORS.has(readError(response))
   if (!isRefused) return refusalIn(response)
   const remedy = 'USERINFO_TOKEN_REFUSED'
   const refused = refusalIn(response, { remedy })

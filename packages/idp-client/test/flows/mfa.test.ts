@@ -219,10 +219,14 @@ describe('enroll', () => {
   )
 
   test('a response that does not name the channel is about the requested one', async () => {
-    const undo = world.provider.rewrite('mfa-associate', ({ oob_channel: _none, ...body }) => body)
+    const undo = world.provider.rewrite(
+      'mfa-associate',
+      ({ oob_channel: _none, recovery_codes: _codes, ...body }) => body,
+    )
     const { enrollment } = await enroll({ factorType: 'sms', phoneNumber: '+15550100111' })
     undo()
     expect(enrollment).toMatchObject({ authenticatorType: 'oob', oobChannel: 'sms' })
+    expect(enrollment).not.toHaveProperty('recoveryCodes')
   })
 
   test.each([

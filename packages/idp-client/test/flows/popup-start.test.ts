@@ -55,6 +55,14 @@ describe('[C3] the start of a popup', () => {
     expect(await response.text()).not.toMatch(/http-equiv="refresh"/i)
   })
 
+  test('that the provider has lost is reported to its opener: it would not end as a popup either', async () => {
+    const browser = world.newBrowser()
+    const state = new URL(await world.begin(browser, popupQuery())).searchParams.get('state') ?? ''
+    const query = new URLSearchParams({ error: 'request_forbidden', state, iss: world.provider.issuer })
+    const lost = await errorIn(await browser.send(`/auth/callback?${query}`))
+    expect(lost?.code).toBe('AUTHORIZATION_ERROR')
+  })
+
   test.each(['cross-site', 'same-site', 'anything'])(
     'a page that is %s: the failure page reports it to its opener, and nothing else happens',
     async (site) => {
