@@ -85,11 +85,15 @@ describe('parallel and repeated logins', () => {
     const browser = world.newBrowser()
     const callback = await world.authorize(await world.begin(browser))
     const replay = browser.request(callback, json)
+    const used = [...browser.cookies]
     await browser.send(callback)
     world.clock.now += 30
     skipTime(30_000)
     const response = await world.client.middleware(replay)
     expect(await codeOf(response)).toBe('REPLAYED_STATE')
+    // With the session that it created, the page is shown.
+    for (const [name, cookie] of used) browser.cookies.set(name, cookie)
+    expect((await browser.send(callback)).status).toBe(302)
     expect(world.provider.count('token')).toBe(1)
   })
 

@@ -218,7 +218,7 @@ describe('enroll', () => {
     },
   )
 
-  test('a response that does not name the channel is about the requested one', async () => {
+  test('a response is about the channel that it names, otherwise about the requested one', async () => {
     const undo = world.provider.rewrite(
       'mfa-associate',
       ({ oob_channel: _none, recovery_codes: _codes, ...body }) => body,
@@ -227,6 +227,15 @@ describe('enroll', () => {
     undo()
     expect(enrollment).toMatchObject({ authenticatorType: 'oob', oobChannel: 'sms' })
     expect(enrollment).not.toHaveProperty('recoveryCodes')
+    world.provider.rewrite(
+      'mfa-associate',
+      (body) => {
+        body['oob_channel'] = 'voice'
+      },
+      { times: 1 },
+    )
+    const other = await enroll({ factorType: 'sms', phoneNumber: '+15550100111' })
+    expect(other.enrollment).toMatchObject({ oobChannel: 'voice' })
   })
 
   test.each([
