@@ -112,6 +112,8 @@ describe('responses', () => {
     const translated = oauthError(inner)
     expect(translated.message).toContain('OAUTH_NEW_CODE')
     expect(translated.cause).toBeUndefined()
+    for (const thrown of [null, undefined, 'secret', new Error('secret')])
+      expect(oauthError(thrown).message).toMatch(/It could not be processed\.$/)
   })
 
   test('strings of the provider are truncated and have no control characters', () => {
