@@ -51,11 +51,10 @@ function toClaim(name: string, text: string): unknown {
   return value
 }
 
-/** Returns the claims of the request itself. Backchannel authentication requests have no `client_id`. */
-function toClaims(parameters: Iterable<readonly [string, string]>, kind: RequestKind, clientId: string) {
+/** Returns the claims of the request itself. */
+function toClaims(parameters: Iterable<readonly [string, string]>) {
   const inside = [...parameters].filter(([name]) => !NEVER_INSIDE.includes(name))
-  const claims = Object.fromEntries(inside.map(([name, text]) => [name, toClaim(name, text)]))
-  return kind === 'backchannel' ? claims : { ...claims, client_id: clientId }
+  return Object.fromEntries(inside.map(([name, text]) => [name, toClaim(name, text)]))
 }
 
 /**
@@ -71,10 +70,9 @@ export async function signRequestObject(
     parameters,
   }: { readonly kind: RequestKind; readonly parameters: Iterable<readonly [string, string]> },
 ): Promise<string> {
-  const { clientId } = config
   // Ed25519 has two names; the provider gets the one that it advertised.
   const algorithm = selectAlgorithm(signingKey, metadata, kind)
   const key = await importSigningKey('requestObject.key', signingKey, algorithm)
-  const claims = { ...toClaims(parameters, kind, clientId), aud: metadata.issuer }
+  const claims = { ...toClaims(parameters), aud: metadata.issuer }
   return signClaims(config, { key, algorithm, keyId: signingKey.keyId }, claims, 'oauth-authz-req+jwt')
 }

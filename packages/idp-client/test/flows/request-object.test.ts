@@ -82,6 +82,13 @@ describe('signed authorization requests (RFC 9101)', () => {
     expect(done.headers.get('location')).toBe('http://localhost:3000/after')
   })
 
+  test('the configured algorithm takes precedence over others of the key', async () => {
+    const { privateKey } = await generateKeyPair('RS256', { extractable: true })
+    const requestObject = { key: await exportPKCS8(privateKey), alg: 'PS256' } as const
+    const { request = '' } = queryOf(await world.begin(world.another({ ...client, requestObject }).browser))
+    expect(decodeProtectedHeader(request).alg).toBe('PS256')
+  })
+
   test('a pushed request has nothing outside but the client authentication', async () => {
     expect(await login({ pushedAuthorizationRequests: true }, '?returnTo=/after')).toBe(
       'http://localhost:3000/after',
