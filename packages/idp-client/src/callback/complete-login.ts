@@ -11,7 +11,12 @@ import type { TokenGrant } from '../oidc/token-endpoint.ts'
 import { exchangeCode } from '../oidc/token-endpoint.ts'
 import { fetchUserInfoClaims } from '../oidc/userinfo.ts'
 import { prepareNewSession } from '../session/hooks.ts'
-import { provenIn, provenOrganization, toAuthentication } from '../session/model/authentication.ts'
+import {
+  provenIn,
+  provenOrganization,
+  provenSubject,
+  toAuthentication,
+} from '../session/model/authentication.ts'
 import { decodeClaims, filterDefaultIdTokenClaims } from '../session/model/claims.ts'
 import { createSession, freshlyStored, toTokenSet } from '../session/model/session.ts'
 import type { User } from '../session/model/session-data.ts'
@@ -82,10 +87,8 @@ async function redeem(
 
 /** Throws `POPUP_USER_MISMATCH` if another user has signed in in the popup: it never replaces a session. */
 function assertSameUser(session: StoredSession, { claims, idToken }: Redeemed): void {
-  const proven = provenIn(session)
-  const isSame = compareOrganization(toAuthentication(decodeClaims(idToken)), proven) === 'same'
-  if ((proven.sub ?? session.data.user.sub) !== claims.sub || !isSame)
-    throw new CallbackError('POPUP_USER_MISMATCH')
+  const isSame = compareOrganization(toAuthentication(decodeClaims(idToken)), provenIn(session)) === 'same'
+  if (provenSubject(session) !== claims.sub || !isSame) throw new CallbackError('POPUP_USER_MISMATCH')
 }
 
 /**

@@ -159,10 +159,7 @@ export async function authenticateByBackchannel(
   const metadata = await orAborted(signal, provider.metadata())
   const startedAt = clock()
   const started = await orAborted(signal, start(provider, metadata, request))
-  const waitFor = async (seconds: number): Promise<void> => {
-    await pause(seconds * 1000, signal)
-    checkAborted(signal)
-  }
+  const waitFor = (seconds: number): Promise<void> => pause(seconds * 1000, signal)
   let requestedAt = startedAt
   const response = await poll(provider, started, waitFor, () => {
     requestedAt = clock()

@@ -38,8 +38,10 @@ function run(
     maxAge = '',
     claims: changes = {},
     signal,
+    whilePaused,
   }: {
     frozen?: boolean
+    whilePaused?: () => Promise<void>
     httpTimeout?: number
     maxAge?: string
     claims?: Record<string, unknown>
@@ -66,6 +68,7 @@ function run(
   const options = { ...request, requestedExpiry: 120, ...(signal && { signal }) }
   return authenticateByBackchannel(provider, options, async (milliseconds) => {
     waits.push(milliseconds / 1000)
+    await whilePaused?.()
     if (!frozen) now += milliseconds / 1000
   })
 }
@@ -82,6 +85,18 @@ test('the caller aborts while a document of the provider cannot be loaded', asyn
     })
     op.responders.clear()
   }
+})
+
+test('nothing is requested for a caller who has aborted before', async () => {
+  expect(await rejection(run([], {}, { signal: AbortSignal.abort() }))).toMatchObject({
+    code: 'BACKCHANNEL_AUTHENTICATION_ABORTED',
+  })
+  expect(op.requests).toEqual([])
+})
+
+test('the tokens are valid from the poll that returned them', async () => {
+  const { expiresAt } = await run([pending], { interval: 40 })
+  expect(expiresAt).toBe(now + 600)
 })
 
 test('the caller aborts while the provider does not respond to the request', async () => {
@@ -135,7 +150,24 @@ describe('the polling interval', () => {
 
   test('is that of the response', async () => {
     await run([pending], { interval: 2 })
-    expect(waits).toEqual([2, 2])
+    await run([pending], { interval: 0.5 })
+    expect(waits).toEqual([2, 2, 0.5, 0.5])
+  })
+
+  test('has passed before a poll is sent', async () => {
+    const seen: number[] = []
+    await run(
+      [pending],
+      {},
+      {
+        async whilePaused() {
+          // A pending poll would arrive before the second request.
+          for (let count = 0; count < 2; count++) await fetch(`${op.issuer}/authorize`)
+          seen.push(polls().length)
+        },
+      },
+    )
+    expect(seen).toEqual([0, 1])
   })
 
   test.each([0, -1, null, 'soon', '', [], {}])(
