@@ -159,6 +159,12 @@ describe('the request', () => {
     ])
   })
 
+  test('the longest expiry is a day, and details that are null are absent', async () => {
+    await authenticate({ requestedExpiry: 86_400, authorizationDetails: null as never })
+    expect(started()[0]).toMatchObject({ requested_expiry: '86400' })
+    expect(started()[0]).not.toHaveProperty('authorization_details')
+  })
+
   test('expiry, parameters and details are sent; parameters of the browser or the library are dropped', async () => {
     await authenticate(
       {

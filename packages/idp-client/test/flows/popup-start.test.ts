@@ -279,7 +279,8 @@ describe('[C4] parameters of a popup', () => {
         ...(store ? { sessionStore: store() } : {}),
       })
       const before = await session()
-      await world.login(browser, popupQuery({ audience: ORDERS }), { user: 'bob' })
+      const response = await world.login(browser, popupQuery({ audience: ORDERS }), { user: 'bob' })
+      expect(await errorIn(response)).toBeUndefined()
       const beside = await session()
       expect(beside.tokenSet.accessToken).toBe(before.tokenSet.accessToken)
       expect(beside.accessTokens?.map(({ accessToken }) => decodeJwt(accessToken).aud)).toEqual([ORDERS])
