@@ -72,8 +72,8 @@ describe.each(stores)(
       return Object.assign(response, { user: session?.user.sub })
     }
 
-    test('ends the session before it is used', async () => {
-      const response = await loginMeeting(0)
+    test.each([0, 30])('ends the session before it is used, with a clock skew of %i s', async (clockSkew) => {
+      const response = await loginMeeting(0, { dpopOptions: { clockSkew } })
       expect([response.status, response.user]).toEqual([502, undefined])
       expect(response.headers.getSetCookie().join()).not.toMatch(/__session=[^;]/)
       expect(world.events).toContainEqual(
