@@ -19,7 +19,7 @@ import { createCookieSessionStorage } from './session/cookie/in-cookie.ts'
 import type { ProcessMemory, SessionStorage } from './session/storage.ts'
 import type { CompleteStore } from './session/store/complete-store.ts'
 import type { StoreSessionStorage } from './session/store/in-store.ts'
-import { hasEnded, markEnded } from './tokens/refresh/ended.ts'
+import { hasEnded, markEnded, wasJustReplaced } from './tokens/refresh/ended.ts'
 import { withPendingRefreshes } from './tokens/refresh/pending-refreshes.ts'
 import { keepMainToken } from './tokens/refresh/process-tokens.ts'
 import { TransactionStorage } from './transaction/in-cookie.ts'
@@ -68,7 +68,7 @@ function createSessionStorage(
   given: CookieSessionParts,
   sessionStore: Engine['sessionStore'],
 ): SessionStorage {
-  const memory: ProcessMemory = { hasEnded, keepMainToken, markEnded }
+  const memory: ProcessMemory = { hasEnded, keepMainToken, markEnded, wasJustReplaced }
   if (!sessionStore) return withPendingRefreshes(createCookieSessionStorage({ ...given, memory }), given)
   return loadedOnFirstUse(
     lazyPromise(async () => {

@@ -59,18 +59,19 @@ function touch(
  * Records use of the session if a write is due. Returns whether a cookie was staged.
  * 1. Ignores prefetches and Server Actions: they are not use of the session, and a cookie would make the host render
  *    again.
- * 2. Deletes session cookies that contain no live session.
+ * 2. Deletes session cookies that contain no live session. Not while a login is pending: if it completes first, in any process, the
+ *    deletion would remove the cookies of its session.
  * 3. Writes a session that was refreshed in a request that could not write.
  * 4. Writes nothing for a minute after the refresh token was rejected, then writes the session without it.
  * 5. Keeps `createdAt`, so that the absolute lifetime is not extended.
  */
 export function touchSession(engine: Engine, exchange: Exchange): MaybePromise<boolean> {
-  const { sessions } = engine
+  const { sessions, transactions } = engine
   const { headers, method } = exchange.request
   if (isPrefetch(headers) || isServerAction(headers, method)) return false
   return chain(sessions.load(exchange), (session) =>
     session
       ? chain(deadSince(engine, session.data), (rejectedAt) => touch(engine, exchange, session, rejectedAt))
-      : sessions.sweep(exchange),
+      : !transactions.hasPending(exchange) && sessions.sweep(exchange),
   )
 }

@@ -24,7 +24,7 @@ export class SessionSlot {
   declare updating?: Promise<unknown>
   /**
    * Whether the request's cookies stay although it has no live session: it names sessions that were not looked up in the store, or
-   * that have just disappeared from it, or carries one that has ended in this process, so that the browser may have a newer one by now.
+   * carries one that has ended in this process, so that the browser may have a newer one by now.
    */
   declare keepsCookies?: true
   /** The connection tokens that were read from cookies, with their encrypted values; absent until the first is read. */

@@ -70,12 +70,17 @@ export interface SessionCreation {
   stored?: Promise<void>
 }
 
+/** How a session has ended: `replaced` by another login in the same browser. */
+export type SessionEnd = 'ended' | 'replaced'
+
 /** The memory of this process, which storages share with refreshes. */
 export interface ProcessMemory {
   /** Remembers that a session has ended, and drops what this process keeps of it. */
-  markEnded(sessionKey: string): void
+  markEnded(sessionKey: string, end: SessionEnd): void
   /** Returns whether the session has ended in this process. */
   hasEnded(session: Pick<StoredSession, 'sessionKey'>): boolean
+  /** Returns whether another login in the browser has replaced the session, in this process, within the last minute. */
+  wasJustReplaced(session: Pick<StoredSession, 'sessionKey'>): boolean
   /** Keeps the main access token of a session whose cookies have no room for it. */
   keepMainToken(config: Config, session: StoredSession): void
 }

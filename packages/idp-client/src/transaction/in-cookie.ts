@@ -79,6 +79,11 @@ export class TransactionStorage {
     return names.map((name) => ({ name, value: jar.get(name) ?? '' }))
   }
 
+  /** Returns whether the browser has begun a login that may complete at any time. */
+  hasPending({ cookies }: Exchange): boolean {
+    return this.#all(cookies).some(({ name }) => name !== this.#restart)
+  }
+
   /** Returns the bytes that the session leaves for the cookies of transactions. */
   #allowance({ cookies }: Exchange): number {
     const { maxBytes, name } = this.#parts.config.session.cookie

@@ -10,6 +10,7 @@ import { generateSessionCookie } from '../../src/testing/session-cookie.ts'
 import type { World } from '../support/app.ts'
 import { APP, startWorld } from '../support/app.ts'
 import { SECRET } from '../support/engine.ts'
+import { Process } from '../support/processes.ts'
 
 const TTL = 600
 const TOKEN = '/auth/access-token'
@@ -283,11 +284,23 @@ describe.each([
   })
 })
 
-test('a store: where the response of the login that replaced a session was lost, its cookie is deleted a minute later', async () => {
+test('a store: another process that responds to a request of before the end of a login does not remove its session', async () => {
+  const made = await expired({ sessionStore: memoryStore({ name: crypto.randomUUID() }) })
+  const callback = await world.authorize(await world.begin(made.browser))
+  const late = made.browser.request('/page')
+  await made.browser.send(callback)
+  const respond = async () => made.client.middleware(late, () => new Response('page'))
+  made.browser.store(await new Process().run(respond))
+  expect((await made.browser.session()).user.sub).toBe('dev|alice')
+})
+
+test('a store: where the response of the login that replaced a session was lost, its cookie is deleted after a minute', async () => {
   const made = await expired({ sessionStore: memoryStore({ name: crypto.randomUUID() }) })
   const callback = await world.authorize(await world.begin(made.browser))
   await made.client.middleware(made.browser.request(callback))
   expect((await made.browser.send('/page')).headers.getSetCookie()).toEqual([])
+  // With the transaction, the browser could still complete the login.
+  for (const name of made.browser.names('__txn_')) made.browser.cookies.delete(name)
   const time = vi.spyOn(performance, 'now').mockReturnValue(performance.now() + 61_000)
   await made.browser.send('/page')
   time.mockRestore()

@@ -13,7 +13,8 @@ import { toMarkerName } from './logout-marker.ts'
 
 /**
  * How long after its decision a response may delete dead cookies, in milliseconds. Later, the browser may have those of a login that
- * another response completed, in any process. Quick responses: `keepsCookies` of the slot.
+ * another response completed, in any process. Quick responses of the process that completed it know the session that it replaced:
+ * `keepsCookies` of the slot, `wasJustReplaced`.
  */
 const MAX_DELAY = 1000
 

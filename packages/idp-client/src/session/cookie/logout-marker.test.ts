@@ -415,7 +415,7 @@ describe('a session of the former library', () => {
   })
 
   test('is ended in the process of the logout also for a request without the marker', async () => {
-    const memory = { hasEnded: () => true, keepMainToken() {}, markEnded() {} }
+    const memory = { hasEnded: () => true, markEnded() {}, wasJustReplaced: () => false, keepMainToken() {} }
     const { refusals, sessions } = takingOver(memory)
     expect(await whoIn(sessions, new Cookies())).toBeNull()
     expect(refusals).toEqual(['ended'])

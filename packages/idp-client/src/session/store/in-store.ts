@@ -1,9 +1,6 @@
 import type { Exchange, RequestCookies } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { all, chain } from '../../lib/chain.ts'
-import { monotonic } from '../../lib/clock.ts'
-import { Lru } from '../../lib/lru.ts'
-import { processWide } from '../../lib/registry.ts'
 import { lazyPromise } from '../../lib/request-scope.ts'
 import type { SessionCookieParts, SessionCookies } from '../cookie/cookies.ts'
 import { createSessionCookies } from '../cookie/cookies.ts'
@@ -25,26 +22,6 @@ export interface StoreSessionParts extends SessionCookieParts {
   /** The sessions of the library that the application used before. Default: there are none. */
   readonly former?: LoadFormer | undefined
   readonly memory: ProcessMemory
-}
-
-/** Maximum number of missing records that are remembered. */
-const MAX_MISSING = 20_000
-/** How long requests that name a missing record may still be underway, in milliseconds. */
-const UNDERWAY = 60_000
-
-/** When this process first missed the record of a session, in milliseconds of its monotonic clock. */
-const missingRecords = (): Lru<string, number> =>
-  processWide('mark:missing-records/1', () => new Lru(MAX_MISSING))
-
-/**
- * Returns whether all requests that name a missing record have arrived. A login may have deleted the record, in any process: until
- * then the response to such a request would also delete the cookie of that login.
- */
-function isLongMissing({ sessionKey }: SessionReference): boolean {
-  const now = monotonic()
-  const since = missingRecords().get(sessionKey) ?? now
-  missingRecords().set(sessionKey, since)
-  return now >= since + UNDERWAY
 }
 
 /** Maximum number of sessions that one request can name. */
@@ -180,7 +157,6 @@ export class StoreSessionStorage implements Omit<SessionStorage, 'distributed'> 
       const known = await this.records.read(reference.sessionKey)
       const live = known && this.#toLive(reference, known)
       if (live) return live
-      if (!known && !isLongMissing(reference)) slot.keepsCookies = true
     }
     if (named.length > MAX_READS) {
       slot.keepsCookies = true
@@ -214,7 +190,10 @@ export class StoreSessionStorage implements Omit<SessionStorage, 'distributed'> 
     if (isNew) {
       saved = await createOnce(this.records, creation, session)
       // Otherwise the next request could load one of those that it replaces.
-      if (saved) await this.records.end(named.filter((reference) => !isSame(reference)))
+      if (saved) {
+        const replaced = named.filter((reference) => !isSame(reference))
+        await this.records.end(replaced, 'replaced')
+      }
     } else {
       const known = await this.load(exchange)
       saved = known && isSame(known) ? await this.records.write(found ?? known, session) : null
@@ -244,8 +223,9 @@ export class StoreSessionStorage implements Omit<SessionStorage, 'distributed'> 
   }
 
   async sweep(exchange: Exchange): Promise<boolean> {
-    return this.#cookies.isPresent(exchange.cookies) && !(await this.load(exchange))
-      ? this.#cookies.clearDead(exchange)
-      : false
+    if (!this.#cookies.isPresent(exchange.cookies) || (await this.load(exchange))) return false
+    // The request was sent before the login: the deletion would remove the cookie of the new session.
+    const named = await this.#references(exchange)
+    return named.some(this.#parts.memory.wasJustReplaced) ? false : this.#cookies.clearDead(exchange)
   }
 }

@@ -15,7 +15,7 @@ import type { SessionData } from '../model/session-data.ts'
 import type { StoredSession } from '../model/stored-session.ts'
 import { copySession, isSessionData } from '../model/stored-session.ts'
 import { endStreamsOf } from '../open-streams.ts'
-import type { AcquiredLock, DistributedSessions, Flushed, Persisted } from '../storage.ts'
+import type { AcquiredLock, DistributedSessions, Flushed, Persisted, SessionEnd } from '../storage.ts'
 import type { CompleteStore } from './complete-store.ts'
 import type { StoreSessionParts } from './in-store.ts'
 import { fromRecord, isRecordOf, recordId, toOwner, toRecord } from './record.ts'
@@ -176,9 +176,12 @@ export class StoreRecords implements DistributedSessions {
    * Deletes the records of sessions, and ends what this process keeps and sends for them. Best effort: a failure is reported, and
    * blocks neither logout nor login.
    */
-  async end(sessions: readonly Pick<StoredSession, 'sessionKey'>[]): Promise<void> {
+  async end(
+    sessions: readonly Pick<StoredSession, 'sessionKey'>[],
+    end: SessionEnd = 'ended',
+  ): Promise<void> {
     const keys = new Set(sessions.map(({ sessionKey }) => sessionKey))
-    for (const key of keys) this.#memory.markEnded(key)
+    for (const key of keys) this.#memory.markEnded(key, end)
     await Promise.all([...keys].map((key) => this.delete(key).catch(this.#store.report)))
     await endStreamsOf(keys)
   }

@@ -3,7 +3,7 @@ import { engineFor } from '../../../test/support/engine.ts'
 import { session } from '../../../test/support/redemptions.ts'
 import { randomToken } from '../../crypto/random.ts'
 import { toTokenRequest } from '../token-request.ts'
-import { endInProcess, hasEnded } from './ended.ts'
+import { endInProcess, hasEnded, markEnded, wasJustReplaced } from './ended.ts'
 import { advance, findFamily, isPending, keepUntilSent, openFamily } from './families.ts'
 import { findToken, keepProcessToken } from './process-tokens.ts'
 
@@ -28,4 +28,12 @@ test('[I2] the end of a session closes its family and drops its tokens, before a
   keepUntilSent(config, family, after)
   await endInProcess(after, family)
   expect([isPending(family), findFamily(from, after, 1001)]).toEqual([false, undefined])
+})
+
+test('only requests with a session that a login has replaced may still be underway', () => {
+  const [ended, replaced] = [session(), session()]
+  markEnded(ended.sessionKey)
+  markEnded(replaced.sessionKey, 'replaced')
+  expect([ended, replaced].map(hasEnded)).toEqual([true, true])
+  expect([ended, replaced].map(wasJustReplaced)).toEqual([false, true])
 })

@@ -1,10 +1,12 @@
 import type { Exchange } from '../../http/exchange.ts'
 import { isNavigation, isPrefetch, isSameOrigin } from '../../http/request-kind.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
+import { monotonic } from '../../lib/clock.ts'
 import { Lru } from '../../lib/lru.ts'
 import { processWide } from '../../lib/registry.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { endStreamsOf } from '../../session/open-streams.ts'
+import type { SessionEnd } from '../../session/storage.ts'
 import type { FamilyParts, TokenFamily } from './families.ts'
 import { closeFamily, tokenKey } from './families.ts'
 import { forgetProcessTokens } from './process-tokens.ts'
@@ -12,11 +14,16 @@ import { forgetProcessTokens } from './process-tokens.ts'
 /** Maximum number of sessions that are known to have ended. */
 const MAX_ENDED = 20_000
 
-const endedSessions = (): Lru<string, true> => processWide('mark:ended-sessions/3', () => new Lru(MAX_ENDED))
+/** How long after a login requests with the session that it replaced may still arrive, in milliseconds. */
+const UNDERWAY_MILLISECONDS = 60_000
+
+/** Until when such requests may arrive, in milliseconds of the process's monotonic clock; 0 if the session ended otherwise. */
+const endedSessions = (): Lru<string, number> =>
+  processWide('mark:ended-sessions/2', () => new Lru(MAX_ENDED))
 
 /** Remembers that a session has ended, and drops what this process keeps of it. */
-export function markEnded(sessionKey: string): void {
-  endedSessions().set(sessionKey, true)
+export function markEnded(sessionKey: string, end: SessionEnd = 'ended'): void {
+  endedSessions().set(sessionKey, end === 'replaced' ? monotonic() + UNDERWAY_MILLISECONDS : 0)
   forgetProcessTokens(sessionKey)
 }
 
@@ -37,6 +44,10 @@ export async function endInProcess(
 
 export function hasEnded({ sessionKey }: Pick<StoredSession, 'sessionKey'>): boolean {
   return endedSessions().get(sessionKey) !== undefined
+}
+
+export function wasJustReplaced({ sessionKey }: Pick<StoredSession, 'sessionKey'>): boolean {
+  return (endedSessions().get(sessionKey) ?? 0) > monotonic()
 }
 
 /** Maximum number of rejected tokens that are remembered. */
