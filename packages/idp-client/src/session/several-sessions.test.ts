@@ -224,6 +224,29 @@ describe.each([
   })
 })
 
+test.each([
+  ['cookies', 'before'],
+  ['a store', 'before'],
+  ['a store', 'during'],
+])(
+  'with %s, a change is dropped whose session a login of the same request replaces %s its write',
+  async (storage, when) => {
+    const { engine, store } = worldOf(storage === 'a store')
+    const found = sessionOf('alice')
+    const browser = new Cookies()
+    const exchange = exchangeWith(await cookiesFor(engine, found))
+    await engine.sessions.load(exchange)
+    const change = () => engine.sessions.save(exchange, { ...found, fromLink: true }, { found })
+    const changing = when === 'during' ? change() : undefined
+    await engine.sessions.save(exchange, sessionOf('bob'))
+    expect(await (changing ?? change())).toBe(false)
+    browser.take(exchange)
+    for (const request of [exchange, browser.exchange()])
+      expect((await engine.sessions.load(request))?.data.user.sub).toBe('bob')
+    if (store) expect(store.records.size).toBe(1)
+  },
+)
+
 describe('cookies of one request', () => {
   test('[C1] another process recognizes by the marker that all of them ended, also those of the same second', async () => {
     const { engine } = worldOf(false)

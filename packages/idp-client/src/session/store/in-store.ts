@@ -180,12 +180,12 @@ export class StoreSessionStorage implements Omit<SessionStorage, 'distributed'> 
     given: StoredSession,
     { creation = {}, found }: SaveOptions = {},
   ): Promise<boolean> {
-    const { clientTag, config } = this.#parts
+    const { clientTag, config, memory } = this.#parts
     const usedAt = laterUse(given.usedAt, config.clock())
     const session = { ...asStored(given), clientTag: await clientTag(), usedAt }
     const isSame = ({ sessionKey }: { readonly sessionKey: string }) => sessionKey === session.sessionKey
     const named = await this.#references(exchange)
-    const isNew = creation.stored !== undefined || !named.some(isSame)
+    const isNew = !found && (creation.stored !== undefined || !named.some(isSame))
     let saved: StoredSession | null
     if (isNew) {
       saved = await createOnce(this.records, creation, session)
@@ -198,6 +198,8 @@ export class StoreSessionStorage implements Omit<SessionStorage, 'distributed'> 
       const known = await this.load(exchange)
       saved = known && isSame(known) ? await this.records.write(found ?? known, session) : null
     }
+    // By a login or a logout of the same request, which has staged its cookie.
+    if (memory.hasEnded(session)) return false
     sessionSlot(exchange, config).current = saved
     const formerRecords = await this.#formerRecords?.()
     await formerRecords?.clearAtSave(exchange, session, isNew)
