@@ -216,3 +216,46 @@ test('with cookies, an update is kept that another process saves after a refresh
     expect(await browser.session()).toMatchObject({ theme: 'dark', language: 'fr' })
   })
 })
+
+test('with cookies, a refresh that no cookie has yet and an update of another process keep what both have changed', async () => {
+  let saves = 0
+  const beforeSessionSaved = (session: SessionData): SessionData => {
+    saves += 1
+    return { ...session, saves, user: { ...session.user, roles: [`${saves}`] } }
+  }
+  const { browser, client } = world.another({ beforeSessionSaved })
+  await world.login(browser)
+  const { user, ...session } = await browser.session()
+  const [one, other] = [new Process(), new Process()]
+  await one.run(() => client.getAccessToken(browser.request('/'), undefined, { refresh: true }))
+  world.clock.now += 1
+  await other.run(() =>
+    keeping(browser, (request, headers) =>
+      client.updateSession(request, headers, {
+        ...session,
+        theme: 'dark',
+        user: { ...user, nickname: 'al' },
+      }),
+    ),
+  )
+  await one.run(async () => {
+    const both = { saves: 2, theme: 'dark', user: { nickname: 'al', roles: ['2'] } }
+    expect(await browser.session()).toMatchObject(both)
+    await keeping(browser, (request, headers) => client.getAccessToken(request, headers, { audience: API }))
+    expect(await browser.session()).toMatchObject({ ...both, saves: 3, user: { roles: ['3'] } })
+  })
+})
+
+test('with cookies, a refresh that no cookie has yet keeps an update whose response the browser got before', async () => {
+  const { browser, client } = world.another()
+  await world.login(browser)
+  const session = await browser.session()
+  const late = browser.request('/')
+  await client.getSession(late)
+  await keeping(browser, (request, headers) =>
+    client.updateSession(request, headers, { ...session, theme: 'dark' }),
+  )
+  world.clock.now += 10
+  await client.getAccessToken(late, undefined, { refresh: true })
+  expect(await browser.session()).toMatchObject({ theme: 'dark' })
+})
