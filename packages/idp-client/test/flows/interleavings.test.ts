@@ -4,22 +4,24 @@ import { customFetch } from '../../src/config/options.ts'
 import type { Engine } from '../../src/engine.ts'
 import { isIdpError } from '../../src/errors/base.ts'
 import { revokeSessions } from '../../src/flows/administer-sessions.ts'
-import { getAccessToken } from '../../src/flows/get-access-token.ts'
+import { frontchannelLogout } from '../../src/flows/frontchannel-logout.ts'
+import { getAccessToken, sessionTokens } from '../../src/flows/get-access-token.ts'
+import { getConnectionToken } from '../../src/flows/get-connection-token.ts'
 import { logout } from '../../src/flows/logout.ts'
 import { updateSession } from '../../src/flows/update-session.ts'
 import type { Exchange } from '../../src/http/exchange.ts'
 import { createSession, freshlyStored } from '../../src/session/model/session.ts'
 import { memoryStore } from '../../src/stores/memory.ts'
 import { Cookies, engineFor } from '../support/engine.ts'
+import { Choices, ISSUER, interleavedProvider } from '../support/interleaving.ts'
 
 /* Requests of one session run at the same time. Every call of the store and of the provider waits until it is chosen. */
 
 const SEEDS = 25
 const REQUESTS = 12
-const ISSUER = 'https://idp.example.com/'
 
 type Functions = readonly (keyof SessionDataStore)[]
-const MINIMAL: Functions = ['get', 'set', 'delete', 'deleteBySubject']
+const MINIMAL: Functions = ['get', 'set', 'delete', 'deleteBySubject', 'deleteByLogoutToken']
 const storages: readonly (readonly [name: string, functions: Functions | undefined])[] = [
   ['cookies', undefined],
   ['a store with get, set and delete', MINIMAL],
@@ -33,7 +35,7 @@ beforeAll(async () => {
     const world = await start(0, functions)
     const run = new Run(world)
     for (const request of [...requests, (_engine: Engine, exchange: Exchange) => run.end(exchange)])
-      await world.alone(Promise.resolve(request(world.engine, world.cookies.exchange(), run)))
+      await world.choices.drive(request(world.engine, world.cookies.exchange(), run))
   }
 })
 beforeEach(() => {
@@ -43,66 +45,6 @@ afterEach(() => {
   vi.useRealTimers()
   Reflect.deleteProperty(globalThis, Symbol.for('idp-client'))
 })
-
-/** Numbers from 0 to 1 that depend on the seed only. */
-function random(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (Math.imul(state ^ (state >>> 15), 0x2c1b3c6d) + 0x9e3779b9) >>> 0
-    return ((state ^ (state >>> 12)) >>> 0) / 2 ** 32
-  }
-}
-
-/** The calls that wait until they are chosen. */
-class Choices {
-  readonly next: () => number
-  readonly #waiting: (() => void)[] = []
-
-  constructor(seed: number) {
-    this.next = random(seed)
-  }
-
-  pick<T>(list: readonly T[]): T {
-    return list[Math.floor(this.next() * list.length)] ?? expect.fail('the list is empty')
-  }
-
-  readonly turn = (): Promise<void> => new Promise((resolve) => this.#waiting.push(resolve))
-
-  /** Lets one continue, or time pass. */
-  async step(): Promise<void> {
-    const [chosen] = this.#waiting.splice(Math.floor(this.next() * this.#waiting.length), 1)
-    if (chosen) chosen()
-    else if (vi.isFakeTimers()) await vi.advanceTimersByTimeAsync(40)
-    for (let turns = 0; turns < 3; turns++) await new Promise((resolve) => setImmediate(resolve))
-  }
-}
-
-/** A provider that rotates refresh tokens, and the tokens that it has received. */
-function rotatingProvider({ turn }: Choices) {
-  const sent: string[] = []
-  let current = 'rt'
-  const respond = (url: string, body: unknown): object => {
-    if (url.endsWith('/openid-configuration'))
-      return {
-        issuer: ISSUER,
-        authorization_endpoint: `${ISSUER}authorize`,
-        token_endpoint: `${ISSUER}token`,
-      }
-    const token = new URLSearchParams(String(body)).get('refresh_token') ?? ''
-    sent.push(token)
-    if (token !== current) return { error: 'invalid_grant' }
-    current = `${token}+`
-    const access = { access_token: `at ${sent.length}`, token_type: 'Bearer', expires_in: 600 }
-    return { ...access, refresh_token: current }
-  }
-  const fetch: typeof globalThis.fetch = async (input, init) => {
-    await turn()
-    const body = respond(String(input), init?.body)
-    await turn()
-    return Response.json(body, { status: 'error' in body ? 400 : 200 })
-  }
-  return { sent, fetch }
-}
 
 /** A store with some functions, before and after each of which it waits. */
 function storeWith(functions: Functions, { turn }: Choices): SessionDataStore {
@@ -122,27 +64,25 @@ function storeWith(functions: Functions, { turn }: Choices): SessionDataStore {
 
 async function start(seed: number, functions: Functions | undefined) {
   const choices = new Choices(seed)
-  const { fetch, sent } = rotatingProvider(choices)
-  const options: IdpClientOptions = { [customFetch]: fetch, logoutStrategy: 'local' }
-  const store = functions && { sessionStore: storeWith(functions, choices) }
+  const { fetch, sent } = interleavedProvider(choices)
+  const saves = { count: 0 }
+  const options: IdpClientOptions = {
+    [customFetch]: fetch,
+    logoutStrategy: 'local',
+    beforeSessionSaved: async (session) => {
+      await choices.turn()
+      return { ...session, saves: ++saves.count }
+    },
+  }
+  const store = functions && { sessionStore: storeWith(functions, choices), frontChannelLogout: true }
   const { clock, engine } = engineFor({ ...options, ...store })
   const cookies = new Cookies()
-  /** Runs alone. */
-  async function alone<T>(work: Promise<T>): Promise<T> {
-    let isRunning = true
-    const end = (): void => {
-      isRunning = false
-    }
-    work.then(end, end)
-    while (isRunning) await choices.step()
-    return work
-  }
   const tokenSet = { accessToken: 'at 0', expiresAt: clock.now + 600, refreshToken: 'rt' }
-  const data = createSession({ claims: { sub: 'alice' }, tokenSet, now: clock.now })
+  const data = createSession({ claims: { sub: 'alice', sid: 's1' }, tokenSet, now: clock.now })
   const login = cookies.exchange()
-  await alone(engine.sessions.save(login, freshlyStored(data, clock.now)))
+  await choices.drive(engine.sessions.save(login, freshlyStored(data, clock.now)))
   cookies.take(login)
-  return { alone, choices, cookies, engine, sent, isInStore: functions !== undefined }
+  return { choices, cookies, engine, saves, sent, isInStore: functions !== undefined }
 }
 
 type World = Awaited<ReturnType<typeof start>>
@@ -179,8 +119,12 @@ class Run {
   async end(exchange: Exchange): Promise<void> {
     const { choices, engine, isInStore } = this.#world
     this.mayEnd = true
-    if (isInStore && choices.next() < 0.5) await revokeSessions(engine, 'alice')
-    else await logout(engine, exchange, { federated: false, correlationId: '' })
+    const ends = [
+      () => logout(engine, exchange, { federated: false, correlationId: '' }),
+      () => revokeSessions(engine, 'alice'),
+      () => frontchannelLogout(engine, { iss: ISSUER, sid: 's1', correlationId: '' }),
+    ]
+    await choices.pick(isInStore ? ends : ends.slice(0, 1))()
     this.#hasEnded = true
   }
 }
@@ -193,6 +137,12 @@ const requests: readonly Request[] = [
   (engine, exchange) => getAccessToken(engine, exchange),
   (engine, exchange) => getAccessToken(engine, exchange, { refresh: true }),
   (engine, exchange) => getAccessToken(engine, exchange, { audience: 'https://api.example.com/' }),
+  (engine, exchange) =>
+    getAccessToken(engine, exchange, { audience: 'https://other.example.com/', refresh: true }),
+  (engine, exchange) =>
+    getConnectionToken(engine, exchange, { connection: 'github' }, sessionTokens(engine, exchange)),
+  (engine, exchange, run) =>
+    Promise.all([getAccessToken(engine, exchange, { refresh: true }), run.update(exchange)]),
   // Of a request that can set no cookie.
   (engine, exchange) => getAccessToken(engine, { ...exchange, canWrite: () => false }, { refresh: true }),
 ]
@@ -227,13 +177,17 @@ async function overlap(world: World, run: Run, mayEnd: boolean): Promise<void> {
 
 async function check(seed: number, functions: Functions | undefined): Promise<void> {
   const world = await start(seed, functions)
-  const { alone, cookies, engine, sent } = world
+  const { choices, cookies, engine, saves, sent } = world
   const run = new Run(world)
   const mayEnd = seed % 2 === 0
   await overlap(world, run, mayEnd)
-  await alone(run.read(cookies.exchange()))
+  await choices.drive(run.read(cookies.exchange()))
   if (mayEnd) return
-  await alone(Promise.resolve(getAccessToken(engine, cookies.exchange(), { refresh: true })))
+  const exchange = cookies.exchange()
+  await choices.drive(getAccessToken(engine, exchange, { refresh: true }))
+  cookies.take(exchange)
+  const session = await choices.drive(engine.sessions.load(cookies.exchange()))
+  expect(session?.data['saves']).toBe(saves.count)
   expect(new Set(sent).size).toBe(sent.length)
 }
 

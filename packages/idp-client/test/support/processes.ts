@@ -1,21 +1,34 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
 const registry = Symbol.for('idp-client')
 
-/**
- * One process of several that serve the same application: what the library shares within a process is its own. What
- * runs in it must have ended before another one runs.
- */
-export class Process {
-  #known: unknown
+/** The registry of one process. */
+interface Shared {
+  known?: unknown
+}
 
-  async run<T>(work: () => Promise<T>): Promise<T> {
-    const holder = globalThis as { [registry]?: unknown }
-    const before = holder[registry]
-    holder[registry] = this.#known
-    try {
-      return await work()
-    } finally {
-      this.#known = holder[registry]
-      holder[registry] = before
-    }
+const running = new AsyncLocalStorage<Shared>()
+
+/** Makes the registry of the library that of the process that runs, outside of processes the one before. */
+function divideRegistry(): void {
+  if (Object.getOwnPropertyDescriptor(globalThis, registry)?.get) return
+  const outside: Shared = { known: Reflect.get(globalThis, registry) }
+  const shared = (): Shared => running.getStore() ?? outside
+  Object.defineProperty(globalThis, registry, {
+    configurable: true,
+    get: () => shared().known,
+    set: (known: unknown) => {
+      shared().known = known
+    },
+  })
+}
+
+/** One process of several that serve the same application: what the library shares within a process is its own. */
+export class Process {
+  readonly #shared: Shared = {}
+
+  run<T>(work: () => T): T {
+    divideRegistry()
+    return running.run(this.#shared, work)
   }
 }
