@@ -115,7 +115,7 @@ async function isComplete(page: ProxiedPage): Promise<boolean> {
 export const proxyStreams: ContractRuns = {
   'the proxy passes bodies of several megabytes in both directions unchanged': async (host) => {
     const page = await ProxiedPage.open(host)
-    const bytes = Uint8Array.from({ length: BIG }, (_, index) => (index * 31 + (index >> 8)) & 255)
+    const bytes = new Uint8Array(BIG).map((_, index) => (index * 31 + (index >> 8)) & 255)
     const hash = await sha256(bytes)
     for (const body of [bytes, toParts(bytes)]) {
       const response = await page.fetch('', upload(body))
