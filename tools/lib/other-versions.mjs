@@ -1,8 +1,11 @@
 /** A version of Node.js for frameworks that need it. */
 export const node22 = '22.23.3'
 
-/** Arguments of Node that check the types of an application. */
-export const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json']
+/**
+ * Arguments of Node that check the types of an application and of its packages. The declarations that come with TypeScript are not
+ * checked, which would take a quarter of the time.
+ */
+export const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.json', '--skipDefaultLibCheck']
 
 const nestVersions = (version, platform = 'express') => ({
   '@nestjs/common': version,
