@@ -36,11 +36,36 @@ const onEdge = (paths) => [
 ]
 
 /**
- * The consumers. Each is copied from folders, and has `files` of the documentation written over them. Its steps are
- * `[title, work(context)]`; the context has `folder`, where the consumer is installed, and `provider`, a development
- * provider that serves https.
+ * The consumers, those that take longest first. Each is copied from folders, and has `files` of the documentation written over
+ * them. Its steps are `[title, work(context)]`; the context has `folder`, where the consumer is installed, and `provider`, a
+ * development provider that serves https.
  */
 export const consumers = {
+  'next-15': {
+    ...nextConsumer('next-15', onEdge(guidePaths), guidePaths),
+    files: filesOfGuide('Next.js 16', 'Next.js 15'),
+  },
+  'next-16': nextConsumer('next-16', [
+    ['every guard denies without variables', denyWithoutVariables],
+    ['a user logs in and out behind nginx', (context) => behindNginx(context, (base) => base)],
+    ['the same without a base URL', (context) => behindNginx(context, () => undefined)],
+    ...onEdge(nextPaths),
+  ]),
+  'next-14': {
+    ...nextConsumer('next-14', onEdge(guidePaths), guidePaths),
+    files: filesOfGuide('Next.js 16', 'Next.js 14'),
+  },
+  jest: {
+    copies: ['jest'],
+    devProvider: true,
+    steps: [
+      ['tests pass with a transform', ({ folder }) => jest(folder, 'jest.config.cjs')],
+      [
+        'tests pass with native modules',
+        ({ folder }) => jest(folder, 'jest.native.config.cjs', { NODE_OPTIONS: '--experimental-vm-modules' }),
+      ],
+    ],
+  },
   node: {
     copies: ['node'],
     devProvider: true,
@@ -91,31 +116,6 @@ export const consumers = {
         (context) => serve(context, ['server.mjs'], loginSteps(nodePaths)),
       ],
     ],
-  },
-  jest: {
-    copies: ['jest'],
-    devProvider: true,
-    steps: [
-      ['tests pass with a transform', ({ folder }) => jest(folder, 'jest.config.cjs')],
-      [
-        'tests pass with native modules',
-        ({ folder }) => jest(folder, 'jest.native.config.cjs', { NODE_OPTIONS: '--experimental-vm-modules' }),
-      ],
-    ],
-  },
-  'next-16': nextConsumer('next-16', [
-    ['every guard denies without variables', denyWithoutVariables],
-    ['a user logs in and out behind nginx', (context) => behindNginx(context, (base) => base)],
-    ['the same without a base URL', (context) => behindNginx(context, () => undefined)],
-    ...onEdge(nextPaths),
-  ]),
-  'next-15': {
-    ...nextConsumer('next-15', onEdge(guidePaths), guidePaths),
-    files: filesOfGuide('Next.js 16', 'Next.js 15'),
-  },
-  'next-14': {
-    ...nextConsumer('next-14', onEdge(guidePaths), guidePaths),
-    files: filesOfGuide('Next.js 16', 'Next.js 14'),
   },
 }
 
