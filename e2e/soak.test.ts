@@ -30,7 +30,7 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => {
-  await cluster?.stop()
+  await cluster?.kill()
   await Promise.all([provider?.stop(), redis?.stop()])
 })
 

@@ -11,7 +11,10 @@ const program: string = fileURLToPath(new URL('../../../examples/cluster/server.
 export interface Cluster {
   readonly url: string
   readonly output: () => string
+  /** Lets every process save the tokens of the refreshes that it waits for. */
   stop(): Promise<void>
+  /** Ends every process at once: without their primary the others end, too. */
+  kill(): Promise<void>
 }
 
 /** Number of logouts that the store refused: each redirects, although nothing confirmed that the session was deleted. */
@@ -53,13 +56,15 @@ export async function startCluster(
   child.stdout.on('data', collect)
   child.stderr.on('data', collect)
   await opened(child, () => text)
+  const end = async (signal: 'SIGKILL' | 'SIGTERM'): Promise<void> => {
+    const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined
+    child.kill(signal)
+    await ended
+  }
   return {
     url,
     output: () => text,
-    async stop() {
-      const ended = child.exitCode === null && child.signalCode === null ? once(child, 'exit') : undefined
-      child.kill('SIGTERM')
-      await ended
-    },
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
   }
 }
