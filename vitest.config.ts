@@ -115,6 +115,8 @@ export default defineConfig({
         test: {
           name: 'e2e',
           include: ['e2e/*.test.ts'],
+          // To load Playwright and the provider for each file again would take two seconds of CPU time.
+          isolate: false,
           globalSetup: 'e2e/support/builds.ts',
           // Twenty times what the longest test takes: two builds and a development server.
           testTimeout: 600_000,
