@@ -176,6 +176,10 @@ export const codes: Readonly<Record<Code, CodeEntry>> = {
     status: 501,
     message: 'The proxy cannot change the protocol of a connection (WebSocket).',
   },
+  PROXY_CONTENT_REFUSED: {
+    status: 415,
+    message: 'The proxy sends on no bodies that are compressed, or a part of the resource.',
+  },
   PROXY_BODY_CONSUMED: {
     status: 500,
     message: 'The body of the request was read before it reached the proxy; nothing was sent.',

@@ -1,3 +1,4 @@
+import { IdpError } from '../errors/base.ts'
 import type { RequestHeaders } from '../http/exchange.ts'
 import { noStore } from '../http/responses.ts'
 
@@ -73,7 +74,6 @@ const FORBIDDEN: ReadonlySet<string> = new Set([
   'transfer-encoding',
   'upgrade',
   'content-length',
-  'content-encoding',
   'content-security-policy',
   'cross-origin-resource-policy',
   'x-content-type-options',
@@ -96,9 +96,11 @@ const FORBIDDEN_STARTS = [
   'sec-',
 ]
 
-/** Returns whether a header, by its name in lower case, never passes. */
-export function isForbiddenName(name: string): boolean {
-  return FORBIDDEN.has(name) || FORBIDDEN_STARTS.some((start) => name.startsWith(start))
+/** Returns whether a header, by its name in lower case, never passes in that direction. */
+export function isForbiddenName(name: string, direction: 'request' | 'response'): boolean {
+  // `fetch` decodes responses, but not requests.
+  const isDecoded = direction === 'response' && name === 'content-encoding'
+  return isDecoded || FORBIDDEN.has(name) || FORBIDDEN_STARTS.some((start) => name.startsWith(start))
 }
 
 /** Names that `Connection` declares to be for the next hop only (RFC 9110 section 7.6.1). */
@@ -119,6 +121,18 @@ export function toRequestHeaders(
     if (value !== null) result[name] = value
   }
   return result
+}
+
+/** Headers without which a body reads as another one: as bytes instead of text, or as the whole of what it is a part of. */
+const OF_CONTENT = ['content-encoding', 'content-range']
+
+/** Throws if the API would misread the body of a request, because it does not get a header that says how to read it. */
+export function assertReadable(headers: RequestHeaders, sent: Readonly<Record<string, string>>): void {
+  for (const name of OF_CONTENT) {
+    const value = headers.get(name)?.trim().toLowerCase()
+    if (value && value !== 'identity' && sent[name] === undefined)
+      throw new IdpError('PROXY_CONTENT_REFUSED', { detail: `It has the header ${name}.` })
+  }
 }
 
 /** Policies of every response of an API: it is data, whatever it says, and belongs to pages of this origin. */

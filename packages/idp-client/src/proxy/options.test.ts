@@ -91,6 +91,11 @@ describe('the options of a proxy', () => {
     ['a duration that no timer has', { ...valid, maxDuration: 2_147_484 }, 'maxDuration must be'],
     ['a wrong fetch', { ...valid, fetch: {} }, 'fetch must be a function'],
     ['a header with a space', { ...valid, requestHeaders: ['a b'] }, 'requestHeaders must be a list'],
+    [
+      'Content-Encoding of the response',
+      { ...valid, responseHeaders: ['Content-Encoding'] },
+      'responseHeaders has a name',
+    ],
     ...[
       'Cookie',
       'Cookie2',
@@ -131,7 +136,6 @@ describe('the options of a proxy', () => {
       'Transfer-Encoding',
       'Upgrade',
       'Content-Length',
-      'Content-Encoding',
       'Content-Security-Policy',
       'Cross-Origin-Resource-Policy',
       'X-Content-Type-Options',

@@ -31,7 +31,10 @@ export interface ProxyOptions {
   guard?: GuardRequirements | undefined
   /** Methods that are sent on; any other gets 405. Default: GET, HEAD, POST, PUT, PATCH and DELETE. */
   methods?: readonly ProxyMethod[] | undefined
-  /** Names of further headers of the request that the API gets. Default: none. */
+  /**
+   * Names of further headers of the request that the API gets: `content-encoding` if it decodes compressed bodies, which are
+   * otherwise refused. Default: none.
+   */
   requestHeaders?: readonly string[] | undefined
   /** Names of further headers of the response that the browser gets. Default: none. */
   responseHeaders?: readonly string[] | undefined
@@ -147,11 +150,12 @@ function readMethods(value: unknown): readonly string[] {
 /** Names of headers (RFC 9110 section 5.6.2). */
 const HEADER_NAME = /^[\w!#$%&'*+.^`|~-]+$/
 
-function readHeaders(name: 'requestHeaders' | 'responseHeaders', value: unknown): readonly string[] {
+function readHeaders(direction: 'request' | 'response', value: unknown): readonly string[] {
+  const name = `${direction}Headers`
   const entries: unknown[] = Array.isArray(value) ? Array.from(value) : [value]
   const names = entries.map((entry) => (typeof entry === 'string' ? entry.toLowerCase() : ''))
   if (!names.every((entry) => HEADER_NAME.test(entry))) refuse(`${name} must be a list of names of headers.`)
-  if (names.some(isForbiddenName))
+  if (names.some((entry) => isForbiddenName(entry, direction)))
     refuse(
       `${name} has a name that is never passed on, such as Cookie, Set-Cookie, Authorization, Host, X-Forwarded-* or Access-Control-*.`,
     )
@@ -193,8 +197,8 @@ export function readProxy(options: unknown): ProxyConfig {
     audience: readText('audience', audience),
     scope: readText('scope', scope),
     methods: readMethods(methods),
-    requestHeaders: readHeaders('requestHeaders', requestHeaders),
-    responseHeaders: readHeaders('responseHeaders', responseHeaders),
+    requestHeaders: readHeaders('request', requestHeaders),
+    responseHeaders: readHeaders('response', responseHeaders),
     cache: readCache(cache),
     isInsecure: target.protocol !== 'https:' && !isLoopback(target.host),
     eventStreams: readFlag('eventStreams', eventStreams),

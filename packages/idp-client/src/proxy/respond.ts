@@ -17,7 +17,7 @@ import { endsAt } from '../session/model/lifetime.ts'
 import { onSessionEnd } from '../session/open-streams.ts'
 import { admit, isBackground } from './admission.ts'
 import { readWhole, toDownload } from './download.ts'
-import { toRequestHeaders, toResponseHeaders } from './headers.ts'
+import { assertReadable, toRequestHeaders, toResponseHeaders } from './headers.ts'
 import { Limits } from './limits.ts'
 import type { ProxyConfig } from './options.ts'
 import { toPublic, toUpstream } from './path.ts'
@@ -47,6 +47,8 @@ function toFailure({ engine }: Application, thrown: unknown, { methods }: ProxyC
   const error = asIdpError(thrown)
   const response = asOwn(mfaRequiredJson(error) ?? rejection(error.code, { status: toStatus(error) }))
   if (error.code === 'PROXY_METHOD_REFUSED') response.headers.set('allow', methods.join(', '))
+  // RFC 9110 section 12.5.3.
+  if (error.code === 'PROXY_CONTENT_REFUSED') response.headers.set('accept-encoding', 'identity')
   // Configuration errors were reported at construction.
   if (error.code === 'INVALID_CONFIGURATION') return response
   const level = response.status >= 500 ? 'error' : 'info'
@@ -101,12 +103,13 @@ function prepare(caller: Watched, url: URL): Sending {
   const { body, onLeave } = exchange.request.transfer?.() ?? NO_TRANSFER
   // Fetch has no body for these methods, and for an API it has no meaning (RFC 9110 section 9.3.1).
   const hasBody = body !== null && method !== 'GET' && method !== 'HEAD'
+  const sent = toRequestHeaders(headers, config.requestHeaders)
+  if (hasBody) assertReadable(headers, sent)
   const length = headers.get('content-length')
   const stated = length === null ? undefined : Number(length)
   const upload = hasBody ? new Upload(body, stated, () => limits.moved()) : null
   const { signal } = limits
   const ends = [onLeave(() => limits.end('client')), unwatch, () => upload?.close()]
-  const sent = toRequestHeaders(headers, config.requestHeaders)
   // Some servers accept no chunked body.
   if (upload && length !== null) sent['content-length'] = length
   const close = (): void => {

@@ -333,6 +333,54 @@ describe('caching', () => {
   })
 })
 
+describe('a body that the API would misread without a header that does not pass', () => {
+  const upload = (headers: Record<string, string>) =>
+    send('/api/orders', { method: 'PUT', body: 'the body', headers })
+
+  test.each([
+    { 'content-encoding': 'gzip' },
+    { 'content-encoding': 'identity, BR' },
+    { 'content-range': 'bytes 0-7/100' },
+  ])('%j is refused, and not sent', async (headers) => {
+    await signedIn()
+    const response = await upload(headers)
+    expect(response.headers.get('accept-encoding')).toBe('identity')
+    await expectRefusal(response, 415, 'PROXY_CONTENT_REFUSED')
+  })
+
+  test('is refused if Connection names the header, so that it does not pass', async () => {
+    await signedIn({ requestHeaders: ['Content-Encoding'] })
+    const headers = { connection: 'Content-Encoding', 'content-encoding': 'gzip' }
+    await expectRefusal(await upload(headers), 415, 'PROXY_CONTENT_REFUSED')
+  })
+
+  test.each(['identity', ' Identity ', ''])(
+    'passes with the encoding "%s", which means none',
+    async (value) => {
+      await signedIn()
+      expect((await upload({ 'content-encoding': value })).status).toBe(200)
+      expect(world.upstream.requests[0]).toMatchObject({ bodyBytes: 8 })
+    },
+  )
+
+  test('passes with the header if the options add that', async () => {
+    await signedIn({ requestHeaders: ['Content-Encoding', 'Content-Range'] })
+    const headers = { 'content-encoding': 'gzip', 'content-range': 'bytes 0-7/100' }
+    expect((await upload(headers)).status).toBe(200)
+    const [request] = world.upstream.requests
+    expect(request).toMatchObject({ bodyBytes: 8 })
+    expect([request?.header('content-encoding'), request?.header('content-range')]).toEqual([
+      'gzip',
+      'bytes 0-7/100',
+    ])
+  })
+
+  test('is no matter for a request without one', async () => {
+    await signedIn()
+    expect((await send('/api/orders', { headers: { 'content-encoding': 'gzip' } })).status).toBe(200)
+  })
+})
+
 describe('headers that the options add', () => {
   test('pass in both directions', async () => {
     await signedIn({ requestHeaders: ['X-Tenant'], responseHeaders: ['X-Total'] })
