@@ -15,6 +15,9 @@ import { OWN, PROXIED_OPTIONS } from '../support/proxied.ts'
 
 const APP = 'http://localhost:3000'
 
+/** More than the listeners that Node.js expects of one event. */
+const MANY = 12
+
 let upstream: Upstream
 let headers: Record<string, string>
 const ends: (() => unknown)[] = []
@@ -119,6 +122,20 @@ describe('a connection that is used again', () => {
     socket.write(Buffer.alloc(190_000))
     socket.write(head('GET', '/page'))
     await receive('next')
+  })
+
+  test('waits for many responses at once without a warning, and ends all requests to the API when its client leaves', async () => {
+    const warnings: string[] = []
+    const warn = ({ message }: Error): unknown => warnings.push(message)
+    process.on('warning', warn)
+    ends.push(() => process.off('warning', warn))
+    upstream.respond({ kind: 'silent' })
+    await start()
+    socket.write(head('GET', '/api/orders').repeat(MANY))
+    await upstream.until(() => upstream.requests.length === MANY)
+    socket.destroy()
+    await upstream.until(() => upstream.requests.every(({ closedEarly }) => closedEarly))
+    expect(warnings).toEqual([])
   })
 
   test.each(['/api/./orders', '/api/orders\\1', '/api/rewritten'])(

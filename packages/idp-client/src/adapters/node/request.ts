@@ -36,7 +36,6 @@ export type NodeStream = Pick<IncomingMessage, 'iterator' | 'rawHeaders' | 'read
     /** Whether the request ended with its headers. */
     readonly endAfterHeaders: boolean
     once(event: 'close', listener: () => void): unknown
-    off(event: 'close', listener: () => void): unknown
   }
 }
 
@@ -194,6 +193,24 @@ function hasContent({ stream }: Partial<NodeStream>, headers: RequestHeaders): b
 
 type Connection = Partial<NonNullable<NodeStream['stream']>>
 
+const leaveListeners = new WeakMap<Connection, Set<() => void>>()
+
+/**
+ * Calls a function when a connection closes. Returns the removal. One listener serves all requests of the connection: a client may
+ * send many before it gets the first response, and Node.js warns of more than ten listeners.
+ */
+function onClose(connection: Connection, listener: () => void): () => void {
+  const listeners = leaveListeners.get(connection) ?? new Set()
+  if (!leaveListeners.has(connection)) {
+    leaveListeners.set(connection, listeners)
+    connection.once?.('close', () => {
+      for (const leave of listeners) leave()
+    })
+  }
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
 function toTransfer(request: NodeRequest, headers: RequestHeaders): Transfer {
   const { req = request, socket } = request
   const hasBody = hasContent(req, headers)
@@ -206,8 +223,7 @@ function toTransfer(request: NodeRequest, headers: RequestHeaders): Transfer {
     body: chunks ? toStream(chunks, () => req.resume?.()) : null,
     onLeave(listener) {
       if (connection.destroyed) listener()
-      connection.once?.('close', listener)
-      return () => connection.off?.('close', listener)
+      return onClose(connection, listener)
     },
   }
 }
