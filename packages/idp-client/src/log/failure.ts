@@ -59,16 +59,21 @@ export interface Outcome {
   readonly level: LogLevel
   readonly code: OutcomeCode
   readonly id?: string
+  /** A sentence to add to the detail. */
+  readonly note?: string
 }
 
 /** Logs a failure and its effect on the request. */
-export function reportOutcome(log: Log, error: IdpError, { code, id, level }: Outcome): void {
+export function reportOutcome(log: Log, error: IdpError, { code, id, level, note }: Outcome): void {
   const request = id === undefined ? {} : { id }
+  const diagnosis = diagnose(error)
+  const detail = note === undefined ? diagnosis.detail : `${diagnosis.detail} ${note}`
   const outcome: Extract<LogEvent, { readonly code: OutcomeCode }> = {
     level,
     code,
     ...request,
-    ...diagnose(error),
+    ...diagnosis,
+    detail,
   }
   log.emitFailure({ ...takeUnreportedCause(error, id), outcome })
   if (error.code === 'INTERNAL_ERROR') log.printException(error.cause)

@@ -1,6 +1,7 @@
-import { IdpError } from '../errors/base.ts'
+import type { IdpError } from '../errors/base.ts'
 import type { Clock } from '../lib/clock.ts'
 import { Lru } from '../lib/lru.ts'
+import { defined } from '../lib/objects.ts'
 import { processWide, toKey } from '../lib/registry.ts'
 import { reportFailure, reportOutcome } from './failure.ts'
 import type { Log, LogLevel } from './log.ts'
@@ -56,7 +57,6 @@ export function reportRefusal(config: Refusing, error: IdpError, level: LogLevel
     reportFailure(config.log, error)
     return
   }
-  const more = count > 0 ? ` ${count} more were refused since the last line with this code.` : ''
-  const counted = new IdpError(error.code, { detail: `${error.detail ?? ''}${more}` })
-  reportOutcome(config.log, counted, { level, code: 'REQUEST_FAILED' })
+  const note = count > 0 ? `${count} more were refused since the last line with this code.` : undefined
+  reportOutcome(config.log, error, defined({ level, code: 'REQUEST_FAILED' as const, note }))
 }

@@ -1,11 +1,13 @@
 import type { Engine } from '../engine.ts'
 import type { IdpError } from '../errors/base.ts'
+import type { Code } from '../errors/code.ts'
 import { codes } from '../errors/codes.ts'
 import { describe } from '../errors/diagnosis.ts'
 import { LogoutTokenError } from '../errors/logout-token.ts'
 import { backchannelLogout as endSessions } from '../flows/backchannel-logout.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { empty, errorJson } from '../http/responses.ts'
+import { countRefusal } from './counted-refusal.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
 import { toStatus } from './status.ts'
 
@@ -16,9 +18,20 @@ async function logoutToken({ request }: Exchange): Promise<string> {
   throw new LogoutTokenError('BACKCHANNEL_LOGOUT_ERROR', { detail })
 }
 
+/** The refusals that anybody can cause. */
+const REFUSALS: readonly Code[] = [
+  'BACKCHANNEL_LOGOUT_NOT_SUPPORTED',
+  'BACKCHANNEL_LOGOUT_ERROR',
+  'INVALID_REQUEST',
+]
+
 async function handle(engine: Engine, { exchange, id }: RouteRequest): Promise<Response> {
-  await endSessions(engine, { logoutToken: () => logoutToken(exchange), correlationId: id })
-  return empty(200)
+  try {
+    await endSessions(engine, { logoutToken: () => logoutToken(exchange), correlationId: id })
+    return empty(200)
+  } catch (thrown) {
+    return fail(countRefusal(engine, thrown, REFUSALS))
+  }
 }
 
 /** Responds to the provider, which logs the reason; 503 makes it retry after a temporary failure. */

@@ -1,12 +1,12 @@
 import type { Engine } from '../engine.ts'
-import { IdpError, isIdpError } from '../errors/base.ts'
+import { IdpError } from '../errors/base.ts'
 import type { Code } from '../errors/code.ts'
 import { frontchannelLogout as endSession } from '../flows/frontchannel-logout.ts'
 import type { RequestHeaders } from '../http/exchange.ts'
 import { isPrefetch } from '../http/request-kind.ts'
 import { empty, errorJson } from '../http/responses.ts'
 import { defined } from '../lib/objects.ts'
-import { reportRefusal } from '../log/refusal.ts'
+import { countRefusal } from './counted-refusal.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
 import { toStatus } from './status.ts'
 
@@ -15,11 +15,6 @@ const SID = /^[^\p{C}\p{Zl}\p{Zp}]{1,255}$/u
 
 /** The refusals that anybody can cause. */
 const REFUSALS: readonly Code[] = ['IFRAME_REQUIRED', 'FRONTCHANNEL_LOGOUT_ERROR', 'TOO_MANY_LOGOUTS']
-
-/** Returns whether anybody can cause the failure any number of times: it is counted in the log. */
-function isCounted({ code, name }: IdpError): boolean {
-  return name === 'DiscoveryError' || REFUSALS.includes(code)
-}
 
 /** Browsers without Fetch Metadata, and on plain http, send no `Sec-Fetch-Dest`. */
 function assertInFrame(headers: RequestHeaders): void {
@@ -62,10 +57,8 @@ async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Pr
     assertInFrame(exchange.request.headers)
     await endSession(engine, { ...readQuery(query), correlationId: id })
     return withPolicy(engine, empty(200))
-  } catch (error) {
-    if (!isIdpError(error) || !isCounted(error)) throw error
-    reportRefusal(engine.config, error, 'warn')
-    return withPolicy(engine, fail(error))
+  } catch (thrown) {
+    return withPolicy(engine, fail(countRefusal(engine, thrown, REFUSALS)))
   }
 }
 

@@ -3,7 +3,7 @@ import { exportJWK, exportSPKI, generateKeyPair, importJWK, SignJWT } from 'jose
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { customClock, customFetch } from '../../src/config/options.ts'
 import { codes } from '../../src/errors/codes.ts'
-import type { IdpClient, IdpClientOptions } from '../../src/index.ts'
+import type { IdpClient, IdpClientOptions, LogEvent } from '../../src/index.ts'
 import type { Browser } from '../support/app.ts'
 import { APP } from '../support/app.ts'
 import type { LogoutWorld, RouteResponse } from '../support/logout-world.ts'
@@ -39,6 +39,20 @@ async function expectRefused(response: RouteResponse, status: number, code: stri
   expect(world.store.told).toEqual([])
   expect(await world.userOf(browser)).toBe(SUB)
 }
+
+/** A client of its own, whose refusals nobody else has counted. */
+function counted(options: IdpClientOptions): { readonly client: IdpClient; readonly events: LogEvent[] } {
+  const events: LogEvent[] = []
+  const { client } = world.another({
+    clientId: crypto.randomUUID(),
+    logger: (event) => events.push(event),
+    ...options,
+  })
+  return { client, events }
+}
+
+const lines = (events: readonly LogEvent[]): unknown[] =>
+  events.map((event) => ('error' in event ? [event.level, event.error, event.detail] : event.code))
 
 describe('requests', () => {
   const form = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -82,6 +96,30 @@ describe('requests', () => {
   test.each(bodies)('%s: 400', async (_title, make, code) => {
     const [body, headers] = make(await right())
     await expectRefused(await post(world.client, body, headers), 400, code)
+  })
+
+  test('are logged once per code and minute, with their number', async () => {
+    const { client, events } = counted({})
+    for (let count = 0; count < 5; count++) {
+      await post(client, 'logout_token=evil', form)
+      await post(client, '')
+    }
+    expect(lines(events)).toEqual([
+      ['warn', 'BACKCHANNEL_LOGOUT_ERROR', expect.any(String)],
+      ['warn', 'INVALID_REQUEST', expect.any(String)],
+    ])
+    world.clock.now += 60
+    events.length = 0
+    await post(client, 'logout_token=evil', form)
+    expect(lines(events)).toEqual([
+      ['warn', 'BACKCHANNEL_LOGOUT_ERROR', expect.stringMatching(/ 4 more were refused since the last line/)],
+    ])
+  })
+
+  test('without a store, which anybody can send, are warnings, once a minute', async () => {
+    const { client, events } = counted({ sessionStore: undefined })
+    for (let count = 0; count < 5; count++) await post(client, 'logout_token=evil', form)
+    expect(lines(events)).toEqual([['warn', 'BACKCHANNEL_LOGOUT_NOT_SUPPORTED', expect.any(String)]])
   })
 
   test('a token in the query is ignored', async () => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import type { IdpClientOptions, ProxyOptions } from '../../src/index.ts'
 import { IdpClient } from '../../src/index.ts'
+import { memoryStore } from '../../src/stores/memory.ts'
 import { APP } from '../support/app.ts'
 import { SECRET } from '../support/engine.ts'
 import type { ProxiedWorld } from '../support/proxied.ts'
@@ -218,6 +219,29 @@ describe('who may', () => {
     await from({})
     expect(refusals()[1]).toMatchObject({ detail: expect.stringContaining('4 more') })
   })
+})
+
+test('a failure of the session store is reported as one, with its reason, and with its effect', async () => {
+  const get = async (): Promise<never> => {
+    throw Object.assign(new Error('down'), { code: 'ECONNREFUSED' })
+  }
+  const store = memoryStore({ name: 'proxied' })
+  await signedIn({}, { sessionStore: store })
+  const { client } = world.another({ sessionStore: { ...store, get } })
+  client.proxy({ prefix: '/api/orders', target: world.upstream.url })
+  world.events.length = 0
+  const response = await client.middleware(fromPage(world.browser, '/api/orders'))
+  await expectRefusal(response, 503, 'SESSION_STORE_FAILED')
+  const failure = { operation: 'get', reason: 'ECONNREFUSED' }
+  expect(world.events).toEqual([
+    expect.objectContaining({ level: 'error', code: 'SESSION_STORE_FAILED', ...failure }),
+    expect.objectContaining({
+      level: 'error',
+      code: 'REQUEST_FAILED',
+      error: 'SESSION_STORE_FAILED',
+      ...failure,
+    }),
+  ])
 })
 
 describe('the path', () => {
