@@ -3,7 +3,7 @@ import type { OnCallbackContext } from '../config/hooks.ts'
 import type { IdpError } from '../errors/base.ts'
 import { CallbackError } from '../errors/callback.ts'
 import { codes } from '../errors/codes.ts'
-import { OAuthError } from '../errors/provider.ts'
+import { isInvalidGrant, OAuthError } from '../errors/provider.ts'
 import type { Exchange } from '../http/exchange.ts'
 import type { PopupLogin, PopupUser } from '../http/popup-page.ts'
 import type { SafeReturnPath } from '../http/return-path.ts'
@@ -109,7 +109,9 @@ function toLevel({ cause, code }: IdpError): 'info' | 'warn' | 'error' {
   // In a redirect: with a status it is a response to the client, which Auth0 denies access if its secret is wrong.
   const isRedirected = cause instanceof OAuthError && cause.providerStatus === undefined
   if (isRedirected && DECISIONS.has(cause.error)) return 'info'
-  return codes[code].status < 500 ? 'warn' : 'error'
+  // Anybody can begin a login, and come back with a code that the provider has not issued.
+  const isClientError = code === 'AUTHORIZATION_CODE_GRANT_ERROR' && isInvalidGrant(cause)
+  return isClientError || codes[code].status < 500 ? 'warn' : 'error'
 }
 
 /** Logs a failed attempt and returns its failure page. */

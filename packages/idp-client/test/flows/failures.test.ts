@@ -35,6 +35,16 @@ function listening(options: IdpClientOptions = {}) {
 
 const secretRefused = { clientSecret: 'not the one that is registered' }
 
+test('an authorization code that the provider does not accept, as anybody can invent one, is a warning', async () => {
+  const browser = world.newBrowser()
+  const callback = await world.authorize(await world.begin(browser))
+  await browser.send(callback.replace(/code=[^&]*/, 'code=invented'))
+  expect(failures()).toEqual([
+    expect.objectContaining({ level: 'warn', code: 'PROVIDER_FAILURE', providerError: 'invalid_grant' }),
+    expect.objectContaining({ level: 'warn', code: 'LOGIN_FAILED', error: 'AUTHORIZATION_CODE_GRANT_ERROR' }),
+  ])
+})
+
 describe('[A1] event, hook and page report the same', () => {
   test('if the provider rejects a login', async () => {
     const { browser, told } = listening(secretRefused)
