@@ -92,6 +92,13 @@ interface FailedSignature {
   readonly fault: SignatureFault
 }
 
+/** Why the loaded keys do not decide about a token. */
+const undecided: Readonly<Record<SignatureFault, string>> = {
+  'unknown-key': 'No loaded key fits it',
+  mismatch: 'No loaded key verifies its signature',
+  unverifiable: 'The loaded key that fits it cannot be used',
+}
+
 /**
  * Verifies a signature by newer keys. Only newly loaded keys prove that a key does not exist: until they may be loaded again, such
  * a token is undecided, which is no fault of its sender.
@@ -102,7 +109,7 @@ async function verifyByNewerKeys(
 ): Promise<void> {
   const { newer, pause } = await provider.newerKeys(keys, 'api-client')
   if (!newer && (fault === 'unknown-key' || header.keyId === undefined)) {
-    const detail = `No loaded key fits it, and keys may be loaded again in ${pause} s.`
+    const detail = `${undecided[fault]}, and keys may be loaded again in ${pause} s.`
     throw new IdpError('TOKEN_UNDECIDED', { detail })
   }
   const outcome = newer ? await verifyDecoded(newer, token, header) : fault

@@ -295,6 +295,39 @@ describe('a token whose header is that of a verified one', () => {
     })
   })
 
+  test.each([
+    ['the only key is too short', 1024, { alg: 'RS256' }, 'The loaded key that fits it cannot be used'],
+    ['a key of another token', 2048, { alg: 'RS256' }, 'No loaded key verifies its signature'],
+    ['no key of its algorithm', 2048, { alg: 'PS256' }, 'No loaded key fits it'],
+  ])(
+    'without kid is undecided while keys may not be loaded again, and the log says why: %s',
+    async (_name, modulusLength, { alg }, why) => {
+      const { clock, events, provider } = api.world
+      clock.now += 601
+      onTestFinished(() => {
+        clock.now += 601
+      })
+      const { publicKey } = generateKeyPairSync('rsa', { modulusLength })
+      const body = JSON.stringify({ keys: [{ ...publicKey.export({ format: 'jwk' }), alg: 'RS256' }] })
+      const headers = { 'content-type': 'application/json' }
+      provider.faults.set('jwks', { kind: 'respond', status: 200, body, headers })
+      const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+      const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url')
+      const input = `${encode({ alg, typ: 'at+jwt' })}.${encode(api.claims())}`
+      const signature = sign('sha256', Buffer.from(input), privateKey).toString('base64url')
+      const call = () => api.call({ authorization: `Bearer ${input}.${signature}` })
+      await call()
+      events.length = 0
+      expect((await call()).status).toBe(503)
+      expect(events).toEqual([
+        expect.objectContaining({
+          error: 'TOKEN_UNDECIDED',
+          detail: expect.stringContaining(`${why}, and keys`),
+        }),
+      ])
+    },
+  )
+
   test('causes no request if it is for another API, also when keys have to be loaded again', async () => {
     const other = await api.bearer({ aud: 'https://other.example.test/', exp: api.world.clock.now + 7200 })
     const own = await api.bearer({ exp: api.world.clock.now + 7200 })
