@@ -51,7 +51,9 @@ function toFailure({ engine }: Application, thrown: unknown, { methods }: ProxyC
   if (error.code === 'PROXY_CONTENT_REFUSED') response.headers.set('accept-encoding', 'identity')
   // Configuration errors were reported at construction.
   if (error.code === 'INVALID_CONFIGURATION') return response
-  const level = response.status >= 500 ? 'error' : 'info'
+  // 501 for an upgrade, which anybody can ask for.
+  const isOurs = response.status >= 500 && error.code !== 'PROXY_UPGRADE_REFUSED'
+  const level = isOurs ? 'error' : 'info'
   reportRefusal(engine().config, error, level)
   return response
 }

@@ -190,6 +190,14 @@ describe('who may', () => {
     await expectRefusal(await from({ ...OWN, 'sec-fetch-mode': 'navigate' }), 403, 'PROXY_DOCUMENT_REFUSED')
   })
 
+  test('a WebSocket is refused, which is no failure of the application: anybody can ask for one', async () => {
+    world = await startProxiedWorld()
+    await expectRefusal(await from({ ...OWN, upgrade: 'websocket' }), 501, 'PROXY_UPGRADE_REFUSED')
+    expect(world.events).toEqual([
+      expect.objectContaining({ level: 'info', code: 'REQUEST_FAILED', error: 'PROXY_UPGRADE_REFUSED' }),
+    ])
+  })
+
   test.each(['OPTIONS', 'PURGE'])('%s is refused', async (method) => {
     await signedIn()
     const response = await from({ ...OWN, origin: APP }, method)
