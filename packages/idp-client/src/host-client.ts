@@ -47,7 +47,7 @@ export abstract class HostClient<
 
   /**
    * @internal Creates the guard of a page: the session, or the redirect to a login. The response is a failure page while the
-   * configuration is incomplete, and if `authorize` denies access.
+   * configuration is incomplete, for a host that does not belong to the application, and if `authorize` denies access.
    */
   protected pageGuard<Guarded extends Context>(
     options?: HostPageGuardOptions<Guarded>,

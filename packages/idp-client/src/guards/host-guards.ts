@@ -1,5 +1,5 @@
 import type { Application } from '../engine.ts'
-import { IdpError } from '../errors/base.ts'
+import { IdpError, isIdpError } from '../errors/base.ts'
 import { invalidConfiguration } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { newCorrelationId } from '../http/responses.ts'
@@ -98,9 +98,14 @@ async function toFailurePage(
   return response
 }
 
+/** Returns whether a request has a host that does not belong to the application, as anybody can send it. */
+const isMisdirected = (thrown: unknown): boolean =>
+  isIdpError(thrown, 'BASE_URL_NOT_ALLOWED') || isIdpError(thrown, 'BASE_URL_UNKNOWN')
+
 /**
- * Runs a page guard where its host can show a page of ours: with a failure page while the configuration is incomplete, for which
- * a framework would show nothing but that the server failed, and if `authorize` denies access.
+ * Runs a page guard where its host can show a page of ours: with a failure page while the configuration is incomplete and for a host
+ * that does not belong to the application, for which a framework would show nothing but that the server failed, and if `authorize`
+ * denies access.
  */
 export async function withFailurePages(
   application: Application,
@@ -112,7 +117,12 @@ export async function withFailurePages(
   } catch (thrown) {
     return { response: await toFailurePage(application, exchange, thrown) }
   }
-  const result = await guard()
-  if (!result.response || !isForbidden(result.response)) return result
-  return { response: await toFailurePage(application, exchange, new IdpError('ACCESS_DENIED')) }
+  try {
+    const result = await guard()
+    if (!result.response || !isForbidden(result.response)) return result
+    return { response: await toFailurePage(application, exchange, new IdpError('ACCESS_DENIED')) }
+  } catch (thrown) {
+    if (!isMisdirected(thrown)) throw thrown
+    return { response: await toFailurePage(application, exchange, thrown) }
+  }
 }

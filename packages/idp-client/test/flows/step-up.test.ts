@@ -465,12 +465,34 @@ describe('guards with options are as strict as those without', () => {
     expect(refused.status).toBeGreaterThanOrEqual(500)
   })
 
-  test('an origin that is not in the list gets no login', async () => {
-    const { client } = world.another({ appBaseUrl: [APP, 'https://two.example'] })
-    const page = client.withPageAuthRequired(() => new Response('in'), demand)
-    const outside = new Request('http://evil.example/vault', { headers: { host: 'evil.example' } })
-    await expect(page(outside)).rejects.toMatchObject({ code: 'BASE_URL_NOT_ALLOWED' })
-  })
+  test.each([
+    ['that is not in the list', [APP, 'https://two.example'], 'evil.example', 'BASE_URL_NOT_ALLOWED'],
+    ['that is no name', undefined, 'a@evil.example', 'BASE_URL_UNKNOWN'],
+  ])(
+    'a host %s gets no login and no page, which is a mistake of its client',
+    async (_name, appBaseUrl, host, code) => {
+      const { client } = world.another({ appBaseUrl })
+      const handler = vi.fn(() => new Response('in'))
+      const outside = (init: RequestInit = {}) => {
+        const headers = { accept: 'application/json', origin: 'https://evil.example', ...init.headers, host }
+        return new Request('http://evil.example/vault', { ...init, headers })
+      }
+      world.events.length = 0
+      for (const options of [{}, demand]) {
+        const page = await client.withPageAuthRequired(handler, options)(outside())
+        expect([page.status, page.headers.has('location'), page.headers.getSetCookie()]).toEqual([
+          400,
+          false,
+          [],
+        ])
+        expect(await page.json()).toMatchObject({ error: { code } })
+        const api = client.withApiAuthRequired(handler, { ...options, sameOrigin: true })
+        expect((await api(outside({ method: 'POST' }))).status).toBe(403)
+      }
+      expect(handler).not.toHaveBeenCalled()
+      expect(world.events.filter(({ level }) => level === 'error')).toEqual([])
+    },
+  )
 
   test('unknown options throw when the guard is created', () => {
     const { client } = world
