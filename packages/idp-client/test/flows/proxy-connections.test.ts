@@ -138,6 +138,16 @@ describe('a connection that is used again', () => {
     expect(warnings).toEqual([])
   })
 
+  test('refuses a body that is compressed for the connection alone, which Node.js passes on as it is', async () => {
+    await start()
+    socket.write(head('POST', '/api/orders', { 'transfer-encoding': 'gzip, chunked' }))
+    socket.write('3\r\nabc\r\n0\r\n\r\n')
+    await receive('PROXY_CONTENT_REFUSED')
+    expect(upstream.connections).toBe(0)
+    socket.write(head('GET', '/page'))
+    await receive('next')
+  })
+
   test.each(['/api/./orders', '/api/orders\\1', '/api/rewritten'])(
     'refuses the path %s, which is another one as it arrived',
     async (path) => {
