@@ -16,6 +16,17 @@ const dropped = (title: string, headers: RawHeaders, statuses: readonly number[]
   },
 })
 
+/** A body that the API would misread without a header that is dropped. */
+const unreadable = (title: string, headers: RawHeaders): ProxyAttack => ({
+  title,
+  method: 'POST',
+  headers: (origin) => ({ ...ownWrite(origin), ...headers }),
+  body: 'x',
+  statuses: [415],
+  sent: [0],
+  code: 'PROXY_CONTENT_REFUSED',
+})
+
 const REJECTED_BY_SERVER = [0, 400, 403, 404, 405, 417, 500, 501] as const
 
 /** Attacks by headers: all but the allowed ones are dropped, as `claimClean` asserts for each request that the API gets. */
@@ -90,6 +101,8 @@ const headers: readonly ProxyAttack[] = [
     statuses: REJECTED_BY_SERVER,
     sent: [0],
   },
+  unreadable('a compressed body', { 'content-encoding': 'gzip' }),
+  unreadable('a part of a resource', { 'content-range': 'bytes 0-0/9' }),
 ]
 
 const method = (name: string, { statuses = [405], ...further }: Partial<ProxyAttack> = {}): ProxyAttack => ({
