@@ -190,7 +190,7 @@ describe('who may', () => {
     await expectRefusal(await from({ ...OWN, 'sec-fetch-mode': 'navigate' }), 403, 'PROXY_DOCUMENT_REFUSED')
   })
 
-  test('a WebSocket is refused, which is no failure of the application: anybody can ask for one', async () => {
+  test('a WebSocket is refused, which is not a failure of the application: anybody can ask for one', async () => {
     world = await startProxiedWorld()
     await expectRefusal(await from({ ...OWN, upgrade: 'websocket' }), 501, 'PROXY_UPGRADE_REFUSED')
     expect(world.events).toEqual([
@@ -407,7 +407,7 @@ describe('a body that the API would misread without a header that does not pass'
     ])
   })
 
-  test('is no matter for a request without one', async () => {
+  test('does not matter to a request without one', async () => {
     await signedIn()
     expect((await send('/api/orders', { headers: { 'content-encoding': 'gzip' } })).status).toBe(200)
   })

@@ -467,7 +467,7 @@ describe('guards with options are as strict as those without', () => {
 
   test.each([
     ['that is not in the list', [APP, 'https://two.example'], 'evil.example', 'BASE_URL_NOT_ALLOWED'],
-    ['that is no name', undefined, 'a@evil.example', 'BASE_URL_UNKNOWN'],
+    ['that is not a name', undefined, 'a@evil.example', 'BASE_URL_UNKNOWN'],
   ])(
     'a host %s gets no login and no page, which is a mistake of its client',
     async (_name, appBaseUrl, host, code) => {
