@@ -178,7 +178,7 @@ export const codes: Readonly<Record<Code, CodeEntry>> = {
   },
   PROXY_CONTENT_REFUSED: {
     status: 415,
-    message: 'The proxy sends on no bodies that are compressed, or a part of the resource.',
+    message: 'The proxy sends on no compressed or partial bodies.',
   },
   PROXY_BODY_CONSUMED: {
     status: 500,
