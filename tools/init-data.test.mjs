@@ -46,12 +46,3 @@ test('the module is code that exports the data', async () => {
   const module = await import(`data:text/javascript,${encodeURIComponent(createModule('#init-data'))}`)
   expect({ ...module }).toEqual(data)
 })
-
-test('the module has the text of a file once, however many guides print it', () => {
-  const code = createModule('#init-data')
-  const texts = Object.values(data.guides).flatMap(({ files }) =>
-    files.map(({ text }) => JSON.stringify(text)),
-  )
-  expect(new Set(texts).size).toBeLessThan(texts.length)
-  expect(texts.filter((text) => text.length > 80 && code.split(text).length !== 2)).toEqual([])
-})

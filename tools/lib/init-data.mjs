@@ -152,32 +152,12 @@ export const createStarterData = () =>
     node: node ?? null,
   }))
 
-/** The shortest string that a generated module has only once: a name of it has a few characters. */
-const LONG = 60
-
-/** The code of several constants. Long strings that occur in several places, as files of Next.js do, are constants of their own. */
-function toConstants(values) {
-  const counts = new Map()
-  const count = (_key, value) => {
-    if (typeof value === 'string') counts.set(value, (counts.get(value) ?? 0) + 1)
-    return value
-  }
-  JSON.stringify(values, count)
-  const repeated = [...counts].flatMap(([text, times]) => (text.length >= LONG && times > 1 ? [text] : []))
-  const names = repeated.map((text, index) => [JSON.stringify(text), `text${index}`])
-  const shorten = (code) =>
-    names.reduce((shorter, [text, name]) => shorter.replaceAll(text, () => name), code)
-  return [
-    ...names.map(([text, name]) => `const ${name} = ${text}`),
-    ...Object.entries(values).map(
-      ([name, value]) => `export const ${name} = ${shorten(JSON.stringify(value))}`,
-    ),
-  ].join('\n')
-}
-
 /** Modules that a build makes of the pages, by the name that the source imports. */
 const modules = {
-  '#init-data': () => toConstants(createInitData()),
+  '#init-data': () => {
+    const { guides: all, providers } = createInitData()
+    return `export const guides = ${JSON.stringify(all)}\nexport const providers = ${JSON.stringify(providers)}`
+  },
   '#starters': () =>
     [
       `export const starters = ${JSON.stringify(createStarterData())}`,
