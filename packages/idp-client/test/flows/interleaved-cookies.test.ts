@@ -9,7 +9,7 @@ import { createSession, freshlyStored } from '../../src/session/model/session.ts
 import type { SessionData } from '../../src/session/model/session-data.ts'
 import { Cookies, engineFor } from '../support/engine.ts'
 import { Choices, interleavedProvider } from '../support/interleaving.ts'
-import { Process } from '../support/processes.ts'
+import { ConcurrentProcess } from '../support/processes.ts'
 
 /*
  * Requests that set cookies come in turn, to one of two processes. Requests that can set none overlap with them, and refresh the
@@ -33,7 +33,7 @@ async function start(seed: number, rotates: boolean) {
       return { ...session, saves: saves.count, user: { ...session.user, saves: saves.count } }
     },
   }
-  const processes = [new Process(), new Process()].map((process) => {
+  const processes = [new ConcurrentProcess(), new ConcurrentProcess()].map((process) => {
     const { engine } = process.run(() => engineFor(options))
     return <T>(work: (engine: Engine) => T): T => process.run(() => work(engine))
   })
