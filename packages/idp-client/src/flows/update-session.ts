@@ -1,7 +1,7 @@
 import type { Engine } from '../engine.ts'
 import { IdpError } from '../errors/base.ts'
 import type { Exchange } from '../http/exchange.ts'
-import { defined, isObject } from '../lib/objects.ts'
+import { defined, isObject, isSameJson } from '../lib/objects.ts'
 import { laterUse } from '../session/model/lifetime.ts'
 import { withChanges } from '../session/model/session.ts'
 import type { SessionData } from '../session/model/session-data.ts'
@@ -62,7 +62,8 @@ async function save(
   const now = engine.config.clock()
   const usedAt = Math.max(laterUse(session.usedAt, now), Math.min(session.usedAt + 1, now + LONGEST_LEAD))
   const changed = { ...session, data, usedAt }
-  const saved = await engine.sessions.save(exchange, changed, { found: session, mustFit: true })
+  const ownUser = !isSameJson(data.user, session.data.user)
+  const saved = await engine.sessions.save(exchange, changed, { found: session, mustFit: true, ownUser })
   if (!saved) throw new IdpError('MISSING_SESSION', { detail: 'It ended meanwhile.' })
   slot.updated = data
 }

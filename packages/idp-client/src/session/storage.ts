@@ -58,6 +58,8 @@ export interface SaveOptions {
    * contain a rotated refresh token.
    */
   readonly mustFit?: boolean
+  /** With cookies: the application has changed `user`, which a refresh that completes meanwhile does not replace. Default false. */
+  readonly ownUser?: boolean
   /** Of a new session: the object that identical callbacks share, so that the session is created once. */
   readonly creation?: SessionCreation
 }

@@ -220,14 +220,13 @@ export function withDifference(current: StoredSession, { found, session }: Sessi
     data,
     usedAt: Math.max(current.usedAt, session.usedAt),
     authentication: later('authentication'),
-    fromLink: later('fromLink'),
     ownScope: later('ownScope'),
     userInfoClaims: later('userInfoClaims'),
   })
 }
 
 /** The properties that a step-up sets beside the data of the session. */
-const OF_STEP_UP = ['authentication', 'fromLink', 'ownScope', 'userInfoClaims'] as const
+const OF_STEP_UP = ['authentication', 'ownScope', 'userInfoClaims'] as const
 
 /** Returns whether nothing but the time of use differs. */
 export function hasOnlyBeenUsed({ found, session }: SessionDifference): boolean {

@@ -28,7 +28,7 @@ import {
   tokenKey,
   touch,
 } from './families.ts'
-import { adopt, endExpired, keepAndSave } from './pending-refreshes.ts'
+import { endExpired, keepAndSave } from './pending-refreshes.ts'
 import { redeemInStore, WRITE_RETRY_MILLISECONDS } from './redeem-in-store.ts'
 import type { RedemptionResult } from './state.ts'
 import { isInProgress } from './state.ts'
@@ -113,12 +113,10 @@ export async function redeemOnce(
   // Awaited before the family is found: it is removed if its only redemption fails meanwhile.
   const store = await parts.sessions.distributed?.()
   const key = await tokenKey(parts, given.refreshToken)
-  const known = latestSaved(slot, given)
-  const purpose = { ...given, session: asStored(known) }
+  const purpose = { ...given, session: asStored(latestSaved(slot, given)) }
   // A family that it opens would displace that of another session with the same refresh token.
   if (hasEnded(purpose.session)) throw new IdpError('MISSING_SESSION')
   const family = findFamily(key, purpose.session, parts.config.clock()) ?? openFamily(key, purpose.session)
-  adopt(family, known)
   const job = { parts, purpose, store, requestScope: requestScope() }
   // Promises and timers would keep the request reachable.
   const result = await outsideRequest(() => joinOrStart(family, job)).catch((error: unknown) => {
@@ -134,7 +132,8 @@ export async function redeemOnce(
   // The redemption has written it to the store, but the cookie of this request may still be old.
   if (store) slot.current = needsWrite ? { ...session, needsWrite } : session
   // Without tokens the family has no new session, and no request would find it.
-  else if (family.tokens.length > 0) await keepAndSave(parts, exchange, family, session)
+  else if (family.tokens.length > 0)
+    await keepAndSave(parts, exchange, family, { found: given.session, session })
   if (family.closed || hasEnded(session)) throw new IdpError('MISSING_SESSION')
   return { ...result, session }
 }
@@ -192,6 +191,10 @@ async function takeTurn(job: Job, earlier: readonly Turn[]): Promise<void> {
 async function redeemLatest(job: Job): Promise<RedemptionResult> {
   const { parts, purpose, store, turn } = job
   const { family } = turn
+  const isSameToken = family.latest.data.tokenSet.refreshToken === purpose.refreshToken
+  // A consumed token continues from its successor, which the family has. With the same token, another process may have written
+  // the session since.
+  if (isSameToken && family.latest.usedAt < purpose.session.usedAt) family.latest = purpose.session
   const { latest: before } = family
   if (purpose.isSatisfiedBy(before)) return { session: before }
   // The provider may have rotated the token in each of them.

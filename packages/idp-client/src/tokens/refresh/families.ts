@@ -17,8 +17,6 @@ import type { Turn } from './turn.ts'
 export interface TokenFamily {
   /** The latest session that is known to this process. */
   latest: StoredSession
-  /** The sessions that the browser may have: the last one of each refresh token that this process has read from a cookie or saved. */
-  inCookies: readonly StoredSession[]
   /** The queue: redemptions in progress, and abandoned ones whose token was sent. */
   turns: readonly Turn[]
   /** The session has ended, or a session has taken over the tokens of the application: calls fail, and nothing advances the family. */
@@ -61,7 +59,7 @@ const MAX_TOKENS = 20_000
 const MAX_PENDING = 1000
 
 const families = (): TokenFamilies =>
-  processWide('state:token-families/15', () => {
+  processWide('state:token-families/14', () => {
     const pending = new Map<TokenFamily, number>()
     const isRunning = ({ redemption }: Turn): boolean =>
       isInProgress(redemption) && redemption.deadline > monotonic()
@@ -116,7 +114,7 @@ export function findFamily(key: string, session: StoredSession, now: number): To
 
 export function openFamily(firstKey: string, latest: StoredSession): TokenFamily {
   const touchedAt = monotonic()
-  const family = { latest, inCookies: [latest], turns: [], closed: false, tokens: [], firstKey, touchedAt }
+  const family = { latest, turns: [], closed: false, tokens: [], firstKey, touchedAt }
   resolveTo(family, firstKey)
   return family
 }

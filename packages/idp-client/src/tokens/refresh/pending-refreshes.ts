@@ -2,10 +2,13 @@ import { IdpError } from '../../errors/base.ts'
 import type { Exchange } from '../../http/exchange.ts'
 import type { MaybePromise } from '../../lib/chain.ts'
 import { chain } from '../../lib/chain.ts'
+import { defined } from '../../lib/objects.ts'
 import type { CookieSessionStorage } from '../../session/cookie/in-cookie.ts'
 import { withFewerTokens } from '../../session/model/further-tokens.ts'
 import { isAlive, mergedUse } from '../../session/model/lifetime.ts'
+import type { SessionDifference } from '../../session/model/session.ts'
 import { withDifference } from '../../session/model/session.ts'
+import type { SessionData } from '../../session/model/session-data.ts'
 import type { StoredSession } from '../../session/model/stored-session.ts'
 import { asStored, copySession } from '../../session/model/stored-session.ts'
 import { inTurn, sessionSlot } from '../../session/session-slot.ts'
@@ -15,9 +18,6 @@ import { endInProcess, hasEnded } from './ended.ts'
 import type { FamilyParts, TokenFamily } from './families.ts'
 import { findFamily, hasFamilies, keepUntilSent, markPersisted, markSent, tokenKey } from './families.ts'
 
-/** Maximum number of sessions in cookies that a family knows. */
-const MAX_IN_COOKIES = 2
-
 async function getFamily(parts: FamilyParts, session: StoredSession): Promise<TokenFamily | undefined> {
   if (!hasFamilies()) return undefined
   const { refreshToken } = session.data.tokenSet
@@ -26,36 +26,15 @@ async function getFamily(parts: FamilyParts, session: StoredSession): Promise<To
     : undefined
 }
 
-const hasSameRefreshToken = (one: StoredSession, other: StoredSession): boolean =>
-  one.data.tokenSet.refreshToken === other.data.tokenSet.refreshToken
-
-/** Records that the browser has this session, or gets it with a response. */
-function recordCookie(family: TokenFamily, session: StoredSession): void {
-  const others = family.inCookies.filter((one) => !hasSameRefreshToken(one, session))
-  family.inCookies = [...others, copySession(session)].slice(-MAX_IN_COOKIES)
-}
-
-/**
- * Applies to the latest session what the cookie of a request has that another process, or this one before it knew of the refresh, has
- * saved since the refresh read the session. Times of use say which of two sessions with the same token was saved later.
- */
-export function adopt(family: TokenFamily, given: StoredSession): void {
-  const found = [...family.inCookies, family.latest].find((one) => hasSameRefreshToken(one, given))
-  // With `older` it is of the family itself.
-  if (given.older || !found || given.usedAt <= found.usedAt) return
-  const session = asStored(given)
-  recordCookie(family, session)
-  family.latest = copySession(withDifference(family.latest, { found, session }))
-}
-
 /** Returns the refreshed session of this process, if the request has older tokens; null if the refresh set an end that is past. */
 async function withRefresh(parts: FamilyParts, session: StoredSession): Promise<StoredSession | null> {
   const { clock, session: rules } = parts.config
   const family = await getFamily(parts, session)
-  if (!family) return session
-  adopt(family, session)
-  if (hasSameTokens(session, family.latest) || isOfSameSecond(session, family)) return session
-  const refreshed: StoredSession = { ...copySession(family.latest), needsWrite: true, older: session.data }
+  if (!family || !hasOlderTokens(session, family.latest)) return session
+  // The refresh was one of an earlier cookie: only its tokens are newer.
+  const isUpdated = session.usedAt > family.latest.usedAt
+  const latest = isUpdated ? withLatestTokens(session, family.latest) : family.latest
+  const refreshed: StoredSession = { ...copySession(latest), needsWrite: true, older: session.data }
   return isAlive(refreshed, rules, clock()) ? refreshed : null
 }
 
@@ -89,32 +68,31 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
     options: SaveOptions = {},
   ): Promise<boolean> {
     const { found } = options
-    const loaded = await load(exchange)
+    const loaded = found ? await load(exchange) : null
     const own = found ? withSaved(loaded, session, found) : asStored(session)
     // Its cookie would replace a logout, or the session of a later login.
     if (!own || hasEnded(own)) return false
-    const known = await getFamily(parts, session)
-    if (known && loaded) adopt(known, loaded)
+    const known = await getFamily(parts, own)
     const latest = known?.latest
-    // Since `load`, another request may have refreshed the session, or saved a change of it.
-    const isConsumed = latest && !hasSameRefreshToken(own, latest)
-    // The application may save consumed tokens, which it has read in an earlier request: then they count as unchanged.
-    const { tokenSet } = session.data
-    const base = found && isConsumed ? { ...found, data: { ...found.data, tokenSet } } : found
-    const given = (latest && base && withSaved(latest, session, base)) ?? own
+    // Since `load`, another request may have saved a change of the refreshed session.
+    const isOutdated = found && latest && loaded?.older && loaded.usedAt <= latest.usedAt
+    const given = (isOutdated && withSaved(latest, session, found)) || own
     const usedAt = mergedUse(given.usedAt, latest?.usedAt ?? given.usedAt, config.clock())
-    const updated = { ...given, usedAt }
+    const updated = { ...withLatestTokens(given, latest, options), usedAt }
+    const before = await storage.load(exchange)
     await endSessions(await storage.save(exchange, updated, options))
-    // A refresh may have started meanwhile.
-    const family = known ?? (loaded && (await getFamily(parts, loaded)))
-    if (!family || !loaded) return true
+    // Again, since a refresh may have started meanwhile. A session that has lost its refresh token is found by the previous one.
+    const ofUpdated = await getFamily(parts, updated)
+    const family = ofUpdated ?? (before ? await getFamily(parts, before) : undefined)
+    if (!family) return true
     // Without the tokens that did not fit, so that the cookie does not count as older.
     const saved = (await storage.load(exchange)) ?? updated
     // A refresh, whose newer tokens remain pending, or an update of another request may complete during the save.
-    if (!known) adopt(family, loaded)
-    const after = withDifference(family.latest, { found: latest ?? loaded, session: saved })
-    family.latest = copySession({ ...family.latest, ...after })
-    recordCookie(family, saved)
+    family.latest = copySession(
+      latest && family === known
+        ? { ...family.latest, ...withDifference(family.latest, { found: latest, session: saved }) }
+        : withLatestTokens(saved, ofUpdated?.latest, options),
+    )
     exchange.cookies.whenFlushed(() => {
       if (hasSameTokens(saved, family.latest)) return markPersisted(family, config.clock())
       markSent(family)
@@ -149,15 +127,31 @@ function withSaved(
   return { ...withDifference(asStored(current), { found, session }), usedAt: session.usedAt }
 }
 
-/** Returns whether another process may have saved other tokens in the same second, without another refresh token. */
-function isOfSameSecond(session: StoredSession, { inCookies, latest }: TokenFamily): boolean {
-  const known = hasSameRefreshToken(session, latest)
-    ? inCookies.find((one) => hasSameRefreshToken(one, session))
-    : undefined
-  return known?.usedAt === session.usedAt && !hasSameTokens(known, session)
+/**
+ * Replaces the tokens of a session that was loaded before a refresh by the new ones, since the old ones are consumed, and `user` by
+ * that of the refresh, unless the application has changed it. Not those of connections: the request may have removed one.
+ */
+function withLatestTokens(
+  session: StoredSession,
+  newer: StoredSession | undefined,
+  { ownUser = false }: SaveOptions = {},
+): StoredSession {
+  if (!newer || newer.data.tokenSet.refreshToken === session.data.tokenSet.refreshToken) return session
+  const { authentication, fromLink = session.fromLink, ownScope, userInfoClaims } = newer
+  const { accessTokens, internal, tokenSet } = newer.data
+  const { user } = ownUser ? session.data : newer.data
+  const data = defined({ ...session.data, user, tokenSet, accessTokens, internal }) as SessionData
+  return defined({ ...session, data, authentication, fromLink, ownScope, userInfoClaims })
 }
 
-/** Compares values, because an update also writes unchanged tokens. */
+/** Returns whether the request has older tokens. Compares values, because an update also writes unchanged tokens. */
+function hasOlderTokens(mine: StoredSession, latest: StoredSession): boolean {
+  const [token, newer] = [mine.data.tokenSet.refreshToken, latest.data.tokenSet.refreshToken]
+  // If refresh tokens do not rotate, another process may have refreshed the session since.
+  if (token === newer && mine.usedAt >= latest.usedAt) return false
+  return !hasSameTokens(mine, latest)
+}
+
 function hasSameTokens(one: StoredSession, other: StoredSession): boolean {
   const tokens = ({ data: { accessTokens, connectionTokenSets, tokenSet } }: StoredSession): string =>
     JSON.stringify([tokenSet.refreshToken, tokenSet.accessToken, accessTokens, connectionTokenSets])
@@ -184,14 +178,14 @@ export async function keepAndSave(
   { config, sessions }: RedemptionParts,
   exchange: Exchange,
   family: TokenFamily,
-  session: StoredSession,
+  { found, session }: SessionDifference,
 ): Promise<void> {
   // The session ended while its token was redeemed: saving it would undo a logout or another login.
   if (family.closed || hasEnded(session)) return
   // Until a response has carried its cookie, only this process has the new tokens.
   keepUntilSent(config, family, session)
   try {
-    if (exchange.canWrite()) await sessions.save(exchange, session, { found: session })
+    if (exchange.canWrite()) await sessions.save(exchange, session, { found })
     // Until a response can set a cookie, further tokens only take memory.
     else family.latest = withFewerTokens(family.latest, config)
   } catch (error) {
