@@ -104,7 +104,7 @@ export function mergeRuns(runs) {
   })
 }
 
-/** Rows of this build that take at least 5 % longer than those of the other one in every run. */
+/** Rows of this build that take more than 5 % longer than those of the other one in every run. */
 export function toWorseRows({ rows = [], title }) {
   return rows.flatMap((row) =>
     row.ratios.flatMap(({ toBefore, version }) =>

@@ -178,7 +178,7 @@ export const codes: Readonly<Record<Code, CodeEntry>> = {
   },
   PROXY_CONTENT_REFUSED: {
     status: 415,
-    message: 'The proxy sends on no compressed or partial bodies.',
+    message: 'The proxy does not forward compressed or partial bodies of requests.',
   },
   PROXY_BODY_CONSUMED: {
     status: 500,

@@ -114,7 +114,7 @@ export const remedies: Readonly<Record<Remedy, string>> = {
     'Load it with fetch, or as an image, audio or video; serve documents by a route of the application.',
   PROXY_UPGRADE_REFUSED: 'Use an event stream, or connect to the API directly with a token of its own.',
   PROXY_CONTENT_REFUSED:
-    'Send the whole body without Content-Encoding, or name the header in requestHeaders of the proxy if the API reads it.',
+    'Send the whole body uncompressed; if the API reads Content-Encoding or Content-Range, name that header in requestHeaders of the proxy.',
   PROXY_BODY_CONSUMED:
     'Mount the middleware in front of whatever reads bodies: express.json(), a body parser of Koa, the hooks of Fastify and Nest; in the Pages Router export config = { api: { bodyParser: false } }.',
   PROXY_STREAM_UNSUPPORTED:

@@ -59,8 +59,8 @@ function touch(
  * Records use of the session if a write is due. Returns whether a cookie was staged.
  * 1. Ignores prefetches and Server Actions: they are not use of the session, and a cookie would make the host render
  *    again.
- * 2. Deletes session cookies that contain no live session. Not while a login is pending: if it completes first, in any process, the
- *    deletion would remove the cookies of its session.
+ * 2. Deletes session cookies that contain no live session. Not while a login is pending (a transaction cookie): if it completes
+ *    first, in any process, the deletion would remove the cookies of its session.
  * 3. Writes a session that was refreshed in a request that could not write.
  * 4. Writes nothing for a minute after the refresh token was rejected, then writes the session without it.
  * 5. Keeps `createdAt`, so that the absolute lifetime is not extended.

@@ -32,8 +32,8 @@ export interface ProxyOptions {
   /** Methods that are sent on; any other gets 405. Default: GET, HEAD, POST, PUT, PATCH and DELETE. */
   methods?: readonly ProxyMethod[] | undefined
   /**
-   * Names of further headers of the request that the API gets: `content-encoding` if it decodes compressed bodies, which are
-   * otherwise refused. Default: none.
+   * Names of further headers of the request that the API gets: `content-encoding` if it decodes compressed bodies, `content-range`
+   * if it accepts parts; such bodies are otherwise refused (415). Default: none.
    */
   requestHeaders?: readonly string[] | undefined
   /** Names of further headers of the response that the browser gets. Default: none. */

@@ -47,7 +47,7 @@ function toFailure({ engine }: Application, thrown: unknown, { methods }: ProxyC
   const error = asIdpError(thrown)
   const response = asOwn(mfaRequiredJson(error) ?? rejection(error.code, { status: toStatus(error) }))
   if (error.code === 'PROXY_METHOD_REFUSED') response.headers.set('allow', methods.join(', '))
-  // RFC 9110 section 12.5.3.
+  // The content coding that it accepts (RFC 9110 section 12.5.3).
   if (error.code === 'PROXY_CONTENT_REFUSED') response.headers.set('accept-encoding', 'identity')
   // Configuration errors were reported at construction.
   if (error.code === 'INVALID_CONFIGURATION') return response

@@ -236,7 +236,8 @@ test.each([
     const browser = new Cookies()
     const exchange = exchangeWith(await cookiesFor(engine, found))
     await engine.sessions.load(exchange)
-    const change = () => engine.sessions.save(exchange, { ...found, fromLink: true }, { found })
+    const changed = { ...found, data: { ...found.data, theme: 'dark' } }
+    const change = () => engine.sessions.save(exchange, changed, { found })
     const changing = when === 'during' ? change() : undefined
     await engine.sessions.save(exchange, sessionOf('bob'))
     expect(await (changing ?? change())).toBe(false)
@@ -246,6 +247,17 @@ test.each([
     if (store) expect(store.records.size).toBe(1)
   },
 )
+
+test('with a store, a request whose change is dropped because another one has logged out has no session', async () => {
+  const { engine } = worldOf(true)
+  const found = sessionOf('alice')
+  const sent = await cookiesFor(engine, found)
+  const exchange = exchangeWith(sent)
+  await engine.sessions.load(exchange)
+  await engine.sessions.destroy(exchangeWith(sent))
+  expect(await engine.sessions.save(exchange, { ...found, fromLink: true }, { found })).toBe(false)
+  expect(await engine.sessions.load(exchange)).toBeNull()
+})
 
 describe('cookies of one request', () => {
   test('[C1] another process recognizes by the marker that all of them ended, also those of the same second', async () => {

@@ -79,7 +79,7 @@ export class TransactionStorage {
     return names.map((name) => ({ name, value: jar.get(name) ?? '' }))
   }
 
-  /** Returns whether the browser has begun a login that may complete at any time. */
+  /** Returns whether the request has a transaction cookie: its login or connection may complete at any time. */
   hasPending({ cookies }: Exchange): boolean {
     return this.#all(cookies).some(({ name }) => name !== this.#restart)
   }

@@ -185,6 +185,7 @@ export class StoreSessionStorage implements Omit<SessionStorage, 'distributed'> 
     const session = { ...asStored(given), clientTag: await clientTag(), usedAt }
     const isSame = ({ sessionKey }: { readonly sessionKey: string }) => sessionKey === session.sessionKey
     const named = await this.#references(exchange)
+    // A change creates no record: a login of the same request may have ended its session.
     const isNew = !found && (creation.stored !== undefined || !named.some(isSame))
     let saved: StoredSession | null
     if (isNew) {
@@ -198,9 +199,13 @@ export class StoreSessionStorage implements Omit<SessionStorage, 'distributed'> 
       const known = await this.load(exchange)
       saved = known && isSame(known) ? await this.records.write(found ?? known, session) : null
     }
-    // By a login or a logout of the same request, which has staged its cookie.
-    if (memory.hasEnded(session)) return false
-    sessionSlot(exchange, config).current = saved
+    const slot = sessionSlot(exchange, config)
+    if (memory.hasEnded(session)) {
+      // Unless a login of the same request has replaced it.
+      if (!slot.current || isSame(slot.current)) slot.current = null
+      return false
+    }
+    slot.current = saved
     const formerRecords = await this.#formerRecords?.()
     await formerRecords?.clearAtSave(exchange, session, isNew)
     if (saved) await this.#stageCookie(exchange, saved, isNew)
