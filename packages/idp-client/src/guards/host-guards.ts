@@ -98,7 +98,7 @@ async function toFailurePage(
   return response
 }
 
-/** Returns whether a request has a host that does not belong to the application, as anybody can send it. */
+/** Returns whether an error says that the host of the request is not one of the application. */
 const isMisdirected = (thrown: unknown): boolean =>
   isIdpError(thrown, 'BASE_URL_NOT_ALLOWED') || isIdpError(thrown, 'BASE_URL_UNKNOWN')
 

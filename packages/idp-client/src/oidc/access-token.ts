@@ -85,7 +85,7 @@ function checkProfile(claims: JsonObject, hasOwnType: boolean): void {
 }
 
 /** A signature that the keys of the provider did not verify. */
-interface FailedSignature {
+interface SignatureFailure {
   readonly header: SignatureHeader
   readonly token: string
   readonly keys: KeySet
@@ -105,7 +105,7 @@ const undecided: Readonly<Record<SignatureFault, string>> = {
  */
 async function verifyByNewerKeys(
   provider: PublicProvider,
-  { fault, header, keys, token }: FailedSignature,
+  { fault, header, keys, token }: SignatureFailure,
 ): Promise<void> {
   const { newer, pause } = await provider.newerKeys(keys, 'api-client')
   if (!newer && (fault === 'unknown-key' || header.keyId === undefined)) {

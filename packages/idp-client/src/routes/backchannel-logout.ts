@@ -7,7 +7,7 @@ import { LogoutTokenError } from '../errors/logout-token.ts'
 import { backchannelLogout as endSessions } from '../flows/backchannel-logout.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { empty, errorJson } from '../http/responses.ts'
-import { toCountedRefusal } from './counted-refusal.ts'
+import { reportCounted } from './counted-refusal.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
 import { toStatus } from './status.ts'
 
@@ -30,7 +30,7 @@ async function handle(engine: Engine, { exchange, id }: RouteRequest): Promise<R
     await endSessions(engine, { logoutToken: () => logoutToken(exchange), correlationId: id })
     return empty(200)
   } catch (thrown) {
-    return fail(toCountedRefusal(engine, thrown, REFUSALS))
+    return fail(reportCounted(engine, thrown, REFUSALS))
   }
 }
 

@@ -5,10 +5,10 @@ import type { Code } from '../errors/code.ts'
 import { reportRefusal } from '../log/refusal.ts'
 
 /**
- * Counts a failure that anybody can cause any number of times in the log, and returns it: one of these codes, or of the provider.
- * Throws any other.
+ * Logs a refusal that anybody can cause, at most once a minute for each code, and returns it: one of these codes, or a failure of the
+ * provider. Throws any other error.
  */
-export function toCountedRefusal({ config }: Engine, thrown: unknown, codes: readonly Code[]): IdpError {
+export function reportCounted({ config }: Engine, thrown: unknown, codes: readonly Code[]): IdpError {
   if (!isIdpError(thrown)) throw thrown
   if (thrown.name !== 'DiscoveryError' && !codes.includes(thrown.code)) throw thrown
   reportRefusal(config, thrown, 'warn')

@@ -6,7 +6,7 @@ import type { RequestHeaders } from '../http/exchange.ts'
 import { isPrefetch } from '../http/request-kind.ts'
 import { empty, errorJson } from '../http/responses.ts'
 import { defined } from '../lib/objects.ts'
-import { toCountedRefusal } from './counted-refusal.ts'
+import { reportCounted } from './counted-refusal.ts'
 import type { RouteHandler, RouteRequest } from './route.ts'
 import { toStatus } from './status.ts'
 
@@ -58,7 +58,7 @@ async function handle(engine: Engine, { exchange, id, query }: RouteRequest): Pr
     await endSession(engine, { ...readQuery(query), correlationId: id })
     return withPolicy(engine, empty(200))
   } catch (thrown) {
-    return withPolicy(engine, fail(toCountedRefusal(engine, thrown, REFUSALS)))
+    return withPolicy(engine, fail(reportCounted(engine, thrown, REFUSALS)))
   }
 }
 

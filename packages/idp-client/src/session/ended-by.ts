@@ -14,7 +14,7 @@ export interface Owner {
 }
 
 /** Returns whose session a record is. */
-export function toOwner({ internal, user }: SessionData): Owner {
+export function toRecordOwner({ internal, user }: SessionData): Owner {
   const { createdAt, iss, sid, sub = user.sub }: StoredInternalData = internal
   return { sub, sid, iss, createdAt }
 }

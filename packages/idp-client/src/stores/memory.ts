@@ -6,7 +6,7 @@ import { Lru } from '../lib/lru.ts'
 import { processWide } from '../lib/registry.ts'
 import { UsedNames } from '../lib/used-names.ts'
 import type { Owner } from '../session/ended-by.ts'
-import { createEndedInMemory, endingsInMemory, isEndedBy, toOwner } from '../session/ended-by.ts'
+import { createEndedInMemory, endingsInMemory, isEndedBy, toRecordOwner } from '../session/ended-by.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 
 export type { User } from '../session/model/session-data.ts'
@@ -63,7 +63,7 @@ function liveSessions(sessions: Lru<string, StoredRecord>, clock: Clock) {
     },
 
     put(id: string, session: SessionData, expiresAt: number): StoredRecord {
-      const record = { text: JSON.stringify(session), owner: toOwner(session), expiresAt }
+      const record = { text: JSON.stringify(session), owner: toRecordOwner(session), expiresAt }
       sessions.set(id, record)
       return record
     },

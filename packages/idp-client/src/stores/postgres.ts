@@ -1,7 +1,7 @@
 import type { LogoutToken, SessionDataStore } from '../config/options.ts'
 import { invalidAtStart } from '../errors/configuration.ts'
 import { systemClock } from '../lib/clock.ts'
-import { createEndings, isEndedBy, toOwner } from '../session/ended-by.ts'
+import { createEndings, isEndedBy, toRecordOwner } from '../session/ended-by.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import { escapeName, parseSession } from './record.ts'
 
@@ -115,7 +115,7 @@ const UPDATED_COLUMNS = Object.entries(COLUMNS)
   .join(', ')
 
 function toValues(id: string, session: SessionData, expiresAt: number): unknown[] {
-  const { iss, sid, sub } = toOwner(session)
+  const { iss, sid, sub } = toRecordOwner(session)
   const [safeSid, safeIss] = [sid, iss].map((name) => (name === undefined ? null : escapeName(name)))
   return [id, JSON.stringify(session), crypto.randomUUID(), escapeName(sub), safeSid, safeIss, expiresAt]
 }
@@ -201,7 +201,7 @@ function createSubjects(query: Query, table: string, nameTable: string): Subject
     const rows = await query(`select id, session from ${table} where sub = $1`, escapeName(sub))
     for (const row of rows) {
       const session = parseSession(row['session'])
-      if (session && !isEndedBy(toOwner(session), token)) continue
+      if (session && !isEndedBy(toRecordOwner(session), token)) continue
       await query(`delete from ${table} where id = $1`, row['id'])
     }
   }

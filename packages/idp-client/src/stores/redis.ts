@@ -1,6 +1,6 @@
 import type { SessionDataStore, SessionRecord } from '../config/options.ts'
 import { systemClock } from '../lib/clock.ts'
-import { createEndings, isEndedBy, toOwner } from '../session/ended-by.ts'
+import { createEndings, isEndedBy, toRecordOwner } from '../session/ended-by.ts'
 import type { SessionData } from '../session/model/session-data.ts'
 import { escapeName, parseSession } from './record.ts'
 import type { AllRedisCommands, RedisClient, RedisCommand, ReplicaWait } from './redis-commands.ts'
@@ -98,7 +98,7 @@ function createRecords({ durable, send }: AllRedisCommands, prefix: string) {
   const indexKey = (by: Index, name: string): string => `${prefix}${by}:${escapeName(name)}`
 
   function indexKeys(session: SessionData): string[] {
-    const { sid, sub } = toOwner(session)
+    const { sid, sub } = toRecordOwner(session)
     return [indexKey('sub', sub), ...(sid === undefined ? [] : [indexKey('sid', sid)])]
   }
 
@@ -117,7 +117,7 @@ function createRecords({ durable, send }: AllRedisCommands, prefix: string) {
       session: parseSession(await send('GET', key(id))),
     })
     const entries = await Promise.all(ids.map(read))
-    return entries.filter(({ session }) => !session || toOwner(session)[by] === name)
+    return entries.filter(({ session }) => !session || toRecordOwner(session)[by] === name)
   }
 
   return {
@@ -207,7 +207,7 @@ export function redisStore(client: RedisClient, options: RedisStoreOptions = {})
       const remove = async (): Promise<void> => {
         const [by, name] = sid === undefined ? (['sub', sub] as const) : (['sid', sid] as const)
         if (name !== undefined)
-          await records.remove(by, name, (session) => isEndedBy(toOwner(session), token))
+          await records.remove(by, name, (session) => isEndedBy(toRecordOwner(session), token))
       }
       try {
         await rememberToken(token)

@@ -193,16 +193,16 @@ function hasContent({ stream }: Partial<NodeStream>, headers: RequestHeaders): b
 
 type Connection = Partial<NonNullable<NodeStream['stream']>>
 
-const leaveListeners = new WeakMap<Connection, Set<() => void>>()
+const closeListeners = new WeakMap<Connection, Set<() => void>>()
 
 /**
- * Calls a function when a connection closes. Returns the removal. One listener serves all requests of the connection: a client may
+ * Calls a function when a connection closes. Returns a function that removes it. One listener serves all requests of the connection: a client may
  * send many before it gets the first response, and Node.js warns of more than ten listeners.
  */
 function onClose(connection: Connection, listener: () => void): () => void {
-  const listeners = leaveListeners.get(connection) ?? new Set()
-  if (!leaveListeners.has(connection)) {
-    leaveListeners.set(connection, listeners)
+  const listeners = closeListeners.get(connection) ?? new Set()
+  if (!closeListeners.has(connection)) {
+    closeListeners.set(connection, listeners)
     connection.once?.('close', () => {
       for (const leave of listeners) leave()
     })

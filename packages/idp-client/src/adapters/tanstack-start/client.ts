@@ -8,7 +8,7 @@ import { createApiGuard, createPageGuard } from '../../guards/host-guards.ts'
 import type { ApiGuardOptions, EitherGuardOptions, ResourceGuardOptions } from '../../guards/requirements.ts'
 import type { SessionData } from '../../session/model/session-data.ts'
 import type { WebTarget } from '../web/binding.ts'
-import { ON_REQUESTS, WebHostClient } from '../web/web-host.ts'
+import { WEB_REQUEST_HOST, WebHostClient } from '../web/web-host.ts'
 import { reportBasepath } from './basepath.ts'
 
 /** Request type of this entry: the Web standard's, which middleware and server routes get. */
@@ -62,7 +62,7 @@ function toDocumentRedirect(response: Response): Response {
 export class IdpClient extends WebHostClient {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
-    super(options, { ...ON_REQUESTS, mountLine: MOUNT_LINE })
+    super(options, { ...WEB_REQUEST_HOST, mountLine: MOUNT_LINE })
   }
 
   /**

@@ -9,7 +9,7 @@ import type {
   ResourceGuardOptions,
 } from '../../guards/requirements.ts'
 import { withoutStoring } from './continue.ts'
-import { ON_REQUESTS, WebHostClient } from './web-host.ts'
+import { WEB_REQUEST_HOST, WebHostClient } from './web-host.ts'
 import { withAuth } from './with-auth.ts'
 
 /** Request type of this entry: the Web standard's. */
@@ -36,7 +36,7 @@ export type PageGuardOptions = HostPageGuardOptions<FrameworkRequest>
 export class IdpClient extends WebHostClient {
   /** Throws `InvalidConfigurationError` for a wrong option; missing options are only logged. No I/O. */
   constructor(options: IdpClientOptions = {}) {
-    super(options, ON_REQUESTS)
+    super(options, WEB_REQUEST_HOST)
   }
 
   /**

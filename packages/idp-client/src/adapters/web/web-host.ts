@@ -35,7 +35,7 @@ export interface WebHost<Context extends object> {
 }
 
 /** A host that passes the Web request itself to its handlers. */
-export const ON_REQUESTS: WebHost<Request> = {
+export const WEB_REQUEST_HOST: WebHost<Request> = {
   isContext: () => false,
   toRequest: (request) => request,
 }
