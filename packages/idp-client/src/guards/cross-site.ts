@@ -4,8 +4,8 @@ import type { Exchange, RequestView } from '../http/exchange.ts'
 
 const READING_METHODS = ['GET', 'HEAD', 'OPTIONS']
 
-/** Returns the address of the application; `null` if the host of the request does not belong to it. */
-function addressOf(engine: ApiEngine, exchange: Exchange): URL | null {
+/** Returns the base URL of the application; `null` if the host of the request does not belong to it. */
+function findBaseUrl(engine: ApiEngine, exchange: Exchange): URL | null {
   try {
     return new URL(engine.baseUrl(exchange))
   } catch {
@@ -15,9 +15,9 @@ function addressOf(engine: ApiEngine, exchange: Exchange): URL | null {
 
 /** Returns the origin of the application; `null` if only a name that anyone could have given to this server says so. */
 function ownOrigin(engine: ApiEngine, exchange: Exchange): string | null {
-  const address = addressOf(engine, exchange)
-  const isKnown = address && (engine.config.appBaseUrl.kind !== 'inferred' || isLoopback(address.host))
-  return isKnown ? address.origin : null
+  const baseUrl = findBaseUrl(engine, exchange)
+  const isKnown = baseUrl && (engine.config.appBaseUrl.kind !== 'inferred' || isLoopback(baseUrl.host))
+  return isKnown ? baseUrl.origin : null
 }
 
 /**
@@ -44,7 +44,7 @@ export function isOfOwnPage(engine: Engine, exchange: Exchange): boolean | undef
   const site = headers.get('sec-fetch-site')
   if (site !== null && site !== 'same-origin') return false
   const origin = headers.get('origin')
-  if (origin !== null) return origin === addressOf(engine, exchange)?.origin
+  if (origin !== null) return origin === findBaseUrl(engine, exchange)?.origin
   return site === null ? undefined : true
 }
 

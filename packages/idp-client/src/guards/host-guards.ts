@@ -3,6 +3,7 @@ import { IdpError, isIdpError } from '../errors/base.ts'
 import { invalidConfiguration } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { newCorrelationId } from '../http/responses.ts'
+import { reportRefusal } from '../log/refusal.ts'
 import { linkPrefix } from '../routes/links.ts'
 import { readAccept } from './accept.ts'
 import type { AcceptEntry } from './accepted-auth.ts'
@@ -79,6 +80,10 @@ export function createApiGuard(
   return (exchange) => requireAccepted(application, exchange, { accepted, requirements })
 }
 
+/** Returns whether an error says that the host of the request is not one of the application. */
+const isMisdirected = (thrown: unknown): boolean =>
+  isIdpError(thrown, 'BASE_URL_NOT_ALLOWED') || isIdpError(thrown, 'BASE_URL_UNKNOWN')
+
 /** Reports an error of a page guard and returns its failure page. */
 async function toFailurePage(
   application: Application,
@@ -94,13 +99,11 @@ async function toFailurePage(
   const { development, log } = application.settings
   const links = { home: `${linkPrefix(application, exchange)}/` }
   const response = failWithPage(error, { development, exchange, id }, links)
-  reportResponse(log, error, { status: response.status, id })
+  // Anybody can send such a host.
+  if (isMisdirected(error)) reportRefusal(application.engine().config, error, 'warn')
+  else reportResponse(log, error, { status: response.status, id })
   return response
 }
-
-/** Returns whether an error says that the host of the request is not one of the application. */
-const isMisdirected = (thrown: unknown): boolean =>
-  isIdpError(thrown, 'BASE_URL_NOT_ALLOWED') || isIdpError(thrown, 'BASE_URL_UNKNOWN')
 
 /**
  * Runs a page guard where its host can show a page of ours: with a failure page while the configuration is incomplete and for a host

@@ -123,17 +123,14 @@ export function toRequestHeaders(
   return result
 }
 
-/**
- * Headers without which a body reads as another one, as bytes instead of text or as the whole of what it is a part of; and the value
- * that changes nothing.
- */
-const OF_CONTENT = { 'content-encoding': 'identity', 'content-range': '', 'transfer-encoding': 'chunked' }
+/** Headers that change how a body is read, each with the value that does not. */
+const BODY_HEADERS = { 'content-encoding': 'identity', 'content-range': '', 'transfer-encoding': 'chunked' }
 
 /** Throws if the API would misread the body of a request, because it does not get a header that says how to read it. */
 export function assertReadable(headers: RequestHeaders, sent: Readonly<Record<string, string>>): void {
-  for (const [name, plain] of Object.entries(OF_CONTENT)) {
+  for (const [name, neutral] of Object.entries(BODY_HEADERS)) {
     const value = headers.get(name)?.trim().toLowerCase()
-    if (value && value !== plain && sent[name] === undefined)
+    if (value && value !== neutral && sent[name] === undefined)
       throw new IdpError('PROXY_CONTENT_REFUSED', { detail: `It has the header ${name}.` })
   }
 }
