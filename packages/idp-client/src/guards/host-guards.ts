@@ -3,7 +3,6 @@ import { IdpError, isIdpError } from '../errors/base.ts'
 import { invalidConfiguration } from '../errors/configuration.ts'
 import type { Exchange } from '../http/exchange.ts'
 import { newCorrelationId } from '../http/responses.ts'
-import { reportRefusal } from '../log/refusal.ts'
 import { linkPrefix } from '../routes/links.ts'
 import { readAccept } from './accept.ts'
 import type { AcceptEntry } from './accepted-auth.ts'
@@ -90,8 +89,9 @@ async function toFailurePage(
   exchange: Exchange,
   thrown: unknown,
 ): Promise<Response> {
-  const [{ asIdpError, reportResponse }, { failWithPage }] = await Promise.all([
+  const [{ asIdpError, reportResponse }, { reportRefusal }, { failWithPage }] = await Promise.all([
     import('../log/failure.ts'),
+    import('../log/refusal.ts'),
     import('../routes/fail-with-page.ts'),
   ])
   const error = asIdpError(thrown)
