@@ -228,7 +228,10 @@ const LENGTH_LIMIT = 1_048_576
 /** Registered names (RFC 7518, RFC 8037, RFC 8812): only these are quoted from a header. */
 const REGISTERED_ALGORITHM = /^(?:(?:HS|RS|ES|PS)(?:256|384|512)|none|ES256K|EdDSA|Ed25519|Ed448)$/
 
-/** Validates the header, but for which of the supported algorithms the client accepts. Keys and URLs in it (`jwk`, `jku`, `x5c` …) are never used. */
+/**
+ * Validates the header, except whether the client accepts its algorithm, which is a supported one. Keys and URLs in it (`jwk`, `jku`,
+ * `x5c` …) are never used.
+ */
 function readSupportedHeader(
   token: string,
   kind: TokenKind,

@@ -62,6 +62,14 @@ export function withPendingRefreshes(storage: CookieSessionStorage, parts: Famil
     for (const session of sessions) await endInProcess(session, getFamily(parts, session))
   }
 
+  /**
+   * Saves a session:
+   * 1. applies its change since `found` to the session that the request has by now;
+   * 2. if its refresh token belongs to a family, replaces consumed tokens by those of the family, or applies the change to the latest
+   *    session of the family, where another request has changed that;
+   * 3. sets the cookie, and ends the sessions that it replaces;
+   * 4. applies what the cookie has to the family, which may have advanced meanwhile.
+   */
   async function save(
     exchange: Exchange,
     session: StoredSession,

@@ -7,7 +7,10 @@ import type { Entry } from '../select.ts'
 import { storedEntry } from '../select.ts'
 import type { TokenRequest } from '../token-request.ts'
 
-/* Access tokens that only the library uses, and main access tokens that did not fit into the cookies. */
+/*
+ * Selects the token of a session for a request: one of the session, or one that only this process has. Those are access tokens that only
+ * the library uses, and main access tokens that did not fit into the cookies.
+ */
 
 /** Maximum number of sessions with such tokens; above it those of the one that is used least are dropped. */
 const MAX_TOKEN_SESSIONS = 1000
@@ -87,7 +90,7 @@ export function findToken(config: Config, session: StoredSession, want: TokenReq
   return storedEntry(config.authorization, further ? { ...data, accessTokens: further } : data, want)
 }
 
-/** A token before a refresh, and whether it needs one. */
+/** The token of a session before a refresh, and whether it can be returned without one. */
 export interface Selection {
   /** Valid or expired. */
   readonly stored: Entry | undefined
