@@ -20,7 +20,8 @@ const dropped = (title: string, headers: RawHeaders, statuses: readonly number[]
 const unreadable = (title: string, headers: RawHeaders): ProxyAttack => ({
   title,
   method: 'POST',
-  headers: (origin) => ({ ...ownWrite(origin), ...headers }),
+  // SvelteKit reads no body without a type.
+  headers: (origin) => ({ ...ownWrite(origin), 'content-type': 'text/plain', ...headers }),
   body: 'x',
   statuses: [415],
   sent: [0],
