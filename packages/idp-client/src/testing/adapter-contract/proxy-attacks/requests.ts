@@ -20,8 +20,8 @@ const dropped = (title: string, headers: RawHeaders, statuses: readonly number[]
 const unreadable = (title: string, headers: RawHeaders): ProxyAttack => ({
   title,
   method: 'POST',
-  // SvelteKit reads no body without a type.
-  headers: (origin) => ({ ...ownWrite(origin), 'content-type': 'text/plain', ...headers }),
+  // SvelteKit reads no body without a type; body parsers read some types.
+  headers: (origin) => ({ ...ownWrite(origin), 'content-type': 'application/pdf', ...headers }),
   body: 'x',
   statuses: [415],
   sent: [0],
