@@ -9,7 +9,7 @@ import { copyJson, defined } from '../lib/objects.ts'
 import { lazyPromise } from '../lib/request-scope.ts'
 import type { AuthorizationDetail } from '../session/model/session-data.ts'
 import type { StoredSession } from '../session/model/stored-session.ts'
-import type { refreshScope } from '../tokens/offered-scope.ts'
+import type { ScopedCall } from '../tokens/offered-scope.ts'
 import { getFreshToken } from '../tokens/refresh/access-token.ts'
 import type { SendRefresh } from '../tokens/refresh/redeem.ts'
 import type { Entry } from '../tokens/select.ts'
@@ -41,7 +41,7 @@ const loadProtocol = lazyPromise(() =>
 )
 
 /** Creates the function that sends the refresh request. */
-function createRefresh({ config }: Engine, request: Parameters<typeof refreshScope>[3]): SendRefresh {
+function createRefresh({ config }: Engine, request: ScopedCall): SendRefresh {
   return async (input) => {
     const [{ refreshTokens }, { getProvider }, offered] = await loadProtocol()
     const provider = getProvider(config)

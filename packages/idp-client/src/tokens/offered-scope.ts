@@ -27,12 +27,18 @@ export function withOfferedScope(
   return { ...authorization, defaultScope: withoutScope(authorization.defaultScope, OFFLINE_ACCESS) }
 }
 
+/** A call of `getAccessToken`, and what it requests. */
+export interface ScopedCall {
+  readonly options: GetAccessTokenOptions
+  readonly want: TokenRequest
+}
+
 /** Returns the `scope` to send with a refresh. A scope of the caller is sent even if the provider does not list it. */
 export async function refreshScope(
   scope: string,
   config: Config,
   metadata: () => MaybePromise<Offer>,
-  { options, want }: { readonly options: GetAccessTokenOptions; readonly want: TokenRequest },
+  { options, want }: ScopedCall,
 ): Promise<string> {
   const isNamed = coversScope(options.scope, OFFLINE_ACCESS)
   if (isNamed || !usesDefaultScope(config.authorization, want.audience)) return scope

@@ -196,8 +196,8 @@ type Connection = Partial<NonNullable<NodeStream['stream']>>
 const closeListeners = new WeakMap<Connection, Set<() => void>>()
 
 /**
- * Calls a function when a connection closes. Returns a function that removes it. One listener serves all requests of the connection: a client may
- * send many before it gets the first response, and Node.js warns of more than ten listeners.
+ * Calls a function when a connection closes. Returns a function that removes it. One listener serves all requests of the connection: a
+ * client may send many before it gets the first response, and Node.js warns of more than ten listeners.
  */
 function onClose(connection: Connection, listener: () => void): () => void {
   const listeners = closeListeners.get(connection) ?? new Set()
